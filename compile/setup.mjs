@@ -14,7 +14,7 @@ const runtimes = ["bun", "deno", "node"];
 
 if (needsInstall()) install();
 const [script, ...rest] = process.argv.slice(2);
-if (script !== undefined) handOver(script, rest);
+if (script !== undefined) drainRecords(script, rest);
 
 /** The installation depends only on the lock file. */
 function lockDigest() {
@@ -50,7 +50,7 @@ function install() {
   console.log(`rampart: installed in ${((Date.now() - startMs) / 1000).toFixed(1)} s`);
 }
 
-function handOver(path, args) {
+function drainRecords(path, args) {
   const child = spawn(join(binaries, "node"), [path, ...args], { cwd: root, stdio: "inherit", shell: isWindows });
   // Ctrl-C at the terminal reaches the child directly; other signals to this process are forwarded.
   process.on("SIGINT", () => {});

@@ -1,22 +1,30 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { UserError } from "../plan/problem.ts";
 import { OutputFile } from "../report/output-file.ts";
 import type { ProfileExport } from "../report/read/profile-export.ts";
 import { readRawParts } from "../report/read/raw-export.ts";
+import { notWritten } from "../report/write-report.ts";
 import { removingPart } from "../run/target/process-end.ts";
 
 /**
  * Writes several exports as one: the unchanged requests of all first experiments, inside the structure of the first export. Writes the file
- * atomically.
+ * atomically, in a folder that is created if needed.
+ * @throws UserError for an export that cannot be read, RunError when the file cannot be written
  */
 export async function writeMergedExport(path: string, sources: readonly ProfileExport[]): Promise<void> {
-  const file = new OutputFile(path);
+  let file: OutputFile | undefined;
   try {
+    await mkdir(dirname(path), { recursive: true });
+    const opened = new OutputFile(path);
+    file = opened;
     await removingPart(path, async () => {
-      for (const text of mergeTexts(sources)) file.write(text);
-      file.commit();
+      for (const text of mergeTexts(sources)) opened.write(text);
+      opened.commit();
     });
   } catch (error) {
-    file.discard();
-    throw error;
+    file?.discard();
+    throw error instanceof UserError ? error : notWritten(path, error, "outputs.folder");
   }
 }
 

@@ -1,5 +1,6 @@
 import { nearestName } from "../plan/nearest-name.ts";
 import { registerArguments } from "../plan/secrets.ts";
+import { VERSION } from "../report/version.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT, withOutputFailure } from "./exit-codes.ts";
@@ -7,7 +8,6 @@ import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { wordingIo } from "./setting-names.ts";
-import { VERSION } from "./version.ts";
 
 /** A subcommand. Its module is loaded when it is called. */
 export interface Command {

@@ -1,3 +1,4 @@
+import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
@@ -44,6 +45,8 @@ export interface ExecuteOptions {
   readonly peers?: Peers;
   /** Measures the tokens of answers; not closed. Default: one of the run's own. */
   readonly meter?: TokenLink;
+  /** The entries of the plan's input file, which is then not read. Default: the file is read. */
+  readonly held?: HeldEntries | undefined;
 }
 
 /**
@@ -53,7 +56,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  { door, onInterrupt, peers = ALONE, meter }: ExecuteOptions,
+  { door, onInterrupt, peers = ALONE, meter, held }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   // Until there is something to report, Ctrl-C ends the process as usual.
@@ -69,11 +72,11 @@ export async function executePlan(
     }, discardAll);
     const { createReports } = await import("../report/reports.ts");
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
-    reports = (await createReports(plan, io)).map((report) => guardReport(report, warn));
+    reports = (await createReports(plan, io, meter)).map((report) => guardReport(report, warn));
     return broadcast(reports);
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
-  const running = startPlan(plan, openReports, check, peers, meter);
+  const running = startPlan(plan, openReports, check, peers, meter, held);
   let result: RunResult;
   try {
     result = await running.result;
@@ -87,7 +90,7 @@ export async function executePlan(
     stopListening();
   }
   result = wordResult(door, await withHintOf(result, door));
-  for (const report of reports) report.finish(result);
+  for (const report of reports) await report.finish(result);
   return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
 }
 

@@ -1,8 +1,7 @@
 import { parseLatency } from "../mock/latency.ts";
 import { startMock } from "../mock/server.ts";
-import type { MockLatencyPlan, MockPlan } from "../plan/mock.ts";
+import { MAX_MOCK_TOKENS, type MockLatencyPlan, type MockPlan } from "../plan/mock.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
-import { MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";

@@ -123,8 +123,10 @@ export function wordResult(door: FrontDoor, result: RunResult): RunResult {
 
 /** Wraps a front door's standard output and error, so that all text is in its words. */
 export function wordingIo<T extends TextSink>(door: FrontDoor, io: T): T {
+  const word = (text: string): string => wordFor(door, text);
   return Object.assign(Object.create(io) as T, {
-    out: (text: string) => io.out(wordFor(door, text)),
-    err: (text: string) => io.err(wordFor(door, text)),
+    word,
+    out: (text: string) => io.out(word(text)),
+    err: (text: string) => io.err(word(text)),
   });
 }

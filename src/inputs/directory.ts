@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, UserError, unreadable } from "../plan/problem.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -36,14 +36,10 @@ export async function readDirectory(path: string, model: ModelInfo): Promise<Dat
 }
 
 async function listFiles(path: string): Promise<string[]> {
-  try {
-    const entries = await readdir(path);
-    return entries.filter((name) => !name.startsWith("."));
-  } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing directory." },
-    ]);
-  }
+  const entries = await readdir(path).catch((error: unknown) => {
+    throw unreadable(path, error, "Give an existing directory.");
+  });
+  return entries.filter((name) => !name.startsWith("."));
 }
 
 async function readTensor(

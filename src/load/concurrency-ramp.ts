@@ -1,14 +1,10 @@
+import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { Drive, LoadMode } from "./load-mode.ts";
 
 /** Concurrency that changes linearly over time, in one measurement. */
-export interface ConcurrencyRampPlan {
-  readonly kind: "concurrency-ramp";
-  readonly start: number;
-  readonly end: number;
-  readonly overMs: number;
-}
+export type ConcurrencyRampPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -16,17 +12,17 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("concurrency-ramp"),
+    start: concurrencySchema(v),
+    end: concurrencySchema(v),
+    overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+  });
+
 /** Concurrency that changes linearly from one level to another, in one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
-  schema: (v) => {
-    const level = concurrencySchema(v);
-    return v.object({
-      kind: v.literal("concurrency-ramp"),
-      start: level,
-      end: level,
-      overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
-    });
-  },
+  schema,
   prepare: ({ start, end, overMs }) => ({
     search: { unit: "concurrency", levels: { kind: "list", values: [Math.max(start, end)] }, search: "linear" },
     drive: () => rampDrive(start, end, overMs),

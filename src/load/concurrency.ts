@@ -1,18 +1,11 @@
-import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { rampDrive } from "./concurrency-ramp.ts";
 import { concurrencySchema, describeLevels, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** A fixed number of outstanding requests. */
-export interface ConcurrencyLoadPlan {
-  readonly kind: "concurrency";
-  readonly levels: LevelsPlan;
-  readonly search: SearchPlan;
-  /** Time in which each level rises linearly from 1, in milliseconds. Absent: none. */
-  readonly rampMs?: number;
-}
+export type ConcurrencyLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -20,15 +13,18 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("concurrency"),
+    levels: levelsSchema(v, concurrencySchema(v)),
+    search: searchSchema(v),
+    /** Time in which each level rises linearly from 1, in milliseconds. Absent: none. */
+    rampMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+  });
+
 /** A fixed number of outstanding requests at each level, optionally with a ramp. */
 export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
-  schema: (v) =>
-    v.object({
-      kind: v.literal("concurrency"),
-      levels: levelsSchema(v, concurrencySchema(v)),
-      search: searchSchema(v),
-      rampMs: v.optional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
-    }) as Schema<ConcurrencyLoadPlan>,
+  schema,
   prepare: ({ levels, search, rampMs }) => ({
     search: { unit: "concurrency", levels, search },
     drive: (level) => (rampMs === undefined ? { kind: "closed", concurrency: level } : rampDrive(1, level, rampMs)),

@@ -1,5 +1,4 @@
 import type { SchedulePartPlan } from "../plan/load-options.ts";
-import type { Schema } from "../plan/schema.ts";
 import { setting } from "../plan/setting-names.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -8,7 +7,7 @@ import { describePart, takePart } from "./schedule-part.ts";
 /** Every step of the data once, at its timestamp. */
 export interface FixedScheduleLoadPlan {
   readonly kind: "fixed-schedule";
-  /** Absent: all of it from timestamp 0, at its own speed. */
+  /** Absent: the whole schedule from timestamp 0, at its own speed. */
   readonly part?: SchedulePartPlan;
 }
 
@@ -18,7 +17,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** Every step of the data once, at the time that stands beside it. */
+/** Every step of the data once, at its timestamp. */
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   schema: (v) => {
     const timeMs = v.nullable(v.pipe(v.number(), v.minValue(0, "must be 0 or more")));
@@ -30,13 +29,13 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
     });
     return v.object({
       kind: v.literal("fixed-schedule"),
-      part: v.optional(
+      part: v.exactOptional(
         v.pipe(
           part,
           v.check(({ startMs, endMs }) => (endMs ?? Infinity) >= (startMs ?? 0), "must not end before it starts"),
         ),
       ),
-    }) as Schema<FixedScheduleLoadPlan>;
+    });
   },
   prepare: () => ({
     search: { unit: "request-rate", levels: { kind: "list", values: [1] }, search: "linear" },

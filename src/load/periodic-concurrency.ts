@@ -1,18 +1,9 @@
+import type { Builders, PlanOf } from "../plan/schema.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Requests added in groups. Each group starts when every request of the previous one has received some of its responses. */
-export interface PeriodicConcurrencyLoadPlan {
-  readonly kind: "periodic-concurrency";
-  /** Size of the first group. */
-  readonly start: number;
-  /** Total number of requests. */
-  readonly end: number;
-  /** Size of each later group. */
-  readonly step: number;
-  /** Number of responses that each request of a group must receive before the next group starts. */
-  readonly periodResponses: number;
-}
+export type PeriodicConcurrencyLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -20,18 +11,22 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("periodic-concurrency"),
+    /** Size of the first group. */
+    start: concurrencySchema(v),
+    /** Total number of requests. */
+    end: concurrencySchema(v),
+    /** Size of each later group. */
+    step: concurrencySchema(v),
+    /** Number of responses that each request of a group must receive before the next group starts. */
+    periodResponses: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+  });
+
 /** Requests sent in groups. Each group waits for responses to the previous one. */
 export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
-  schema: (v) => {
-    const count = concurrencySchema(v);
-    return v.object({
-      kind: v.literal("periodic-concurrency"),
-      start: count,
-      end: count,
-      step: count,
-      periodResponses: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
-    });
-  },
+  schema,
   prepare: ({ start, end, step, periodResponses }) => ({
     search: { unit: "concurrency", levels: { kind: "list", values: [end] }, search: "linear" },
     drive: () => ({ kind: "periodic", start, end, step, periodResponses }),

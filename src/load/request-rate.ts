@@ -1,27 +1,11 @@
-import type { RateRampPlan } from "../plan/load-options.ts";
-import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
 import { concurrencySchema, describeLevels, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Requests sent at a rate, independent of the server's responses. */
-export interface RequestRateLoadPlan {
-  readonly kind: "request-rate";
-  /** In requests per second. */
-  readonly levels: LevelsPlan;
-  readonly search: SearchPlan;
-  readonly distribution: "constant" | "poisson" | "gamma";
-  /** Seed of random gaps. */
-  readonly seed: number;
-  /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
-  readonly smoothness?: number;
-  /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
-  readonly maxOutstanding?: number;
-  /** Absent: the rate is constant. */
-  readonly ramp?: RateRampPlan;
-}
+export type RequestRateLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -29,23 +13,30 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+function schema(v: Builders) {
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  return v.object({
+    kind: v.literal("request-rate"),
+    /** In requests per second. */
+    levels: levelsSchema(v, positive),
+    search: searchSchema(v),
+    distribution: v.picklist(["constant", "poisson", "gamma"], "must be constant, poisson or gamma"),
+    /** Seed of random gaps. */
+    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
+    smoothness: v.exactOptional(positive),
+    /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
+    maxOutstanding: v.exactOptional(concurrencySchema(v)),
+    /** Absent: the rate is constant. */
+    ramp: v.exactOptional(
+      v.object({ fromPerSec: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), overMs: positive }),
+    ),
+  });
+}
+
 /** Requests at a rate: evenly spaced, as a Poisson process, or with gamma-distributed gaps. */
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
-  schema: (v) => {
-    const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-    return v.object({
-      kind: v.literal("request-rate"),
-      levels: levelsSchema(v, positive),
-      search: searchSchema(v),
-      distribution: v.picklist(["constant", "poisson", "gamma"], "must be constant, poisson or gamma"),
-      seed: v.pipe(v.number(), v.integer("must be a whole number")),
-      smoothness: v.optional(positive),
-      maxOutstanding: v.optional(concurrencySchema(v)),
-      ramp: v.optional(
-        v.object({ fromPerSec: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), overMs: positive }),
-      ),
-    }) as Schema<RequestRateLoadPlan>;
-  },
+  schema,
   prepare: (plan) => ({
     search: { unit: "request-rate", levels: plan.levels, search: plan.search },
     drive: (level) => {

@@ -1,9 +1,16 @@
+import type { Builders, PlanOf } from "./schema.ts";
+
 /** Requests that the client cancels on purpose, like users who close a page. */
-export interface CancellationPlan {
-  /** Percentage of the requests, above 0 to 100. */
-  readonly sharePct: number;
-  /** Delay after the complete request was handed to the socket, in milliseconds; 0: at once. */
-  readonly delayMs: number;
-  /** Selects the requests, by the order of sending. The same seed selects the same ones. */
-  readonly seed: number;
+export type CancellationPlan = PlanOf<typeof cancellationSchema>;
+
+/** Schema of which requests are cancelled, and when. */
+export function cancellationSchema(v: Builders) {
+  return v.object({
+    /** Percentage of the requests, above 0 to 100. */
+    sharePct: v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 or less")),
+    /** Delay after the complete request was handed to the socket, in milliseconds; 0: at once. */
+    delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+    /** Selects the requests, by the order of sending. The same seed selects the same ones. */
+    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+  });
 }

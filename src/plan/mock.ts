@@ -1,34 +1,53 @@
-/** How the embedded target and `rampart mock` behave. */
-export interface MockPlan {
-  /** Time before each response. */
-  readonly latency: MockLatencyPlan;
-  /** Ratio of requests answered with an error, 0 to 1. */
-  readonly errorRatio: number;
-  /** Bytes of extra output per response; 0: only the model's own outputs. */
-  readonly responseBytes: number;
-  /** The language model. Default: no delay, 16 tokens per response. */
-  readonly llm?: MockLlmPlan;
-}
+import type { Builders, PlanOf } from "./schema.ts";
 
-/** Behaviour of the mock's language model. It sends token `i` at `firstToken + i * tokenGapMs` after the request. */
-export interface MockLlmPlan {
-  /** Time to first token. */
-  readonly firstToken: MockLatencyPlan;
-  /** Time between tokens, in milliseconds. */
-  readonly tokenGapMs: number;
-  /** Tokens of a response to a request without a limit. */
-  readonly outputTokens: number;
-  /** Tokens per event of a stream. */
-  readonly tokensPerEvent: number;
-  /** Number of reasoning tokens at the start of a chat response. */
-  readonly reasoningTokens: number;
-  /** Ratio of streams that break off in the middle, 0 to 1. */
-  readonly cutRatio: number;
-}
+/** How the embedded target and `rampart mock` behave. */
+export type MockPlan = PlanOf<typeof mockSchema>;
 
 /** A distribution of latencies. */
-export type MockLatencyPlan =
-  | { readonly kind: "constant"; readonly ms: number }
-  | { readonly kind: "uniform"; readonly minMs: number; readonly maxMs: number }
-  | { readonly kind: "normal"; readonly meanMs: number; readonly deviationMs: number }
-  | { readonly kind: "exponential"; readonly meanMs: number };
+export type MockLatencyPlan = MockPlan["latency"];
+
+/** The most tokens that an answer of the mock may have. */
+export const MAX_MOCK_TOKENS = 1_000_000;
+
+/** The schema of the behaviour of the embedded target and of `rampart mock`. */
+export function mockSchema(v: Builders) {
+  const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
+  const latency = v.variant("kind", [
+    v.object({ kind: v.literal("constant"), ms }),
+    v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
+    v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
+    v.object({ kind: v.literal("exponential"), meanMs: ms }),
+  ]);
+  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
+  const whole = (least: number, most: number, says: string) =>
+    v.pipe(
+      v.number(),
+      v.integer("must be a whole number"),
+      v.minValue(least, `must be ${least} or more`),
+      v.maxValue(most, says),
+    );
+  const tokens = (least: number) => whole(least, MAX_MOCK_TOKENS, "must be 1,000,000 at most");
+  return v.object({
+    /** Time before each response. */
+    latency,
+    /** Ratio of requests answered with an error, 0 to 1. */
+    errorRatio: ratio,
+    /** Bytes of extra output per response; 0: only the model's own outputs. */
+    responseBytes: whole(0, 64 * 1024 * 1024, "must be 64 MiB at most"),
+    /** The language model: token `i` is sent at `firstToken + i * tokenGapMs`. Default: no delay, 16 tokens per response. */
+    llm: v.exactOptional(
+      v.object({
+        firstToken: latency,
+        tokenGapMs: ms,
+        /** Tokens of a response to a request without a limit. */
+        outputTokens: tokens(1),
+        /** Tokens per event of a stream. */
+        tokensPerEvent: tokens(1),
+        /** Number of reasoning tokens at the start of a chat response. */
+        reasoningTokens: tokens(0),
+        /** Ratio of streams that break off in the middle, 0 to 1. */
+        cutRatio: ratio,
+      }),
+    ),
+  });
+}

@@ -2,10 +2,11 @@ import type { AssertionPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
-import type { MockPlan } from "./mock.ts";
+import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
+import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
-import type { TokensPlan } from "./tokens.ts";
+import { tokensSchema } from "./tokens.ts";
 
 /** A complete run as plain data. Every front end builds one, `--dry-run` prints it, and the runner executes it. */
 export interface Plan {
@@ -28,106 +29,15 @@ export interface Plan {
   readonly behaviour?: BehaviourPlan;
 }
 
-/** The server to measure. */
-export type TargetPlan = TritonTargetPlan | OpenAiTargetPlan | EmbeddedTargetPlan;
-
-/** A Triton server, or another server with the KServe v2 protocol. */
-export interface TritonTargetPlan {
-  readonly kind: "triton";
-  /** `host:port`, `http://host:port/prefix` or `https://…`. */
-  readonly url: string;
-  /** More servers with the same model. Requests go to all of them round robin. */
-  readonly moreUrls?: readonly string[] | undefined;
-  readonly protocol: "http" | "grpc";
-  readonly model: string;
-  /** Empty: the server chooses. */
-  readonly modelVersion: string;
-  /** Items per request, 1 or more. */
-  readonly batchSize: number;
-  /** One bidirectional gRPC stream per lane instead of unary calls. */
-  readonly isStreaming: boolean;
-  readonly inputTensorFormat: "binary" | "json";
-  readonly outputTensorFormat: "binary" | "json";
-  /** HTTP headers or gRPC metadata of every request. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Sizes of inputs with variable shape, without the batch dimension. */
-  readonly shapes: Readonly<Record<string, readonly number[]>>;
-  /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
-  readonly sharedMemory: "none" | "system" | "cuda";
-  /** Shared memory for one item of an output with variable size. */
-  readonly outputSharedMemoryBytes: number;
-  /** Extra parameters of every request, by name; gRPC only. */
-  readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
-  /** Compression of requests; gRPC only. */
-  readonly compression: "none" | "gzip" | "deflate";
-  /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
-  readonly composingModels: readonly ComposingModelPlan[];
-  readonly tls: TlsPlan;
-}
-
-/** A model that the measured model calls. */
-export interface ComposingModelPlan {
-  readonly name: string;
-  /** Empty: the running version. */
-  readonly version: string;
-}
-
 /**
- * A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any
- * string.
+ * The parts of a plan that describe targets, by their `kind`. Each service kind declares its own beside its schema in `service/`. All have
+ * `protocol`, `isStreaming` and `batchSize`.
  */
-export interface RequestParameterPlan {
-  readonly type: "bool" | "int" | "uint" | "double" | "string";
-  readonly value: string;
-}
+// biome-ignore lint/suspicious/noEmptyInterface: the service kinds add to it.
+export interface TargetPlans {}
 
-/** TLS settings, used for `https://` URLs, and for gRPC if `isEnabled`. */
-export interface TlsPlan {
-  readonly isEnabled: boolean;
-  /** PEM file of certificate authorities to trust instead of the system's. */
-  readonly caFile: string;
-  /** Client certificate; a PEM file may contain the chain. */
-  readonly certFile: string;
-  readonly certType: "PEM" | "DER";
-  readonly keyFile: string;
-  readonly keyType: "PEM" | "DER";
-  /** False: accept a certificate from any signer. */
-  readonly verifyPeer: boolean;
-  /** False: accept a certificate for any name. */
-  readonly verifyHost: boolean;
-}
-
-/** A server of generative models with JSON payloads, such as OpenAI's API. */
-export interface OpenAiTargetPlan {
-  readonly kind: "openai";
-  /** `host:port`, `http://host:port/prefix` or `https://…`. */
-  readonly url: string;
-  /** More servers with the same model. Requests go to all of them round robin. */
-  readonly moreUrls?: readonly string[] | undefined;
-  readonly protocol: "http";
-  /** Path for payloads, without a leading slash: `v1/chat/completions`. */
-  readonly endpoint: string;
-  readonly model: string;
-  readonly batchSize: 1;
-  /** Whether payloads request a stream of events. */
-  readonly isStreaming: boolean;
-  /** Headers of every request. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
-  readonly apiKeyEnv?: string;
-  readonly tls: TlsPlan;
-}
-
-/** Rampart's built-in server, started for the run. */
-export interface EmbeddedTargetPlan {
-  readonly kind: "embedded";
-  readonly protocol: "http" | "grpc";
-  readonly isStreaming: boolean;
-  readonly batchSize: number;
-  readonly mock: MockPlan;
-  /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
-  readonly llmPath?: string;
-}
+/** The server to measure. */
+export type TargetPlan = TargetPlans[keyof TargetPlans];
 
 /** The parts of a plan that describe inputs, by their `kind`. Each source declares its own beside its entry in `inputs/kinds/`. */
 // biome-ignore lint/suspicious/noEmptyInterface: the sources add to it.
@@ -137,65 +47,74 @@ export interface InputsPlans {}
 export type InputsPlan = InputsPlans[keyof InputsPlans];
 
 /** How to measure a level. */
-export interface MeasurementPlan {
-  readonly mode: MeasurementModePlan;
-  /** Number of requests before each measurement that are not measured. */
-  readonly warmupRequests: number;
-  /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
-  readonly warmupMs?: number | undefined;
-  /** Latency for stability and the limit: a percentile from 1 to 99, or null for the average. */
-  readonly percentile: number | null;
-  /** A level with this latency or more ends the search; null: no limit. */
-  readonly latencyLimitMs: number | null;
-  /** Absent: tokens are not measured. */
-  readonly tokens?: TokensPlan;
-}
+export type MeasurementPlan = PlanOf<typeof measurementSchema>;
 
 /** How long to measure a level. */
-export type MeasurementModePlan =
-  /** Windows of 1.2 × `windowMs` until three in a row agree. */
-  | {
-      readonly kind: "time-windows";
-      readonly windowMs: number;
-      readonly stabilityPct: number;
-      readonly maxTrials: number;
-    }
-  /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
-  | {
-      readonly kind: "count-windows";
-      readonly requestsPerWindow: number;
-      readonly stabilityPct: number;
-      readonly maxTrials: number;
-    }
-  /** A total number of requests; null: the number that the load defines. */
-  | { readonly kind: "requests"; readonly count: number | null }
-  /**
-   * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the end
-   * count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
-   */
-  | { readonly kind: "duration"; readonly durationMs: number; readonly graceMs?: number | undefined };
+export type MeasurementModePlan = MeasurementPlan["mode"];
 
-export type CallModePlan = "sync" | "async" | "auto";
+/** Schema of the measurement. */
+export function measurementSchema(v: Builders) {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
+  const stability = { stabilityPct: natural, maxTrials: count };
+  return v.object({
+    mode: v.variant("kind", [
+      /** Windows of 1.2 × `windowMs` until three in a row agree. */
+      v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
+      /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
+      v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
+      /** A total number of requests; null: the number that the load defines. */
+      v.object({ kind: v.literal("requests"), count: v.nullable(count) }),
+      /**
+       * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
+       * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
+       */
+      v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
+    ]),
+    /** Number of requests before each measurement that are not measured. */
+    warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+    /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
+    warmupMs: v.optional(natural),
+    /** Latency for stability and the limit: a percentile from 1 to 99, or null for the average. */
+    percentile: v.nullable(v.pipe(positive, v.ltValue(100, "must be below 100"))),
+    /** A level with this latency or more ends the search; null: no limit. */
+    latencyLimitMs: v.nullable(positive),
+    /** Absent: tokens are not measured. */
+    tokens: v.exactOptional(tokensSchema(v)),
+  });
+}
 
 /** The client that sends requests. */
-export interface ClientPlan {
-  /** `own`: Rampart's client; the others are libraries for comparison and as a fallback. */
-  readonly kind: "own" | "undici" | "grpc-js";
-  /**
-   * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences
-   * or several responses per request, otherwise sync.
-   */
-  readonly callMode: CallModePlan;
-  /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
-  readonly maxLanes: number | null;
-  /** A request fails when it receives no byte for this time. */
-  readonly stallTimeoutMs: number;
-  /** A request fails when its response is not complete after this time. Absent: no limit. */
-  readonly requestTimeoutMs?: number | undefined;
-  /** A request fails when its response has more bytes: its body, or all its messages together, decompressed. Default: 256 MiB. */
-  readonly maxResponseBytes?: number | undefined;
-  /** The ranks of an MPI job begin each level together and measure it until it is stable on all ranks. */
-  readonly isMpi: boolean;
+export type ClientPlan = PlanOf<typeof clientSchema>;
+
+export type CallModePlan = ClientPlan["callMode"];
+
+/** Schema of the client. */
+export function clientSchema(v: Builders) {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  return v.object({
+    /** `own`: Rampart's client; the others are libraries for comparison and as a fallback. */
+    kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
+    /**
+     * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences
+     * or several responses per request, otherwise sync.
+     */
+    callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
+    /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
+    maxLanes: v.nullable(count),
+    /** A request fails when it receives no byte for this time. */
+    stallTimeoutMs: positive,
+    /** A request fails when its response is not complete after this time. Absent: no limit. */
+    requestTimeoutMs: v.exactOptional(positive),
+    /** A request fails when its response has more bytes: its body, or all its messages together, decompressed. Default: 256 MiB. */
+    maxResponseBytes: v.optional(
+      v.pipe(count, v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
+    ),
+    /** The ranks of an MPI job begin each level together and measure it until it is stable on all ranks. */
+    isMpi: v.boolean(),
+  });
 }
 
 /** How failed requests affect the run. */
@@ -216,13 +135,6 @@ export interface OutputsPlan {
   readonly isLive?: boolean | undefined;
 }
 
-/** Paths of the files to write, by the key of their report. Absent: not written. */
-export interface OutputFilesPlan {
-  readonly csv?: string;
-  /** Rampart's own report. */
-  readonly json?: string;
-  /** Each measured request, as perf_analyzer writes them. */
-  readonly profileExport?: string;
-  /** One line of JSON for each request. */
-  readonly records?: string;
-}
+/** Paths of the files to write, by the key of their report. Absent: not written. The table of reports declares the keys. */
+// biome-ignore lint/suspicious/noEmptyInterface: the table of reports adds to it.
+export interface OutputFilesPlan {}

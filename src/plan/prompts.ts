@@ -1,51 +1,60 @@
-/** A normal distribution of lengths in tokens. With a deviation of 0, always the mean. */
-export interface LengthPlan {
-  readonly mean: number;
-  readonly stddev: number;
-}
-
-/** One kind of request in a mix. */
-export interface MixPartPlan {
-  readonly input: LengthPlan;
-  readonly output: LengthPlan;
-  /** Percentage of the requests. */
-  readonly sharePct: number;
-}
+import type { Builders, PlanOf } from "./schema.ts";
 
 /** Prompts for a generative model, generated or read from a file before the run. */
-export interface PromptsPlan {
-  readonly kind: "prompts";
-  /** Format of request bodies, as the service names it. */
-  readonly format: string;
-  readonly model: string;
-  /** Whether bodies request a stream of events. */
-  readonly isStreaming: boolean;
-  /** Tokenizer to generate and count texts; `none`: only prompts from a file. */
-  readonly tokenizer: string;
-  readonly revision: string;
-  /** JSON Lines file of prompts, or a folder of such files; empty: generate prompts. */
-  readonly file: string;
-  /** The same seed and tokenizer give the same prompts on every runtime. */
-  readonly seed: number;
-  /** Number of different requests to generate. */
-  readonly count: number;
-  readonly inputTokens: LengthPlan;
-  /** Maximum output tokens; null: the server decides. */
-  readonly outputTokens: LengthPlan | null;
-  /** Kinds of requests with their own lengths; empty: all requests are the same kind. */
-  readonly mix: readonly MixPartPlan[];
-  /** Prefix prompts, drawn from `count` different ones. */
-  readonly prefix: { readonly count: number; readonly tokens: number } | null;
-  /** Generated conversations instead of single requests; null: none. */
-  readonly sessions: { readonly count: number; readonly turns: LengthPlan; readonly delayMs: number } | null;
-  /** Tokens of a system message shared by all requests. */
-  readonly systemTokens: number;
-  /** Texts per request, for formats that take several; for rankings: passages. */
-  readonly textsPerRequest: number;
-  /** Generated images per request. */
-  readonly images: { readonly count: number; readonly widthPx: LengthPlan; readonly heightPx: LengthPlan } | null;
-  /** Set: do not request the server's token counts in streams. Absent: request them if the format can. */
-  readonly isUsageLeftOut?: true;
-  /** Extra keys for every body, merged last. */
-  readonly extra: Readonly<Record<string, unknown>>;
+export type PromptsPlan = PlanOf<typeof promptsSchema>;
+
+/** A normal distribution of lengths in tokens. With a deviation of 0, always the mean. */
+export type LengthPlan = PromptsPlan["inputTokens"];
+
+/** One kind of request in a mix. */
+export type MixPartPlan = PromptsPlan["mix"][number];
+
+/** Schema of prompts. */
+export function promptsSchema(v: Builders) {
+  const whole = (least: number) =>
+    v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(least, `must be ${least} or more`));
+  const length = v.object({
+    mean: v.pipe(v.number(), v.minValue(1, "must be 1 or more")),
+    stddev: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+  });
+  const share = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 at most"));
+  const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  return v.object({
+    kind: v.literal("prompts"),
+    /** Format of request bodies, as the service names it. */
+    format: named,
+    model: named,
+    /** Whether bodies request a stream of events. */
+    isStreaming: v.boolean(),
+    /** Tokenizer to generate and count texts; `none`: only prompts from a file. */
+    tokenizer: named,
+    revision: named,
+    /** JSON Lines file of prompts, or a folder of such files; empty: generate prompts. */
+    file: v.string(),
+    /** The same seed and tokenizer give the same prompts on every runtime. */
+    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    /** Number of different requests to generate. */
+    count: whole(1),
+    inputTokens: length,
+    /** Maximum output tokens; null: the server decides. */
+    outputTokens: v.nullable(length),
+    /** Kinds of requests with their own lengths; empty: all requests are the same kind. */
+    mix: v.array(v.object({ input: length, output: length, sharePct: share })),
+    /** Prefix prompts, drawn from `count` different ones. */
+    prefix: v.nullable(v.object({ count: whole(1), tokens: whole(1) })),
+    /** Generated conversations instead of single requests; null: none. */
+    sessions: v.nullable(
+      v.object({ count: whole(1), turns: length, delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")) }),
+    ),
+    /** Tokens of a system message shared by all requests. */
+    systemTokens: whole(0),
+    /** Texts per request, for formats that take several; for rankings: passages. */
+    textsPerRequest: whole(0),
+    /** Generated images per request. */
+    images: v.nullable(v.object({ count: whole(1), widthPx: length, heightPx: length })),
+    /** Set: do not request the server's token counts in streams. Absent: request them if the format can. */
+    isUsageLeftOut: v.exactOptional(v.literal(true)),
+    /** Extra keys for every body, merged last. */
+    extra: v.record(v.string(), v.unknown()),
+  });
 }

@@ -1,17 +1,25 @@
+import type { Builders, PlanOf } from "./schema.ts";
+
 /** How to group requests into sequences, for models that take sequences. */
-export interface SequencesPlan {
-  /** Requests per sequence; null: the length of its data stream, or 20. */
-  readonly length: number | null;
-  /** Maximum deviation of a sequence's length from `length`, in percent. */
-  readonly lengthVariationPct: number;
-  /** The first correlation id. */
-  readonly startId: number;
-  /** Number of ids before they repeat; null: unlimited. */
-  readonly idCount: number | null;
-  /** Concurrent sequences of a scheduled load; other loads have one per outstanding request. */
-  readonly concurrent: number;
-  /** Whether a sequence has at most one outstanding request. */
-  readonly isSerial: boolean;
+export type SequencesPlan = PlanOf<typeof sequencesSchema>;
+
+/** Schema of a plan's sequence settings. */
+export function sequencesSchema(v: Builders) {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  return v.object({
+    /** Requests per sequence; null: the length of its data stream, or 20. */
+    length: v.nullable(count),
+    /** Maximum deviation of a sequence's length from `length`, in percent. */
+    lengthVariationPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+    /** The first correlation id. */
+    startId: count,
+    /** Number of ids before they repeat; null: unlimited. */
+    idCount: v.nullable(count),
+    /** Concurrent sequences of a scheduled load; other loads have one per outstanding request. */
+    concurrent: count,
+    /** Whether a sequence has at most one outstanding request. */
+    isSerial: v.boolean(),
+  });
 }
 
 /** perf_analyzer's defaults. */

@@ -1,21 +1,29 @@
+import type { Builders, PlanOf } from "./schema.ts";
+
 /** How to measure the tokens of responses. */
-export interface TokensPlan {
-  /** Type of the responses, as the service names it. */
-  readonly answers: string;
-  /** Whether responses are streamed. */
-  readonly isStreamed: boolean;
-  /** Tokenizer: a folder, a model on Hugging Face's hub, or an encoding; `none`: use only the server's counts. */
-  readonly tokenizer: string;
-  /** Branch, tag or commit on the hub. */
-  readonly revision: string;
-  /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
-  readonly isLengthAsked?: true;
-  /** JMESPath expression for the text of responses in a custom format. */
-  readonly field?: string;
-  /** Set: keep every window; requests without an answer are counted elsewhere. Absent: keep only the windows of the result. */
-  readonly keepsAllWindows?: true;
-  /** Set: also measure the gaps between tokens. */
-  readonly wantsGaps?: true;
+export type TokensPlan = PlanOf<typeof tokensSchema>;
+
+/** Schema of how tokens are measured. */
+export function tokensSchema(v: Builders) {
+  const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  return v.object({
+    /** Type of the responses, as the service names it. */
+    answers: named,
+    /** Whether responses are streamed. */
+    isStreamed: v.boolean(),
+    /** Tokenizer: a folder, a model on Hugging Face's hub, or an encoding; `none`: use only the server's counts. */
+    tokenizer: named,
+    /** Branch, tag or commit on the hub. */
+    revision: named,
+    /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
+    isLengthAsked: v.exactOptional(v.literal(true)),
+    /** JMESPath expression for the text of responses in a custom format. */
+    field: v.exactOptional(named),
+    /** Set: keep every window; requests without an answer are counted elsewhere. Absent: keep only the windows of the result. */
+    keepsAllWindows: v.exactOptional(v.literal(true)),
+    /** Set: also measure the gaps between tokens. */
+    wantsGaps: v.exactOptional(v.literal(true)),
+  });
 }
 
 /**

@@ -1,11 +1,13 @@
 import { messageOf, RunError } from "../plan/problem.ts";
 import { RUN_EVENTS } from "../result/observer.ts";
+import type { RunResult } from "../result/run-result.ts";
 import type { Report } from "./report.ts";
 
 /** Isolates write errors: a report whose file cannot be written ends neither the run nor the other reports. */
 
 /** A report that ignores all events after a write error. */
 export interface GuardedReport extends Report {
+  finish(result: RunResult): Promise<void>;
   /** The write error, if any. */
   readonly error: RunError | undefined;
 }
@@ -23,9 +25,9 @@ export function guardReport(report: Report, onError: (error: RunError) => void):
     get error() {
       return failure;
     },
-    finish: (result: Parameters<Report["finish"]>[0]) => {
+    finish: async (result: RunResult) => {
       try {
-        if (failure === undefined) report.finish(result);
+        if (failure === undefined) await report.finish(result);
       } catch (error) {
         fail(error);
       }

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
-import { setting } from "../plan/setting-names.ts";
+import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { fileSystem } from "../runtime/files.ts";
 
 /**
@@ -21,7 +21,7 @@ export type OutputPlace =
 /** The files that a plan writes, each with its setting name for messages. */
 export function outputFilesOf({ outputs }: Plan): (readonly [name: string, path: string])[] {
   const files = Object.entries(outputs.files) as [keyof OutputFilesPlan, string][];
-  return files.map(([key, path]) => [setting(`outputs.files.${key}`), path] as const);
+  return files.map(([key, path]) => [setting(`outputs.files.${key}` as SettingPath), path] as const);
 }
 
 /** Explains why a path cannot be written; undefined when it can. Changes nothing. */

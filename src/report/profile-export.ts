@@ -4,6 +4,7 @@ import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
+import { isMeasured } from "../result/is-measured.ts";
 import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
@@ -101,8 +102,12 @@ class ProfileExport implements Report {
   }
 
   /** Like in perf_analyzer, a failed run leaves no file, which would block the next attempt. All other front doors keep it. */
-  private isWorthless({ error, levels }: RunResult): boolean {
-    if (this.plan.outputs.style !== "perf_analyzer") return error !== undefined && !this.hasWindow;
+  private isWorthless(result: RunResult): boolean {
+    const { error, levels } = result;
+    const { style } = this.plan.outputs;
+    // GenAI-Perf's other files are not written either.
+    if (style === "genai-perf" && !isMeasured(result)) return true;
+    if (style !== "perf_analyzer") return error !== undefined && !this.hasWindow;
     return error !== undefined || (levels.length > 0 && levels.every(({ outcome }) => outcome === "unstable"));
   }
 

@@ -4,7 +4,7 @@ import type { RunResult } from "../result/run-result.ts";
 /** A report: follows a run and finishes with its result. Each report is one file and one line in `reports.ts`. */
 export interface Report extends RunObserver {
   /** Writes what can only be written at the end. Throws `RunError` on failure. */
-  finish(result: RunResult): void;
+  finish(result: RunResult): void | Promise<void>;
   /** Undoes partial work. Called instead of `finish` when the run could not begin. */
   discard?(): void;
   /** Called on Ctrl-C, before a message about it. */
@@ -17,6 +17,8 @@ export interface TextSink {
   err(text: string): void;
   /** Writes text that moves the cursor to stderr. The text contains nothing from servers, models or files. Absent: `err` receives it. */
   draw?(text: string): void;
+  /** Puts the front door's names of settings into a text for a file. Absent: they keep their paths in the plan. */
+  word?(text: string): string;
   /** Whether `out` is a terminal with colors, which `paint` then uses. Default: false. */
   readonly hasColor?: boolean | undefined;
   /** Columns of the terminal behind `err`; undefined if it is not a terminal. */

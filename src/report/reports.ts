@@ -1,4 +1,7 @@
+import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
+import { UserError } from "../plan/problem.ts";
+import type { ArtifactKey } from "./genai-perf/files.ts";
 import type { LiveView } from "./live/live-view.ts";
 import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
@@ -10,7 +13,8 @@ interface ReportKind {
   create(plan: Plan, sink: TextSink): Report | Promise<Report>;
 }
 
-type CreateFile = (plan: Plan, sink: TextSink, path: string) => Report;
+/** @param meter measures the tokens of the run, if a front door has opened it */
+type CreateFile = (plan: Plan, sink: TextSink, path: string, meter: TokenLink | undefined) => Report;
 
 /** Reports on the terminal, and the removal of earlier files, in the order in which they receive events. */
 const REPORTS: readonly ReportKind[] = [
@@ -27,37 +31,58 @@ const REPORTS: readonly ReportKind[] = [
     create: async (plan, sink) => (await import("./rampart/console.ts")).createRampartConsole(plan, sink),
   },
   {
-    isWanted: ({ outputs }) => outputs.style === "genai-perf" && !isVerboseProfile(outputs),
-    create: async (_plan, sink) => (await import("./genai-perf/run-warnings.ts")).createRunWarnings(sink),
+    isWanted: ({ outputs }) => outputs.style === "genai-perf",
+    create: async (plan, sink) => (await import("./genai-perf/run-console.ts")).createGenaiPerfConsole(plan, sink),
   },
 ];
 
-/**
- * Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. The
- * meter writes single requests (`records`).
- */
-const FILE_REPORTS: Readonly<Record<Exclude<keyof OutputFilesPlan, "records">, () => Promise<CreateFile>>> = {
+/** Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. */
+const FILE_REPORTS = {
   csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
   profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
   json: async () => (await import("./rampart/json.ts")).createJsonReport,
-};
+  genaiPerfJson: () => artifact("genaiPerfJson"),
+  genaiPerfCsv: () => artifact("genaiPerfCsv"),
+  genaiPerfRampart: () => artifact("genaiPerfRampart"),
+  serverMetricsJson: () => artifact("serverMetricsJson"),
+  serverMetricsCsv: () => artifact("serverMetricsCsv"),
+  plots: async () => (await import("./genai-perf/plots.ts")).createPlots,
+  records: async () => (await import("./genai-perf/records-file.ts")).createRecords,
+} satisfies Readonly<Record<string, () => Promise<CreateFile>>>;
+
+declare module "../plan/plan.ts" {
+  interface OutputFilesPlan extends Readonly<Partial<Record<keyof typeof FILE_REPORTS, string>>> {}
+}
+
+async function artifact(key: ArtifactKey): Promise<CreateFile> {
+  return (await import("./genai-perf/files.ts")).createArtifact(key);
+}
 
 /** Whether GenAI-Perf also prints perf_analyzer's output. */
 function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
   return style === "genai-perf" && verbosity > 0;
 }
 
-/** Creates the reports that a plan asks for. */
-export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
+/** Creates the reports that a plan asks for. @throws UserError for a file of no report */
+export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLink): Promise<Report[]> {
+  checkFiles(plan.outputs.files);
   const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
   const reports: Report[] = live === undefined ? [] : [live];
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   for (const [key, load] of Object.entries(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
-    if (path !== undefined) reports.push((await load())(plan, out, path));
+    if (path !== undefined) reports.push((await load())(plan, out, path, meter));
   }
   return reports;
+}
+
+function checkFiles(files: OutputFilesPlan): void {
+  const keys = Object.keys(FILE_REPORTS);
+  const unknown = Object.keys(files).filter((key) => !keys.includes(key));
+  const hint = `Use one of ${keys.join(", ")}.`;
+  if (unknown.length > 0)
+    throw new UserError(unknown.map((key) => ({ path: `outputs.files.${key}`, message: "is not known", hint })));
 }
 
 async function createLive(plan: Plan, sink: TextSink): Promise<LiveView> {

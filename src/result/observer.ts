@@ -41,7 +41,7 @@ export interface RunProgress {
   /** Responses received so far for requests in flight, if requests can have several. */
   readonly openResponses: number;
   /** Passes the records since the last call to `onBatch`. */
-  handOver(): void;
+  drainRecords(): void;
 }
 
 /** Follows a run. All calls are synchronous and in order. */

@@ -32,7 +32,7 @@ import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
 
 /** Maximum wait for outstanding requests after an error. */
-const GIVE_UP_MS = 1000;
+const FAILED_GRACE_MS = 1000;
 
 /**
  * A run after the server has reported its model: warm-up, levels and search. Loaded while the first request is in flight, with all modules
@@ -180,7 +180,7 @@ export class MeasuredRun {
     const drive = this.driveAt(level);
     const run = new LevelRun(this.contextOf(drive), this.meter, level);
     this.isDriverOpen = true;
-    if (this.canceller !== undefined) this.canceller.isOn = true;
+    if (this.canceller !== undefined) this.canceller.isEnabled = true;
     if (this.isWhole) {
       // Send nothing before the window begins, and nothing after the last requested request.
       await Promise.race([this.driver.stop(), this.signal.stopped]);
@@ -264,7 +264,7 @@ export class MeasuredRun {
   private async shutDown(): Promise<void> {
     const { driver, signal } = this;
     if (this.isDriverOpen) {
-      const failed = signal.failed.then(() => sleepMs(GIVE_UP_MS));
+      const failed = signal.failed.then(() => sleepMs(FAILED_GRACE_MS));
       const interrupted = signal.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
       await Promise.race([driver.stop(), failed, interrupted]);
     }

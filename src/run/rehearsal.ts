@@ -11,7 +11,7 @@ const CONCURRENCY = 48;
 const EVENTS = 12;
 const STALL_TIMEOUT_NS = 60e9;
 
-const NOWHERE = { host: "rehearsal", port: 1, authority: "rehearsal:1", pathPrefix: "", headers: [] };
+const SINK_ENDPOINT = { host: "rehearsal", port: 1, authority: "rehearsal:1", pathPrefix: "", headers: [] };
 
 const encoder = new TextEncoder();
 const EVENT =
@@ -45,7 +45,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
     isSerial: false,
     stallTimeoutNs: STALL_TIMEOUT_NS,
     maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
-    createClient: (options) => new Http1Client(NOWHERE, options, openStage(pieces)),
+    createClient: (options) => new Http1Client(SINK_ENDPOINT, options, openSink(pieces)),
   });
   driver.take({
     feed,
@@ -65,21 +65,21 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
 }
 
 /** Opens sockets without a network. Each request gets its response piece by piece, one piece per connection and turn of the event loop. */
-function openStage(pieces: readonly Uint8Array[]): OpenSocket {
+function openSink(pieces: readonly Uint8Array[]): OpenSocket {
   const answering: { readonly handlers: SocketHandlers; next: number }[] = [];
-  const playOn = (): void => {
+  const playNext = (): void => {
     for (const one of answering.splice(0)) {
       const piece = pieces[one.next++] as Uint8Array;
       if (one.next < pieces.length) answering.push(one);
       one.handlers.onData(piece);
     }
-    if (answering.length > 0) setImmediate(playOn);
+    if (answering.length > 0) setImmediate(playNext);
   };
   return (_, handlers): Socket => {
     setImmediate(() => handlers.onOpen());
     return {
       write: () => {
-        if (answering.length === 0) setImmediate(playOn);
+        if (answering.length === 0) setImmediate(playNext);
         answering.push({ handlers, next: 0 });
         return true;
       },

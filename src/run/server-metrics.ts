@@ -1,5 +1,5 @@
-import type { Plan, TlsPlan } from "../plan/plan.ts";
-import { DEFAULT_TLS } from "../plan/tls.ts";
+import type { Plan } from "../plan/plan.ts";
+import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { MetricsPoller, type MetricsWarning } from "../telemetry/metrics-poller.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { ControlClient } from "../transport/control-client.ts";

@@ -2,32 +2,33 @@ import type { LimitedRateName, LimitedTimeName, TokenMetricName } from "../measu
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import type { Duration } from "../plan/units.ts";
 
-/** The shape of an assertion. */
-
-/** `latency`: from the actual send. `scheduledLatency`: from the intended send, so that a late client or a slow server cannot hide. */
+/**
+ * `latency` counts from the actual send, `scheduledLatency` from the intended send, which includes delays by a late client or a slow
+ * server.
+ */
 export type LatencyName = "latency" | "scheduledLatency";
 
-/** What an assertion may look at by its name. */
+/** The metrics that an assertion can refer to by name. */
 export type MetricName = LatencyName | TokenMetricName | TokenSystemName;
 
-/** An assertion that looks at metrics of a name, or at none. */
+/** An assertion on metrics with these names. */
 export interface Assertion<N extends MetricName = MetricName> {
   readonly metric: AssertedMetric & { readonly of?: N };
   readonly comparison: AssertionPlan["comparison"];
   readonly limit: Duration | number;
 }
 
-/** Metrics of all answers together. */
+/** Metrics over all responses. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";
 
-/** Limits that a good request keeps: times at most (`latency` is that of the whole request), and rates at least. */
+/** Limits that a good request meets: maximum times (`latency`: of the whole request), and minimum rates. */
 export type GoodputLimits = {
   readonly [Name in LimitedTimeName | "latency"]?: Duration;
 } & {
   readonly [Name in LimitedRateName]?: number;
 };
 
-/** A metric as it stands in an assertion: limits are still durations. */
+/** A metric of an assertion. Limits are still durations. */
 export type AssertedMetric =
   | Exclude<MetricPlan, { kind: "goodput" }>
   | { readonly kind: "goodput"; readonly limits: GoodputLimits };

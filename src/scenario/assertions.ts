@@ -9,13 +9,18 @@ import {
 import type { AssertionPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName, MetricName } from "./assertion.ts";
+import type { AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
 import { durationSchema } from "./fields.ts";
-import { goodputLimitsSchema, isTokenCount, isTokenTime, type NumberMetric, toMetricPlan } from "./token-assertions.ts";
+import {
+  comparisons,
+  goodputLimitsSchema,
+  isTokenCount,
+  isTokenTime,
+  type NumberMetric,
+  toMetricPlan,
+} from "./token-assertions.ts";
 
-/** The assertions of scenarios. Each is judged at every level and decides the exit code. */
-
-/** Limits of a latency, or of another time. */
+/** Limits for a latency or another time. */
 export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
   below(limit: Duration): Assertion<N>;
   atMost(limit: Duration): Assertion<N>;
@@ -23,17 +28,17 @@ export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
   atLeast(limit: Duration): Assertion<N>;
 }
 
-/** What has percentiles and an average. */
+/** Metrics with percentiles and an average. */
 export type RequestMetricName = LatencyName | TokenMetricName;
 
-/** The limits that a request's metric takes: durations, or numbers. */
+/** Limits for a metric of requests: durations or numbers. */
 export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCountName]
   ? NumberMetric<N>
   : [N] extends [LatencyName | TokenTimeName]
     ? LatencyMetric<N>
     : never;
 
-/** Limits of a throughput in inferences per second. */
+/** Limits for a throughput in inferences per second. */
 export interface ThroughputMetric {
   above(inferPerSec: number): Assertion<never>;
   atLeast(inferPerSec: number): Assertion<never>;
@@ -41,7 +46,7 @@ export interface ThroughputMetric {
   atMost(inferPerSec: number): Assertion<never>;
 }
 
-/** Limits of the share of failed requests, 0 to 1. */
+/** Limits for the ratio of failed requests, 0 to 1. */
 export interface ErrorRateMetric {
   is(ratio: number): Assertion<never>;
   below(ratio: number): Assertion<never>;
@@ -102,21 +107,7 @@ function isLatency(name: string): name is LatencyName {
   return !isTokenTime(name) && !isTokenCount(name);
 }
 
-/** Every comparison; the types of the metrics offer those that make sense. */
-function comparisons<N extends MetricName, L extends Duration | number>(metric: AssertedMetric) {
-  const compare =
-    (comparison: AssertionPlan["comparison"]) =>
-    (limit: L): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
-  return {
-    is: compare("is"),
-    below: compare("below"),
-    atMost: compare("at-most"),
-    above: compare("above"),
-    atLeast: compare("at-least"),
-  };
-}
-
-/** The schema of an assertion. */
+/** Returns the schema of an assertion. */
 export function assertionSchema(): Schema<Assertion> {
   const of = v.picklist(
     ["latency", "scheduledLatency"],
@@ -161,7 +152,7 @@ export function assertionSchema(): Schema<Assertion> {
   }) as unknown as Schema<Assertion>;
 }
 
-/** The assertion of a plan: latencies in nanoseconds. */
+/** Converts an assertion to that of a plan: latencies in nanoseconds. */
 export function toAssertionPlan({ metric, comparison, limit }: Assertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),

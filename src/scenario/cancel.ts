@@ -14,7 +14,7 @@ export interface CancelOptions {
   readonly seed?: number;
 }
 
-/** The schema of these options. */
+/** Returns the schema of these options. */
 export function cancelSchema(): Schema<CancelOptions> {
   return strictOptions({
     percent: v.pipe(positiveSchema(), v.maxValue(100, "must be 100 or less")),
@@ -23,7 +23,7 @@ export function cancelSchema(): Schema<CancelOptions> {
   }) as unknown as Schema<CancelOptions>;
 }
 
-/** The part of a plan. */
+/** Converts these options to those of a plan. */
 export function toCancellationPlan({ percent, after, seed = 0 }: CancelOptions): CancellationPlan {
   return { sharePct: percent, delayMs: after === undefined ? 0 : toMs(after), seed };
 }

@@ -10,8 +10,6 @@ import type { Load } from "./loads.ts";
 import type { PromptOptions } from "./prompts.ts";
 import { type CheckedTarget, targetBuilderOf } from "./targets.ts";
 
-/** The rules between a target and what only generative models take and give, which types enforce where there are any. */
-
 interface Parts {
   readonly target: CheckedTarget;
   readonly load: { readonly kind: Load["kind"] };
@@ -19,7 +17,7 @@ interface Parts {
   readonly assert?: readonly Assertion[];
 }
 
-/** What does not fit together. */
+/** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
   const content = targetBuilderOf(target).content?.(target, "");
   if (content === undefined) return checkTensors(target.kind, inputs, assert);
@@ -34,17 +32,17 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   }
   if (prompts !== undefined)
     problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));
-  const sort = answerTypeOf(content);
+  const answerType = answerTypeOf(content);
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;
-    if (sort === "plain")
+    if (answerType === "plain")
       problems.push({
         path,
         message: `answers of ${content.endpointName} have no tokens`,
         hint: "Look at latencies and throughput.",
       });
-    else if (sort === "text")
+    else if (answerType === "text")
       for (const name of metricNames(metric))
         if (isStreamedName(name))
           problems.push({
@@ -62,13 +60,13 @@ function isStreamedName(name: string): boolean {
   return metric !== undefined && entryOf(metric).isStreamed === true;
 }
 
-/** The metrics that an assertion looks at, those that goodput limits among them. */
+/** Returns the metrics that an assertion refers to, including those in goodput limits. */
 function metricNames(metric: Assertion["metric"]): string[] {
   if (metric.kind === "goodput") return Object.keys(metric.limits);
   return "of" in metric ? [String(metric.of)] : [];
 }
 
-/** Endpoints whose requests have images, and those that have several texts. */
+/** Endpoints whose requests have images, and those with several texts. */
 const WITH_IMAGES: readonly LlmEndpointName[] = [
   "multimodal",
   "responses",
@@ -79,7 +77,7 @@ const WITH_IMAGES: readonly LlmEndpointName[] = [
 ];
 const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
 
-/** Options that an endpoint's requests have no place for, or that contradict each other. */
+/** Returns options that conflict, or that an endpoint's requests do not support. */
 function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Problem[] {
   const { images, batch, osl, isl, mix, count, file } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);

@@ -7,9 +7,7 @@ import type { Load, LoadKind } from "./loads.ts";
 import type { SequenceOptions } from "./sequences.ts";
 import type { AnswerType, Protocol, Target } from "./target.ts";
 
-/** A scenario: what is measured, under which load, with which data, and what must hold. */
-
-/** When a level is stable: the last three windows agree, as in perf_analyzer. */
+/** When a level is stable, like in perf_analyzer: the last three windows agree. */
 export interface StabilityOptions {
   /** Length of a measuring window; one lasts 1.2 times as long, as in perf_analyzer. Default: `"5 s"`. */
   readonly window?: Duration;
@@ -21,7 +19,7 @@ export interface StabilityOptions {
   readonly percentile?: number;
 }
 
-/** Where the GPU metrics of the server are, and how often they are read. */
+/** The source of the server's GPU metrics. */
 export interface MetricsOptions {
   /** Address of a page in Prometheus' text format. Default: port 8002 of the target's host, path `/metrics`; the embedded target has none. */
   readonly url?: string;
@@ -29,26 +27,26 @@ export interface MetricsOptions {
   readonly every?: Duration;
 }
 
-/** The latencies that exist under a load: only a schedule has an intended send. */
+/** The latencies of a load. Only schedules have an intended send. */
 export type LatencyOf<S extends LoadKind> = S extends "scheduled" ? LatencyName : "latency";
 
-/** The token metrics that a kind of response has. */
+/** The token metrics of a type of response. */
 export type TokensOf<A extends AnswerType> = A extends "stream"
   ? TokenMetricName | TokenSystemName
   : A extends "text"
     ? WholeMetricName | TokenSystemName
     : never;
 
-/** The inputs that a target takes, by the kind of its responses. */
+/** The inputs that a target accepts, by its type of response. */
 export type InputsOf<A extends AnswerType> = Inputs<A extends "tensors" ? "tensors" : "payloads">;
 
-/** The clients that speak a protocol: Rampart's own, or a general-purpose library. */
+/** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
   | "own"
   | (P extends "http" ? "undici" : never)
   | (P extends "grpc" ? "grpc-js" : never);
 
-/** What {@link defineScenario} takes. */
+/** The argument of {@link defineScenario}. */
 export interface ScenarioDefinition<
   P extends Protocol = Protocol,
   S extends LoadKind = LoadKind,
@@ -116,7 +114,7 @@ export function defineScenario<const P extends Protocol, const S extends LoadKin
   return Object.freeze({ [BRAND]: true, definition: definition as unknown as ScenarioDefinition });
 }
 
-/** Whether something is a scenario. */
+/** Whether a value is a scenario. */
 export function isScenario(value: unknown): value is Scenario {
   return typeof value === "object" && value !== null && BRAND in value;
 }

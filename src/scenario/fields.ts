@@ -2,9 +2,9 @@ import * as v from "valibot";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 
-/** Schemas of the values that scenario options are made of. They check what untyped callers give; typed ones cannot go wrong here. */
+/** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
-/** A duration with its unit. */
+/** Returns the schema of a duration with its unit. */
 export function durationSchema(): Schema<Duration> {
   return v.custom<Duration>(
     (input) => typeof input === "string" && parseDurationNs(input) !== undefined,
@@ -12,7 +12,7 @@ export function durationSchema(): Schema<Duration> {
   );
 }
 
-/** A duration that takes time. */
+/** Returns the schema of a duration above 0. */
 export function spanSchema(): Schema<Duration> {
   return v.pipe(
     durationSchema(),
@@ -20,27 +20,27 @@ export function spanSchema(): Schema<Duration> {
   );
 }
 
-/** A whole number of 1 or more. */
+/** Returns the schema of an integer of 1 or more. */
 export function countSchema(): Schema<number> {
   return v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
 }
 
-/** A number above 0. */
+/** Returns the schema of a number above 0. */
 export function positiveSchema(): Schema<number> {
   return v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
 }
 
-/** Text that is not empty. */
+/** Returns the schema of text that is not empty. */
 export function nameSchema(what: string): Schema<string> {
   return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
 }
 
-/** Milliseconds of a duration that was checked. */
+/** Converts a valid duration to milliseconds. */
 export function toMs(duration: Duration): number {
   return (parseDurationNs(duration) as number) / 1e6;
 }
 
-/** An object of options whose unknown names are all reported, each with the names that there are as `requirement`. */
+/** Returns the schema of an options object that reports all unknown names, each with the known names as its `requirement`. */
 export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, undefined> {
   const schema = v.strictObject(entries);
   const names = Object.keys(entries);
@@ -48,7 +48,7 @@ export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.St
     ...schema,
     "~run": (dataset, config) => {
       const result = schema["~run"].call(schema, dataset, config);
-      // Valibot reports the first one only.
+      // Valibot only reports the first one.
       const isOwn = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
         type === "strict_object" && expected === "never" && path?.length === 1;
       const at = result.issues?.findIndex(isOwn) ?? -1;

@@ -1,13 +1,11 @@
-/** What the builders of inputs return. */
-
-/** What inputs are: tensors of a model, or payloads of a server that takes JSON. */
+/** The form of inputs: a model's tensors, or payloads for a server with a JSON API. */
 export type InputKind = "tensors" | "payloads";
 
-/** Where the data of requests comes from. */
+/** The source of requests' data. */
 export interface Inputs<I extends InputKind = InputKind> {
   readonly kind: "random" | "zero" | "json" | "prompts" | "payloads";
   readonly files: readonly string[];
   readonly options: object;
-  /** Never set: it carries the sort to the scenario's type. */
-  readonly sort?: I;
+  /** Never set; it only carries the form to the scenario's type. */
+  readonly form?: I;
 }

@@ -8,8 +8,6 @@ import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./llm-targets.ts";
 import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
 
-/** The inputs of scenarios: what requests carry. */
-
 /** Options of {@link random} and {@link zero}, for BYTES inputs. */
 export interface TextOptions {
   /** Characters of each random string, 1 or more. Default: 128. */
@@ -35,7 +33,7 @@ export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"
 
 const DEFAULT_STRING_LENGTH = 128;
 
-/** The schema of a scenario's inputs. */
+/** Returns the schema of a scenario's inputs. */
 export function inputsSchema(): Schema<Inputs> {
   const options = strictOptions({
     stringLength: v.optional(countSchema()),
@@ -58,12 +56,12 @@ export function inputsSchema(): Schema<Inputs> {
   ) as Schema<Inputs>;
 }
 
-/** What the rest wants to know of the inputs that scenarios build. */
+/** A builder of inputs: everything that the other modules ask about it. */
 interface InputBuilder {
   readonly makes: RequestForm;
-  /** @param folder where relative paths start. @param content what requests are made of; undefined: of tensors */
+  /** @param folder base of relative paths @param content for payloads; undefined for tensors */
   toPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan;
-  /** The options of prompts. Absent where the inputs are none. */
+  /** Returns the options of prompts. Absent when the inputs are not prompts. */
   prompts?(inputs: Inputs): PromptOptions;
 }
 
@@ -88,17 +86,17 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   },
 };
 
-/** What requests of these inputs are. */
+/** Returns the form of requests with these inputs. */
 export function formOf({ kind }: Inputs): RequestForm {
   return INPUT_BUILDERS[kind].makes;
 }
 
-/** The options of prompts; undefined for other inputs. */
+/** Returns the options of prompts; undefined for other inputs. */
 export function promptOptionsOf(inputs: Inputs): PromptOptions | undefined {
   return INPUT_BUILDERS[inputs.kind].prompts?.(inputs);
 }
 
-/** The inputs of a plan. @param folder where relative paths start. @param content what requests are made of; undefined: of tensors */
+/** Converts inputs to those of a plan. @param folder base of relative paths @param content for payloads; undefined for tensors */
 export function toInputsPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan {
   return INPUT_BUILDERS[inputs.kind].toPlan(inputs, folder, content);
 }

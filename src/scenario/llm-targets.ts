@@ -1,10 +1,11 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
+import { MAX_MOCK_TOKENS } from "../plan/mock.ts";
 import type { TargetPlan } from "../plan/plan.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
-import { EMBEDDED_LLM, MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
+import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpoint, type LlmEndpointName, llmPath } from "../service/openai/endpoints.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
@@ -12,9 +13,7 @@ import { type AnswerType, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
-/** The targets of scenarios that are generative, embedding and ranking models behind HTTP APIs. */
-
-/** What an endpoint's answers are, streamed or not. */
+/** The type of an endpoint's responses, by whether they are streamed. */
 export type AnswersOf<E extends LlmEndpointName, M extends boolean> = E extends
   | "embeddings"
   | "nvclip"
@@ -99,7 +98,7 @@ export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M e
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }
 
-/** A target that was checked. */
+/** A validated target. */
 export type CheckedLlm =
   | {
       readonly kind: "openai";
@@ -115,7 +114,7 @@ export type CheckedLlm =
 
 const EMBEDDED_ENDPOINTS = ["chat", "completions", "responses", "messages", "embeddings", "rankings"] as const;
 
-/** The schemas of these targets, for the variant of all targets. */
+/** Returns the schemas of these targets. */
 export function llmTargetSchemas() {
   const endpoints = Object.keys(LLM_ENDPOINTS) as LlmEndpointName[];
   const oneOf = (names: readonly string[]) => v.optional(v.picklist(names, `must be one of ${names.join(", ")}`));
@@ -171,7 +170,7 @@ export function llmTargetSchemas() {
 type CheckedOpenAi = Extract<CheckedLlm, { kind: "openai" }>;
 type CheckedEmbeddedLlm = Extract<CheckedLlm, { kind: "embedded-llm" }>;
 
-/** The target of a plan. @param folder where relative paths start */
+/** Converts the target to that of a plan. @param folder base of relative paths */
 export function toOpenAiPlan({ url, moreUrls = [], options }: CheckedOpenAi, folder: string): TargetPlan {
   const { model, endpoint = "chat", path = "", streaming: isStreaming = false, headers = {}, apiKeyEnv, tls } = options;
   return {
@@ -189,7 +188,7 @@ export function toOpenAiPlan({ url, moreUrls = [], options }: CheckedOpenAi, fol
   };
 }
 
-/** The target of a plan. */
+/** Converts the target to that of a plan. */
 export function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
   const { endpoint = "chat", streaming: isStreaming = false, ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
   const firstToken = parseLatency(ttft) ?? { kind: "constant", ms: 0 };
@@ -209,7 +208,7 @@ export function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
   };
 }
 
-/** What requests to a target are made of. */
+/** The format of requests and responses of a target. */
 export interface LlmContent {
   readonly model: string;
   readonly endpointName: LlmEndpointName;
@@ -219,13 +218,13 @@ export interface LlmContent {
   readonly revision: string;
 }
 
-/** What requests are made of and answers are read with. @param folder where a tokenizer's relative path starts */
+/** Returns the format of a target. @param folder base of a tokenizer's relative path */
 export function openAiContent({ options }: CheckedOpenAi, folder: string): LlmContent {
   const { model, tokenizer = model, tokenizerRevision = "main" } = options;
   return toContent(options, { model, tokenizer, revision: tokenizerRevision }, folder);
 }
 
-/** The same of the embedded language model. */
+/** Returns the format of the embedded language model. @param folder base of a tokenizer's relative path */
 export function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): LlmContent {
   return toContent(options, { model: EMBEDDED_LLM, tokenizer: options.tokenizer ?? "none", revision: "main" }, folder);
 }
@@ -245,7 +244,7 @@ function toContent(
   };
 }
 
-/** How a target's tokens are measured; undefined where answers have none. @param isLengthAsked whether requests ask for answers of a length */
+/** Returns how tokens are measured; undefined when responses have none. @param isLengthAsked whether requests ask for a response length */
 export function toTokensPlan(
   { endpoint, isStreaming, tokenizer, revision }: LlmContent,
   isLengthAsked: boolean,
@@ -255,7 +254,7 @@ export function toTokensPlan(
   return { answers, isStreamed: isStreaming, tokenizer, revision, ...(isLengthAsked ? { isLengthAsked } : {}) };
 }
 
-/** The sort of a target's answers, as its type says it. */
+/** Returns the type of a target's responses. */
 export function answerTypeOf({ endpoint, isStreaming }: LlmContent): AnswerType {
   if (!hasText(endpoint.answers)) return "plain";
   return isStreaming ? "stream" : "text";

@@ -8,19 +8,19 @@ import { isScenario, type Scenario } from "./define.ts";
 import { toLoadError } from "./scenario-error.ts";
 
 /**
- * Loads a user's scenario file. `import … from "rampart"` gives it the API of the running program, so that it also works from an
+ * Loads a user's scenario file. `import … from "rampart"` resolves to the API of the running program, so that it also works with an
  * executable in a folder without node_modules.
  */
 
 const PACKAGE = "rampart";
 const API_KEY = Symbol.for("rampart.api");
-/** Never fetched: the load hook answers for it. */
+/** Never fetched, because the load hook provides its source. */
 const API_URL = "data:text/javascript,rampart";
 
-/** A loaded scenario and the folder its relative paths start in. */
+/** A loaded scenario and the base folder of its relative paths. */
 export interface LoadedScenario {
   readonly scenario: Scenario;
-  /** As the user named it. */
+  /** As the user typed it. */
   readonly file: string;
   readonly folder: string;
 }
@@ -32,14 +32,14 @@ interface BunPlugins {
   }): void;
 }
 
-/** A scenario may start a server before it is loaded. */
+/** Long, because a scenario may start a server before it is loaded. */
 const LOAD_LIMIT_MS = 300_000;
 
 /**
  * Loads a scenario.
- * @param api what `"rampart"` exports to it
- * @param limitMs for the whole of its loading, top-level `await` included; default: 5 min
- * @throws UserError when there is no such file, it does not load in time, or it has no scenario as its default export
+ * @param api exports of `"rampart"`
+ * @param limitMs limit of the loading time, including top-level `await`; default: 5 min
+ * @throws UserError when the file does not exist, does not load in time, or has no scenario as its default export
  */
 export async function loadScenario(file: string, api: object, limitMs = LOAD_LIMIT_MS): Promise<LoadedScenario> {
   const path = resolve(file);
@@ -74,7 +74,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
   return { scenario: loaded.default, file, folder: dirname(path) };
 }
 
-/** The timer also keeps a process alive whose scenario waits for nothing at all: Node would end without a word. */
+/** The timer also keeps the process alive. Otherwise Node would exit silently for a scenario that awaits something that never settles. */
 async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -89,7 +89,7 @@ async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number
   }
 }
 
-/** Makes `"rampart"` resolve to the API in modules loaded until what is returned is called. */
+/** Makes `"rampart"` resolve to the API in modules that are loaded until the returned function is called. */
 function injectApi(api: object): () => void {
   if (runtimeName === "bun") {
     (globalThis as unknown as { Bun: BunPlugins }).Bun.plugin({
@@ -110,23 +110,23 @@ function injectApi(api: object): () => void {
     load: (url, context, next) =>
       url === API_URL ? { format: "module", shortCircuit: true, source } : loadTypeScript(url, context, next),
   });
-  // Under Deno 2.9 a package's `require` of a JSON file fails while there is a load hook.
+  // In Deno 2.9, a package's `require` of a JSON file fails while there is a load hook.
   return () => hooks.deregister();
 }
 
-/** A module that re-exports the API of the running program. */
+/** Returns a module that re-exports the API of the running program. */
 function formatApiModule(api: object): string {
   const names = Object.keys(api).map((name) => `export const ${name} = api.${name};`);
   return `const api = globalThis[Symbol.for("rampart.api")];\n${names.join("\n")}`;
 }
 
-/** Node strips no enums or parameter properties by itself, and Deno resolves no hooked import in a file it loads by itself. */
+/** Node does not transform enums or parameter properties, and Deno does not apply the resolve hook to files that it loads itself. */
 function loadTypeScript(
   url: string,
   context: nodeModule.LoadHookContext,
   next: (url: string, context?: Partial<nodeModule.LoadHookContext>) => nodeModule.LoadFnOutput,
 ): nodeModule.LoadFnOutput {
-  // Deno 2.9 takes JSON that a package requires for JavaScript, where there is a load hook.
+  // With a load hook, Deno 2.9 parses JSON that a package requires as JavaScript.
   if (runtimeName === "deno" && url.startsWith("file:") && url.endsWith(".json"))
     return { format: "json", shortCircuit: true, source: readFileSync(new URL(url), "utf8") };
   if (!url.startsWith("file:") || !/\.m?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context);
@@ -134,7 +134,7 @@ function loadTypeScript(
   return { format: "module", shortCircuit: true, source: stripTypes(text, url) };
 }
 
-/** Node announces its type stripper as experimental on stderr, once; that would stand in every report. */
+/** Suppresses Node's one-time warning on stderr that type stripping is experimental, which would be in every report. */
 function stripTypes(text: string, url: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -148,8 +148,8 @@ function stripTypes(text: string, url: string): string {
 }
 
 /**
- * So that errors tell lines and columns of the user's file: Node has them where types give way to blanks, and otherwise (enums, parameter
- * properties) from a source map. Deno always looks them up in the source map of its own transformation.
+ * Keeps positions in errors correct: Node replaces types with spaces, and uses a source map for syntax that needs a transformation (enums,
+ * parameter properties). Deno always uses the source map of its own transformation.
  */
 function stripOrTransform(text: string): string {
   if (runtimeName === "deno") return nodeModule.stripTypeScriptTypes(text, { mode: "transform" });
@@ -161,12 +161,12 @@ function stripOrTransform(text: string): string {
   }
 }
 
-/** Node draws the place above the stack, Deno into the message; neither knows the file. */
+/** Node reports the position above the stack, Deno in the message; neither reports the file. */
 function describeSyntaxError(error: unknown, url: string): SyntaxError {
   const { message, stack = "" } = error as Error;
   const line = (/stripTypeScriptTypes\.ts:(\d+):/.exec(message) ?? /^\S*:(\d+)\n/.exec(stack))?.[1];
   const [first = ""] = message.split("\n", 1);
-  // As in a stack, since all that Deno passes on of an error in a load hook is its message.
+  // Like in a stack, because Deno only passes on the message of an error in a load hook.
   const place = line === undefined ? "" : ` (${fileURLToPath(url)}:${line})`;
   return new SyntaxError(`${first.replace(/^SyntaxError: /, "")}${place}`, { cause: error });
 }

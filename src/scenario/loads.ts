@@ -10,9 +10,7 @@ import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toM
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
 import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
 
-/** The load shapes of scenarios: when requests are sent. */
-
-/** How long each level is measured; without either option until it is stable. */
+/** How long each level is measured. Default: until it is stable. */
 export type Extent =
   | { readonly for?: never; readonly requests?: never }
   | {
@@ -68,10 +66,10 @@ export interface PeriodicOptions {
   readonly responses?: number;
 }
 
-/** `closed`: a number of requests is kept in flight. `scheduled`: requests are due at times, whatever the server does. */
+/** `closed`: keeps a number of requests in flight. `scheduled`: sends requests at due times, independent of responses. */
 export type LoadKind = "closed" | "scheduled";
 
-/** A load of a sort; the sort decides which latencies an assertion may look at. */
+/** A load. Its pacing determines which latencies assertions can refer to. */
 export interface Load<S extends LoadKind = LoadKind> {
   readonly kind:
     | "ramp"
@@ -83,44 +81,44 @@ export interface Load<S extends LoadKind = LoadKind> {
     | "fixed-schedule"
     | "periodic"
     | "sessions";
-  readonly sort: S;
+  readonly pacing: S;
   readonly values: readonly number[];
   readonly options: object;
 }
 
 /** Concurrency from `start` to `end`: level by level, or evenly over a time (`over`). */
 export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
-  return { kind: "ramp", sort: "closed", values: [start, end], options };
+  return { kind: "ramp", pacing: "closed", values: [start, end], options };
 }
 
 /** A constant concurrency. */
 export function hold(concurrency: number, options: HoldOptions = {}): Load<"closed"> {
-  return { kind: "hold", sort: "closed", values: [concurrency], options };
+  return { kind: "hold", pacing: "closed", values: [concurrency], options };
 }
 
 /** Each of these concurrencies in turn. */
 export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
-  return { kind: "steps", sort: "closed", values: levels, options };
+  return { kind: "steps", pacing: "closed", values: levels, options };
 }
 
 /** Requests per second: one rate or a list of rates, whatever the server does. */
 export function rate(perSec: number | readonly number[], options: RateOptions = {}): Load<"scheduled"> {
-  return { kind: "rate", sort: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
+  return { kind: "rate", pacing: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
 }
 
 /** Requests per second that change evenly from one rate to another. */
 export function rateRamp(startPerSec: number, endPerSec: number, options: RateRampOptions): Load<"scheduled"> {
-  return { kind: "rate-ramp", sort: "scheduled", values: [startPerSec, endPerSec], options };
+  return { kind: "rate-ramp", pacing: "scheduled", values: [startPerSec, endPerSec], options };
 }
 
 /** Requests at the gaps of a file: one whole number of microseconds per line, repeated. A relative path starts at the scenario's folder. */
 export function intervals(file: string, options: Extent = {}): Load<"scheduled"> {
-  return { kind: "intervals", sort: "scheduled", values: [], options: { ...options, file } };
+  return { kind: "intervals", pacing: "scheduled", values: [], options: { ...options, file } };
 }
 
 /** Each entry of the `json(…)` inputs once, at its field `timestamp` (milliseconds). */
 export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> {
-  return { kind: "fixed-schedule", sort: "scheduled", values: [], options };
+  return { kind: "fixed-schedule", pacing: "scheduled", values: [], options };
 }
 
 /**
@@ -128,7 +126,7 @@ export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> 
  * For decoupled models over a stream.
  */
 export function periodic(start: number, end: number, options: PeriodicOptions = {}): Load<"closed"> {
-  return { kind: "periodic", sort: "closed", values: [start, end], options };
+  return { kind: "periodic", pacing: "closed", values: [start, end], options };
 }
 
 /**
@@ -136,7 +134,7 @@ export function periodic(start: number, end: number, options: PeriodicOptions = 
  * the last answer and the pause that the data gives. A turn that fails ends its conversation.
  */
 export function sessions(concurrency: number): Load<"closed"> {
-  return { kind: "sessions", sort: "closed", values: [concurrency], options: {} };
+  return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
 }
 
 interface CheckedOptions extends CheckedArrivals, CheckedSchedule {
@@ -149,14 +147,14 @@ interface CheckedOptions extends CheckedArrivals, CheckedSchedule {
   readonly rampUp?: Duration;
 }
 
-/** A load that was checked. */
+/** A validated load. */
 export interface CheckedLoad {
   readonly kind: Load["kind"];
   readonly values: readonly number[];
   readonly options: CheckedOptions;
 }
 
-/** The schema of a scenario's load. */
+/** Returns the schema of a scenario's load. */
 export function loadSchema(): Schema<CheckedLoad> {
   const extent = { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
   const levels = v.pipe(v.array(countSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
@@ -184,7 +182,7 @@ export function loadSchema(): Schema<CheckedLoad> {
   return load as unknown as Schema<CheckedLoad>;
 }
 
-/** Rules between the options of a load. */
+/** Returns conflicts between the options of a load. */
 export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   const problems: Problem[] = [];
   const { over, for: duration, requests, step } = options;
@@ -216,7 +214,7 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
 }
 
-/** From each builder's load to that of a plan. */
+/** Converts each builder's load to that of a plan. */
 const TO_PLAN: { readonly [K in Load["kind"]]: (load: CheckedLoad, folder: string) => LoadPlan } = {
   ramp: ({ values: [start = 1, end = 1], options }) =>
     options.over === undefined
@@ -244,12 +242,12 @@ function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan
   return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
 }
 
-/** The load of a plan. @param folder where relative paths start */
+/** Converts a load to that of a plan. @param folder base of relative paths */
 export function toLoadPlan(load: CheckedLoad, folder: string): LoadPlan {
   return TO_PLAN[load.kind](load, folder);
 }
 
-/** How long a load asks to be measured; undefined: until it is stable. @param plan its plan */
+/** Returns how long a load asks to be measured; undefined: until it is stable. @param plan the load of the plan */
 export function toExtentPlan({ options }: CheckedLoad, plan: LoadPlan): MeasurementModePlan | undefined {
   const count = loadModeOf(plan).requestCount?.(plan);
   if (count !== undefined) return { kind: "requests", count };

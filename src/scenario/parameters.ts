@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import type { RequestParameterPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { isParameterValue } from "../service/triton/parameters.ts";
+import { isParameterValue, type RequestParameterPlan } from "../service/triton/parameters.ts";
 
 /**
  * A parameter: true or false, text, or a number. A whole number is sent as int64 (as uint64 if it is a larger `bigint`), any other number
@@ -9,7 +8,7 @@ import { isParameterValue } from "../service/triton/parameters.ts";
  */
 export type RequestParameter = boolean | string | number | bigint | { readonly double: number };
 
-/** The schema of a target's request parameters. */
+/** Returns the schema of a target's request parameters. */
 export function parametersSchema(): Schema<Readonly<Record<string, RequestParameter>>> {
   const parameter = v.custom<RequestParameter>(
     (input) => isParameter(input) && isParameterValue(toParameterPlan(input)),
@@ -22,7 +21,7 @@ export function parametersSchema(): Schema<Readonly<Record<string, RequestParame
   ) as unknown as Schema<Readonly<Record<string, RequestParameter>>>;
 }
 
-/** A parameter of a plan. */
+/** Converts a parameter to that of a plan. */
 export function toParameterPlan(parameter: RequestParameter): RequestParameterPlan {
   if (typeof parameter === "boolean") return { type: "bool", value: String(parameter) };
   if (typeof parameter === "string") return { type: "string", value: parameter };

@@ -1,14 +1,15 @@
 import { messageOf, UserError } from "../plan/problem.ts";
 
-/** The part of a scenario that is data, copied once, so that what checks it meets no getters, proxies, cycles or endless lists. */
+/** Copies the data of a scenario once, so that later checks meet no getters, proxies, cycles or endless lists. */
 
 const MAX_ITEMS = 10_000;
 const MAX_DEPTH = 100;
 const HINT = "Write plain objects and lists in the scenario.";
 
 /**
- * Copies plain objects and lists; anything else is kept as it is, and refused by the schema that meets it.
- * @throws UserError with its place where a value cannot be read, contains itself, is nested deeper than 100 levels or has more than 10,000 items
+ * Copies plain objects and lists. Keeps other values, which the schema then rejects.
+ * @throws UserError with the path of a value that cannot be read, contains itself, is nested deeper than 100 levels or has more than 10,000
+ * items
  */
 export function copyPlainData(value: unknown): unknown {
   return copy(value, [], []);
@@ -33,7 +34,7 @@ function copy(value: unknown, keys: readonly string[], parents: readonly object[
   return Array.isArray(value) ? copies.map(([, item]) => item) : Object.fromEntries(copies);
 }
 
-/** Keys and values of a list or a plain object; undefined for anything else, such as a date. */
+/** Returns keys and values of a list or a plain object; undefined for anything else, such as a date. */
 function itemsOf(value: object): readonly (readonly [string, unknown])[] | undefined {
   if (Array.isArray(value)) return Array.from(value, (item, index) => [String(index), item] as const);
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -7,8 +7,6 @@ import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./llm-targets.ts";
 
-/** The inputs of scenarios for generative, embedding and ranking models. */
-
 /** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };
 
@@ -68,7 +66,7 @@ export function payloads(file: string): Inputs<"payloads"> {
 const DEFAULT_ISL = 550;
 const DEFAULT_COUNT = 100;
 
-/** The schemas of these inputs, for the variant of all inputs. */
+/** Returns the schemas of these inputs. */
 export function promptSchemas() {
   const whole = v.pipe(v.number("must be a number"), v.integer("must be a whole number"));
   const least = (value: number) =>
@@ -107,7 +105,7 @@ export function promptSchemas() {
   ] as const;
 }
 
-/** The prompts of a plan. @param folder where relative paths start */
+/** Converts prompts to those of a plan. @param folder base of relative paths */
 export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder: string): PromptsPlan {
   const { prefix = null, images, mix = [], file } = given;
   return {
@@ -139,7 +137,7 @@ export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder:
   };
 }
 
-/** Whether prompts ask for answers of a length. */
+/** Whether prompts ask for a response length. */
 export function asksLength({ osl, mix = [] }: PromptOptions): boolean {
   return osl !== undefined || mix.length > 0;
 }

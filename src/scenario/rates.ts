@@ -4,9 +4,7 @@ import type { RateRampPlan } from "../plan/load-options.ts";
 import type { Problem } from "../plan/problem.ts";
 import { countSchema, positiveSchema } from "./fields.ts";
 
-/** What the loads of scenarios that send at a rate have in common. */
-
-/** How requests of a rate follow one another. */
+/** The gaps between requests of a rate. */
 export type ArrivalOptions = {
   /** Seed of random gaps. Default: 0. */
   readonly seed?: number;
@@ -25,7 +23,7 @@ export type ArrivalOptions = {
     }
 );
 
-/** Those options once they were checked. */
+/** Validated options. */
 export interface CheckedArrivals {
   readonly distribution?: "constant" | "poisson" | "gamma";
   readonly smoothness?: number;
@@ -33,7 +31,7 @@ export interface CheckedArrivals {
   readonly maxOutstanding?: number;
 }
 
-/** Their schemas. */
+/** Returns the schemas of these options. */
 export function arrivalEntries(): v.ObjectEntries {
   const names = 'must be "constant", "poisson" or "gamma"';
   return {
@@ -44,14 +42,14 @@ export function arrivalEntries(): v.ObjectEntries {
   };
 }
 
-/** Rules between them. */
+/** Returns conflicts between these options. */
 export function checkArrivals({ smoothness, distribution }: CheckedArrivals): Problem[] {
   if (smoothness === undefined || distribution === "gamma") return [];
   const hint = 'Add distribution: "gamma", or leave it out.';
   return [{ path: "load.smoothness", message: "is the shape of the gamma distribution", hint }];
 }
 
-/** The load of a plan. @param values requests per second, a level each */
+/** Converts a load to that of a plan. @param values requests per second, one per level */
 export function toRatePlan(
   values: readonly number[],
   { distribution = "constant", seed = 0, smoothness, maxOutstanding }: CheckedArrivals,

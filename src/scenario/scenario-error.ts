@@ -2,20 +2,20 @@ import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 
-/** Errors that a scenario's own code throws, with the place in the user's files. */
+/** Errors of a scenario's own code, with positions in the user's files. */
 
-/** Where Rampart's own code lies when it runs from its sources. */
+/** The folder of Rampart's own code when it runs from source. */
 const OWN_FOLDER = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 const HINT = "Correct the file.";
 
-/** What a scenario that does not load gives the user. @param file as the user named it @param path the same as an absolute path */
+/** Converts an error while a scenario is loaded. @param file as the user typed it @param path absolute path of the file */
 export function toLoadError(error: unknown, file: string, path: string): UserError {
-  // Bun gives several errors of one file at once, each with its place.
+  // Bun reports several errors in one file together, each with its position.
   const parts = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   return new UserError(parts.map((part) => toProblem(part, "does not load", file, path)));
 }
 
-/** What an error gives the user that the scenario's code throws later; undefined when none of its frames is in the scenario's folder. */
+/** Converts an error that the scenario's code throws later; undefined when no frame is in the scenario's folder. */
 export function toLaterError(error: unknown, file: string, path: string): UserError | undefined {
   if (placeOf(error, path) === undefined) return undefined;
   return new UserError([toProblem(error, "throws while it runs", file, path)]);
@@ -35,7 +35,7 @@ function toProblem(error: unknown, what: string, file: string, path: string): Pr
 interface Place {
   readonly path: string;
   readonly line: number;
-  /** From 1; undefined where the runtime does not say. */
+  /** From 1; undefined when the runtime does not report it. */
   readonly column?: number | undefined;
 }
 
@@ -44,13 +44,13 @@ interface WithPlace {
   readonly position?: { readonly file?: string; readonly line?: number; readonly column?: number } | null;
 }
 
-/** A place in a stack's frame, or above the stack as Node draws those of syntax. */
+/** A position in a stack frame, or above the stack, where Node reports syntax errors. */
 const FRAME = /(?:^|[\s(])((?:file:\/\/)?\/[^\s()]+?):(\d+)(?::(\d+))?(?=[)\s]|$)/g;
 
-/** Where only the message of a syntax error is known. */
+/** The position that the load hook appends to a syntax error's message. */
 const PLACE_IN_MESSAGE = / \(\/[^()]+:\d+\)$/;
 
-/** The innermost place of an error in the folder of a scenario. */
+/** Returns the innermost position of an error in the scenario's folder. */
 function placeOf(error: unknown, path: string): Place | undefined {
   let stack: unknown;
   try {

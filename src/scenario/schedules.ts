@@ -4,8 +4,6 @@ import type { Problem } from "../plan/problem.ts";
 import type { Duration } from "../plan/units.ts";
 import { durationSchema, positiveSchema, toMs } from "./fields.ts";
 
-/** Parts of fixed schedules. */
-
 /** Options of `fixedSchedule`. */
 export type ScheduleOptions = {
   /** Leave out what is due after this time of the data. Default: none. */
@@ -25,7 +23,7 @@ export type ScheduleOptions = {
     }
 );
 
-/** Those options once they were checked. */
+/** Validated options. */
 export interface CheckedSchedule {
   readonly from?: Duration;
   readonly to?: Duration;
@@ -33,7 +31,7 @@ export interface CheckedSchedule {
   readonly speed?: number;
 }
 
-/** Their schemas. */
+/** Returns the schemas of these options. */
 export function scheduleEntries(): v.ObjectEntries {
   return {
     from: v.optional(durationSchema()),
@@ -43,7 +41,7 @@ export function scheduleEntries(): v.ObjectEntries {
   };
 }
 
-/** Rules between them. */
+/** Returns conflicts between these options. */
 export function checkSchedule({ from, to, startsAtFirst }: CheckedSchedule): Problem[] {
   const problems: Problem[] = [];
   if (from !== undefined && startsAtFirst !== undefined) {
@@ -57,7 +55,7 @@ export function checkSchedule({ from, to, startsAtFirst }: CheckedSchedule): Pro
   return problems;
 }
 
-/** The part of a plan; empty where all of the schedule is sent as it is. */
+/** Converts these options to those of a plan; empty when the whole schedule is sent unchanged. */
 export function toPart({ from, to, startsAtFirst, speed }: CheckedSchedule): { part?: SchedulePartPlan } {
   if ([from, to, startsAtFirst, speed].every((option) => option === undefined)) return {};
   return {

@@ -18,10 +18,10 @@ export interface SequenceOptions {
   readonly serial?: boolean;
 }
 
-/** Options that were checked. */
+/** Validated options. */
 export type CheckedSequences = SequenceOptions;
 
-/** The schema of a scenario's sequences. */
+/** Returns the schema of a scenario's sequences. */
 export function sequenceOptionsSchema(): Schema<CheckedSequences> {
   const ids = v.pipe(
     v.tuple([countSchema(), countSchema()], "must be the first id and the one behind the last"),
@@ -36,7 +36,7 @@ export function sequenceOptionsSchema(): Schema<CheckedSequences> {
   }) as unknown as Schema<CheckedSequences>;
 }
 
-/** The sequences of a plan. */
+/** Converts these options to those of a plan. */
 export function toSequencesPlan({ length, variation, ids, concurrent, serial }: CheckedSequences = {}): SequencesPlan {
   const [startId, endId] = ids ?? [DEFAULT_SEQUENCES.startId, undefined];
   return {

@@ -3,8 +3,6 @@ import { parseLatency } from "../mock/latency.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 
-/** Options that several targets have. */
-
 /** A latency of the embedded target: constant, or drawn from a distribution: `"uniform:1ms:9ms"`, `"normal:5ms:1ms"` (mean and deviation), `"exponential:5ms"`. */
 export type MockLatency =
   | Duration
@@ -14,7 +12,7 @@ export type MockLatency =
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** The schema of a latency of the embedded target. */
+/** Returns the schema of a latency of the embedded target. */
 export function latencySchema(): Schema<MockLatency> {
   return v.custom<MockLatency>(
     (input) => typeof input === "string" && parseLatency(input) !== undefined,
@@ -22,7 +20,7 @@ export function latencySchema(): Schema<MockLatency> {
   );
 }
 
-/** The schema of headers, which may be left out. */
+/** Returns the schema of optional headers. */
 export function headersSchema() {
   const value = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   return v.optional(

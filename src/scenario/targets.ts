@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { ComposingModelPlan, TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { TargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
+import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../service/triton/target.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import {
   type CheckedLlm,
@@ -17,8 +17,6 @@ import { parametersSchema, type RequestParameter, toParameterPlan } from "./para
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
-
-/** The targets of scenarios: what is measured. */
 
 interface TritonCommonOptions {
   /** Name of the model. */
@@ -125,7 +123,7 @@ type CheckedTriton = TritonCommonOptions & {
 
 type CheckedEmbedded = EmbeddedCommonOptions & { readonly protocol?: Protocol; readonly streaming?: boolean };
 
-/** A target that was checked. */
+/** A validated target. */
 export type CheckedTarget =
   | CheckedLlm
   | {
@@ -139,7 +137,7 @@ export type CheckedTarget =
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 
-/** The schema of a scenario's target. */
+/** Returns the schema of a scenario's target. */
 export function targetSchema(): Schema<CheckedTarget> {
   const format = v.optional(v.picklist(["binary", "json"], "must be binary or json"));
   const spoken = {
@@ -242,19 +240,19 @@ export function targetSchema(): Schema<CheckedTarget> {
   return v.lazy((input): v.GenericSchema => (isLlm(input) ? llms : checked)) as unknown as Schema<CheckedTarget>;
 }
 
-/** A rule about two options is also asked about targets that have no options at all. */
+/** A check of two options also runs for targets without an options object. */
 function isGiven(options: object | null | undefined, name: string): boolean {
   return typeof options === "object" && options !== null && name in options;
 }
 
-/** What the rest wants to know of the targets that scenarios build. */
+/** A builder of targets: everything that the other modules ask about it. */
 interface TargetBuilder<T extends CheckedTarget> {
-  /** As scenarios call it. */
+  /** The call in a scenario. */
   readonly call: string;
-  /** The run starts it: it has no address. */
+  /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
   toPlan(target: T, folder: string): TargetPlan;
-  /** What its requests are made of, and its answers read with. Absent where they are tensors. */
+  /** Returns the format of its requests and responses. Absent for tensors. */
   content?(target: T, folder: string): LlmContent;
 }
 
@@ -265,7 +263,7 @@ const TARGET_BUILDERS: { readonly [K in Target["kind"]]: TargetBuilder<Extract<C
   "embedded-llm": { call: "embeddedLlm()", isOwn: true, toPlan: toEmbeddedLlmPlan, content: embeddedLlmContent },
 };
 
-/** What builds a target, which answers all questions about it. */
+/** Returns the builder of a target. */
 export function targetBuilderOf(target: CheckedTarget): TargetBuilder<CheckedTarget> {
   return TARGET_BUILDERS[target.kind] as TargetBuilder<CheckedTarget>;
 }

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { TlsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { DEFAULT_TLS } from "../plan/tls.ts";
+import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { nameSchema, strictOptions } from "./fields.ts";
 
 /** TLS of a target; also on with an `https://` address. Relative paths start at the scenario's folder. */
@@ -21,7 +20,7 @@ export interface TlsOptions {
   readonly verify?: boolean | { readonly peer?: boolean; readonly host?: boolean };
 }
 
-/** The schema of a target's TLS. */
+/** Returns the schema of a target's TLS. */
 export function tlsSchema(): Schema<boolean | TlsOptions> {
   const file = v.optional(nameSchema("a file"));
   const form = v.optional(v.picklist(["PEM", "DER"], 'must be "PEM" or "DER"'));
@@ -39,7 +38,7 @@ export function tlsSchema(): Schema<boolean | TlsOptions> {
   ) as unknown as Schema<boolean | TlsOptions>;
 }
 
-/** The TLS of a plan. @param folder where relative paths start */
+/** Converts TLS settings to those of a plan. @param folder base of relative paths */
 export function toTlsPlan(tls: boolean | TlsOptions = false, folder: string): TlsPlan {
   const { ca = "", cert = "", key = "", certType, keyType, verify = true } = typeof tls === "boolean" ? {} : tls;
   const at = (file: string): string => (file === "" ? "" : resolve(folder, file));

@@ -31,9 +31,7 @@ import { asksLength } from "./prompts.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { type CheckedTarget, targetBuilderOf, targetSchema } from "./targets.ts";
 
-/** From a scenario to a plan. */
-
-/** What a command line may change about a scenario. */
+/** Parts of a scenario that the command line can change. */
 export interface PlanOverrides {
   readonly url?: string | undefined;
   readonly client?: Plan["client"]["kind"] | undefined;
@@ -64,11 +62,7 @@ interface CheckedDefinition {
   readonly maxResponseBytes?: number;
 }
 
-/**
- * Builds the plan of a scenario.
- * @param folder where relative paths start
- * @throws UserError with everything that is wrong with the scenario, by its path in the definition
- */
+/** Builds the plan of a scenario. @param folder base of relative paths @throws UserError with all problems, by path in the definition */
 export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
   const given = copyPlainData(scenario.definition);
   registerGiven(given);
@@ -82,7 +76,7 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   return checkPlan(plan);
 }
 
-/** Registers the secrets of a scenario that may have mistakes, whose values are shown. */
+/** Registers the secrets of a scenario before validation, because errors show values. */
 function registerGiven(definition: unknown): void {
   const { url, moreUrls, options } =
     (definition as { target?: { url?: unknown; moreUrls?: unknown; options?: { headers?: unknown } } } | undefined)
@@ -93,7 +87,7 @@ function registerGiven(definition: unknown): void {
   for (const [name, value] of Object.entries(headers)) if (typeof value === "string") registerHeaders([[name, value]]);
 }
 
-/** The rules of a load that is sound by itself in a definition that is not. */
+/** Checks the rules of a valid load when other parts of the definition are not valid. */
 function checkLoadAlone(definition: unknown): Problem[] {
   const load = v.safeParse(loadSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
   return load.success ? checkLoad(load.output) : [];
@@ -148,7 +142,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   };
 }
 
-/** Another server takes the place of all that the scenario names. */
+/** Returns the target with all its servers replaced by another one. */
 function atServer(target: Plan["target"], url: string): Plan["target"] {
   if (!("url" in target)) return target;
   const { moreUrls: _, ...rest } = target;
@@ -223,13 +217,13 @@ function definitionSchema(): Schema<CheckedDefinition> {
   }) as unknown as Schema<CheckedDefinition>;
 }
 
-/** Parts of a definition that only its objects have; in the words of the scenario they are the builder itself. */
+/** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
 const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values"]);
 
 function toProblem(issue: v.BaseIssue<unknown>): Problem {
   const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
   const path = keys.filter((key) => !BUILDER_PARTS.has(key)).join(".") || "the scenario";
-  // A rule about two options has both as its input; it is reported at one of them.
+  // A check of two options has both as its input, and is reported for one of them.
   const value = describeValue(issue.type === "partial_check" ? issue.path?.at(-1)?.value : issue.input);
   if (issue.type === "strict_object") {
     if (issue.expected === "never") {
@@ -244,7 +238,7 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
     }
     return { path, message: "is missing", hint: "Add it." };
   }
-  // The parts of what a builder makes have no words of their own.
+  // Members of builders' objects have no messages of their own.
   if (issue.message.startsWith("Invalid "))
     return { path, message: "is not what rampart's functions make", value, hint: "Write it with one of them." };
   return { path, message: issue.message, value, hint: "Correct it in the scenario." };
@@ -254,7 +248,7 @@ function describeValue(value: unknown): string {
   return typeof value === "function" ? "a function, which was not called" : maskSecrets(showValue(value));
 }
 
-/** Rules between the parts of a scenario. */
+/** Returns conflicts between parts of a scenario. */
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
   const { target, load, assert = [] } = definition;
   const problems = checkLoad(load);

@@ -12,12 +12,10 @@ import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, GoodputLimits, TokenSystemName } from "./assertion.ts";
+import type { AssertedMetric, Assertion, GoodputLimits, MetricName, TokenSystemName } from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
 
-/** Assertions of generated text. */
-
-/** Limits of a count, or of a rate per second. */
+/** Limits for a count, or for a rate per second. */
 export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
   above(limit: number): Assertion<N>;
   atLeast(limit: number): Assertion<N>;
@@ -27,7 +25,7 @@ export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
 
 /** Output tokens of all responses per second. */
 export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
-  return numberMetric({ kind: "output-tokens-per-sec" });
+  return comparisons({ kind: "output-tokens-per-sec" });
 }
 
 /**
@@ -36,33 +34,34 @@ export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
  * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
  */
 export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
-  return numberMetric({ kind: "goodput", limits });
+  return comparisons({ kind: "goodput", limits });
 }
 
-/** Every comparison of a number; the types of the metrics offer those that make sense. */
-export function numberMetric<N extends TokenCountName | TokenSystemName>(metric: AssertedMetric): NumberMetric<N> {
+/** Returns all comparisons; the metrics' types only offer those that make sense. */
+export function comparisons<N extends MetricName, L extends Duration | number = number>(metric: AssertedMetric) {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
-    (limit: number): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
+    (limit: L): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
   return {
-    above: compare("above"),
-    atLeast: compare("at-least"),
+    is: compare("is"),
     below: compare("below"),
     atMost: compare("at-most"),
+    above: compare("above"),
+    atLeast: compare("at-least"),
   };
 }
 
-/** Whether a name is that of a time of tokens. */
+/** Whether a name is that of a token time. */
 export function isTokenTime(name: string): name is TokenTimeName {
   return TOKEN_TIMES.includes(name);
 }
 
-/** Whether a name is that of a count or rate of tokens. */
+/** Whether a name is that of a token count or rate. */
 export function isTokenCount(name: string): name is TokenCountName {
   return TOKEN_COUNTS.includes(name);
 }
 
-/** The schema of a goodput's limits. */
+/** Returns the schema of goodput limits. */
 export function goodputLimitsSchema(): Schema<GoodputLimits> {
   const rate = v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"));
   const limits = LIMITED_NAMES.map((name) => {
@@ -75,7 +74,7 @@ export function goodputLimitsSchema(): Schema<GoodputLimits> {
   ) as Schema<GoodputLimits>;
 }
 
-/** The metric of a plan: limits in nanoseconds. */
+/** Converts a metric to that of a plan: limits in nanoseconds. */
 export function toMetricPlan(metric: AssertedMetric): MetricPlan {
   if (metric.kind !== "goodput") return metric;
   const limits = Object.entries(metric.limits).map(([name, limit]) => [

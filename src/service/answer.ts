@@ -2,20 +2,23 @@ import { RunError } from "../plan/problem.ts";
 import { showValue } from "../plan/show-value.ts";
 
 /**
- * Reads servers' answers field by field. Written by hand, not with schemas: it stands between the start of a run and its first request,
- * and at every edge of a window. On that way loops stand for `map`, `find` and the like everywhere: in Bun's executable each of those is
- * compiled from source at its first call, which takes longer than all this code.
+ * Reads servers' responses field by field. Written by hand instead of with schemas, because it runs between the start of a run and its
+ * first request, and at every edge of a window. Uses loops instead of `map`, `find` and the like: Bun's executable compiles each of those
+ * from source at its first call, which takes longer than all of this code.
  */
 
-/** An answer that is not what the protocol says. @param message which field of which answer it is, what it holds, and what it should hold */
+/**
+ * Creates the error for a response that violates the protocol.
+ * @param message names the field and its response, and its actual and expected value
+ */
 export function badAnswer(message: string): RunError {
   return new RunError("refused", message, "Look at the server and its version: KServe v2 says what it answers.");
 }
 
-/** Protobuf's JSON mapping writes 64-bit integers as text. */
+/** Protobuf's JSON mapping writes 64-bit integers as strings. */
 const INTEGER_TEXT = /^-?\d{1,20}$/;
 
-/** An object of an answer, and where in the answer it stands. Its methods throw a `RunError` for a field that is not what they read. */
+/** An object in a response, with its path for errors. Methods throw `RunError` when a field has another type. */
 export class AnswerObject {
   private readonly fields: Readonly<Record<string, unknown>>;
   private readonly path: string;
@@ -25,7 +28,7 @@ export class AnswerObject {
     this.path = path;
   }
 
-  /** @param what names the answer in errors. Throws `RunError` when it is not an object. */
+  /** @param what names the response in errors @throws RunError when it is not an object */
   static of(value: unknown, what: string): AnswerObject {
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return new AnswerObject(value as Record<string, unknown>, what);
@@ -36,33 +39,33 @@ export class AnswerObject {
     return this.fields[name] !== undefined;
   }
 
-  /** A string that must be there. */
+  /** Returns a required string. */
   string(name: string): string {
     const value = this.fields[name];
     if (typeof value === "string") return value;
     throw this.unexpected(name, "a string");
   }
 
-  /** An integer of at least `least`, also as text; 0 when absent, since gRPC leaves zeros out. */
+  /** Returns an integer, also from a string; 0 when absent, because gRPC omits zeros. Throws when it is below `least`. */
   integer(name: string, least: number): number {
     const value = toInteger(this.fields[name] ?? 0);
     if (value !== undefined && value >= least) return value;
     throw this.unexpected(name, `an integer of ${least} or more`);
   }
 
-  /** A boolean; false when absent. */
+  /** Returns a boolean; false when absent. */
   boolean(name: string): boolean {
     const value = this.fields[name] ?? false;
     if (typeof value === "boolean") return value;
     throw this.unexpected(name, "a boolean");
   }
 
-  /** An object; an empty one when absent. */
+  /** Returns an object; an empty one when absent. */
   object(name: string): AnswerObject {
     return AnswerObject.of(this.fields[name] ?? {}, `${this.path}.${name}`);
   }
 
-  /** A list of objects; empty when absent. */
+  /** Returns a list of objects; empty when absent. */
   objects(name: string): AnswerObject[] {
     const objects: AnswerObject[] = [];
     for (const item of this.list(name)) objects.push(AnswerObject.of(item, `${this.path}.${name}[${objects.length}]`));
@@ -75,7 +78,7 @@ export class AnswerObject {
     return list as string[];
   }
 
-  /** A list of integers of at least `least`, also as texts; empty when absent. */
+  /** Returns a list of integers of at least `least`, also from strings; empty when absent. */
   integers(name: string, least: number): number[] {
     const integers: number[] = [];
     for (const item of this.list(name)) {
@@ -98,7 +101,7 @@ export class AnswerObject {
   }
 }
 
-/** Counters may be above 2^53, where they are rounded; what is not a finite whole number is undefined. */
+/** Counters may exceed 2^53, where they are rounded. Returns undefined for anything but a finite integer. */
 function toInteger(value: unknown): number | undefined {
   const number = typeof value === "string" && INTEGER_TEXT.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isInteger(number) ? number : undefined;

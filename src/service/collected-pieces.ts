@@ -1,17 +1,17 @@
 const FIRST_BYTES = 4096;
-/** A buffer that grew beyond this is not kept for the next answer. */
+/** A larger buffer is not kept for the next response. */
 const MAX_KEPT_BYTES = 1024 * 1024; // 1 MiB
 
-/** The beginning of an answer that comes in pieces, put together. */
+/** Collects the beginning of a response that arrives in pieces. */
 export class CollectedPieces {
-  /** Its first `keptBytes` are the answer's; the next answer is written over them. */
+  /** Only the first `keptBytes` are valid; the next response overwrites them. */
   bytes = new Uint8Array(FIRST_BYTES);
   keptBytes = 0;
-  /** Length of the answer so far. */
+  /** Length of the response so far. */
   totalBytes = 0;
   private limitBytes = 0;
 
-  /** Another answer begins. @param limitBytes how much of it is kept */
+  /** Begins the next response. @param limitBytes maximum number of bytes to keep */
   reset(limitBytes: number): void {
     if (this.bytes.length > MAX_KEPT_BYTES) this.bytes = new Uint8Array(FIRST_BYTES);
     this.limitBytes = limitBytes;

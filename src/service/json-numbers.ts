@@ -1,8 +1,6 @@
-/** Numbers as C++ JSON writers and streams print them, where that text is an interface. */
-
 /**
- * A floating-point number as RapidJSON writes it: shortest digits that give the same double, always with a decimal point or an
- * exponent (`1.0`, `1.8521564417127638e31`). NaN and infinities are `null`, which JSON has instead.
+ * Formats a floating-point number like RapidJSON: the shortest digits that give the same double, always with a decimal point or an exponent
+ * (`1.0`, `1.8521564417127638e31`); `null` for NaN and infinities.
  */
 export function formatJsonDouble(value: number): string {
   if (!Number.isFinite(value)) return "null";

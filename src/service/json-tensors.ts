@@ -1,12 +1,10 @@
 import { formatJsonDouble } from "./json-numbers.ts";
 import { type Datatype, elementBytes } from "./tensor.ts";
 
-/** Tensor elements between their binary form and JSON. */
-
-// A byte order mark is an element's own.
+// A byte order mark belongs to the element.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** BYTES elements: each has a 4-byte little-endian length before it. Undefined when the lengths do not add up. */
+/** Splits BYTES elements, each of which follows its 4-byte little-endian length. Undefined when the lengths do not add up. */
 export function splitBytesElements(bytes: Uint8Array): Uint8Array[] | undefined {
   const elements: Uint8Array[] = [];
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -33,7 +31,7 @@ export function joinBytesElements(elements: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** The elements as JSON texts. FP16, BF16 and BYTES that are not UTF-8 have no JSON form in the protocol: undefined. */
+/** Converts elements to JSON. Undefined for FP16, BF16 and BYTES that are not UTF-8, which have no JSON form in the protocol. */
 export function toJsonElements(datatype: Datatype, bytes: Uint8Array): string[] | undefined {
   if (datatype === "BYTES") return toJsonStrings(bytes);
   const read = NUMBER_READERS[datatype];
@@ -85,7 +83,7 @@ const NUMBER_WRITERS: Readonly<
 
 const encoder = new TextEncoder();
 
-/** JSON elements in binary. Undefined when one does not fit the datatype, or the datatype has no JSON form. */
+/** Converts JSON elements to binary. Undefined when one does not fit the datatype, or the datatype has no JSON form. */
 export function fromJsonElements(datatype: Datatype, elements: readonly unknown[]): Uint8Array | undefined {
   if (datatype === "BYTES") {
     if (!elements.every((element) => typeof element === "string")) return undefined;

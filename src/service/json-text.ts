@@ -1,16 +1,15 @@
 import { parseOutsideJson } from "../plan/json-depth.ts";
 
 /**
- * JSON that is sent as it was written. `JSON.parse` and `JSON.stringify` round long integers, print `1.0` as `1` and `1e400` as `null`, and move
+ * JSON that is sent as written. `JSON.parse` and `JSON.stringify` round long integers, print `1.0` as `1` and `1e400` as `null`, and move
  * keys that look like integers to the front. The functions here keep such values as text.
  */
 
-/** Stands before keys that look like integers, which objects would move to the front. No input contains it by chance: it is drawn per process. */
+/** Prefix of keys that look like integers, which objects would move to the front. Random per process, so that no input contains it. */
 const KEY_MARK = `rampart-json-key-${crypto.randomUUID()}:`;
 
-/** A JSON number that JavaScript would print otherwise. */
+/** A JSON number that JavaScript would print differently. */
 export class JsonNumber {
-  /** As it was written. */
   readonly text: string;
 
   constructor(text: string) {
@@ -23,19 +22,19 @@ export class JsonNumber {
   }
 }
 
-/** A number by its text, for `JSON.stringify` (ECMAScript 2026; TypeScript's library lacks it yet). */
+/** Makes `JSON.stringify` print a number as this text (ECMAScript 2026, not yet in TypeScript's library). */
 export const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON;
 
 /**
- * What a text has to contain, perhaps only within a string, to be printed otherwise: exponents, long numbers, zeros at the end of a fraction,
- * `-0`, tiny fractions, and keys that look like integers. Nearly all payloads have none of these, and are parsed natively.
+ * Matches text that may print differently, even if only within a string: exponents, long numbers, trailing zeros of fractions, `-0`, tiny
+ * fractions, and keys that look like integers. Most payloads have none of these and are parsed natively.
  */
 const MAY_CHANGE = /\d[eE]|\d[\d.]{15}|\.\d*0(?!\d)|-0(?![.\d])|0\.00000|"\d+"\s*:/;
 
 /**
- * Parses JSON so that {@link formatJson} prints it as it was written. Numbers that JavaScript would print otherwise come as {@link JsonNumber};
- * keys that look like integers carry a mark, which keeps them in their place ({@link plainKey} removes it).
- * @throws SyntaxError for text that is not JSON, or is nested too deep
+ * Parses JSON so that {@link formatJson} prints it as written. Numbers that JavaScript would print differently become {@link JsonNumber};
+ * keys that look like integers get a prefix, which keeps them in place ({@link plainKey} removes it).
+ * @throws SyntaxError for text that is not JSON, or is nested too deeply
  */
 export function parseJson(text: string): unknown {
   const value = parseOutsideJson(text);
@@ -43,30 +42,30 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Prints a value as `JSON.stringify` does; what {@link parseJson} kept stands as it was written.
- * @param indent number of spaces per level; 0 (the default) for compact JSON
+ * Prints a value like `JSON.stringify`, and what {@link parseJson} kept as written.
+ * @param indent number of spaces per level; default: 0, compact
  */
 export function formatJson(value: unknown, indent = 0): string {
   const text = JSON.stringify(value, null, indent) ?? "null";
   return text.includes(KEY_MARK) ? text.replaceAll(KEY_MARK, "") : text;
 }
 
-/** The same JSON without white space: numbers and the order of keys are as written, strings as `JSON.stringify` prints them. */
+/** Removes white space from JSON. Keeps numbers and the order of keys as written, and prints strings like `JSON.stringify`. */
 export function compactJson(text: string): string {
   return formatJson(parseJson(text));
 }
 
-/** A key of an object of {@link parseJson}, as it was written. */
+/** Returns a key of an object from {@link parseJson} as written. */
 export function plainKey(key: string): string {
   return key.startsWith(KEY_MARK) ? key.slice(KEY_MARK.length) : key;
 }
 
-/** The key under which {@link formatJson} keeps an entry in its place. */
+/** Returns the key that keeps an entry in place for {@link formatJson}. */
 export function orderedKey(key: string): string {
   return INTEGER_KEY.test(key) ? KEY_MARK + key : key;
 }
 
-/** A number of {@link parseJson}, or a list of them, as JavaScript holds it, perhaps rounded; anything else as it is. */
+/** Converts a number from {@link parseJson}, or a list of them, to JavaScript numbers, which may round. Returns other values unchanged. */
 export function toPlainNumber(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   return Array.isArray(value) ? value.map(toPlainNumber) : value;
@@ -75,7 +74,7 @@ export function toPlainNumber(value: unknown): unknown {
 const TOKEN = /\s*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+)/y;
 const INTEGER_KEY = /^(?:0|[1-9]\d{0,9})$/;
 
-/** Reads text that is known to be JSON of limited depth, value by value. */
+/** Reads valid JSON of limited depth, value by value. */
 class ExactReader {
   private readonly text: string;
   private position = 0;

@@ -1,14 +1,14 @@
 import { isSameBytes } from "../runtime/same-bytes.ts";
 
 /**
- * Remembers answers that were decoded and found good. An answer of which everything that decides that is the same as in one of them is good
- * too, and need not be decoded: seeing that costs a tenth of a microsecond.
+ * Remembers valid responses. A response whose significant bytes equal those of a valid one is valid too and need not be decoded; the
+ * comparison takes a tenth of a microsecond.
  */
 
-/** Bytes that several answers have in common, by their distance from a place. */
+/** Bytes that several responses have in common, by offset. */
 class CommonBytes {
   private readonly bytes: Uint8Array;
-  /** `from, to` pairs of the places that are compared, ascending. */
+  /** `from, to` pairs of the compared offsets, ascending. */
   private ranges: readonly number[];
 
   constructor(bytes: Uint8Array, ranges: readonly number[]) {
@@ -16,7 +16,7 @@ class CommonBytes {
     this.ranges = ranges;
   }
 
-  /** How many bytes are compared. */
+  /** Number of compared bytes. */
   get count(): number {
     let count = 0;
     for (let i = 0; i < this.ranges.length; i += 2)
@@ -24,8 +24,8 @@ class CommonBytes {
     return count;
   }
 
-  /** How far the comparison reaches. */
-  get reach(): number {
+  /** End of the compared bytes. */
+  get endOffset(): number {
     return this.ranges.at(-1) ?? 0;
   }
 
@@ -38,7 +38,7 @@ class CommonBytes {
     return true;
   }
 
-  /** Leaves out what is not so in `other[start, end)`. */
+  /** Removes the offsets at which `other[start, end)` differs. */
   narrow(other: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
     const narrowed: number[] = [];
@@ -57,70 +57,69 @@ class CommonBytes {
   }
 }
 
-/** Lengths of which an answer is remembered. */
+/** Maximum number of lengths for which a response is remembered. */
 const MAX_LENGTHS = 64;
 
-/** Good answers by their length, for formats that say where what may vary begins and ends: all else must be the same. */
+/** Valid responses by length, for formats that declare which bytes may vary: all others must be equal. */
 export class KnownAnswers {
   private readonly byLength = new Map<number, { readonly headBytes: number; readonly common: CommonBytes }>();
 
   /**
-   * Whether an answer is as good as one that is known.
-   *
-   * @param totalBytes length of the whole answer
-   * @param headBytes length of its part that is compared, `bytes[start, start + headBytes)`
+   * Whether a response equals a known valid one.
+   * @param totalBytes length of the whole response
+   * @param headBytes length of its compared part, `bytes[start, start + headBytes)`
    */
   has(bytes: Uint8Array, start: number, headBytes: number, totalBytes: number): boolean {
     const known = this.byLength.get(totalBytes);
     return known !== undefined && known.headBytes === headBytes && known.common.areIn(bytes, start);
   }
 
-  /** Remembers a good answer. @param fixed `from, to` pairs of what must be the same, from its beginning */
+  /** Remembers a valid response. @param fixed `from, to` pairs of the offsets that must be equal */
   add(bytes: Uint8Array, start: number, headBytes: number, totalBytes: number, fixed: readonly number[]): void {
     if (this.byLength.size >= MAX_LENGTHS && !this.byLength.has(totalBytes)) return;
-    const reach = fixed.at(-1) ?? 0;
-    this.byLength.set(totalBytes, { headBytes, common: new CommonBytes(bytes.slice(start, start + reach), fixed) });
+    const endOffset = fixed.at(-1) ?? 0;
+    this.byLength.set(totalBytes, { headBytes, common: new CommonBytes(bytes.slice(start, start + endOffset), fixed) });
   }
 }
 
-/** With fewer bytes in common nothing can be told from them. */
-const LEAST_COMMON_BYTES = 16;
+/** Fewer common bytes are not significant. */
+const MIN_COMMON_BYTES = 16;
 
-/** What good answers of one form have in common at their beginnings and ends, for formats that do not say what varies: it is learnt. */
+/** What valid responses of one form have in common at their start and end, for formats that do not declare what varies: it is learned. */
 export class AnswerForm {
   private readonly headBytes: number;
   private readonly tailBytes: number;
   private head: CommonBytes | undefined;
   private tail: CommonBytes | undefined;
-  private isTelling = false;
+  private isSignificant = false;
 
-  /** @param headBytes how much of an answer's beginning is looked at, and `tailBytes` of its end */
+  /** @param headBytes number of bytes compared at the start @param tailBytes number of bytes compared at the end */
   constructor(headBytes: number, tailBytes: number) {
     this.headBytes = headBytes;
     this.tailBytes = tailBytes;
   }
 
-  /** Whether `bytes[start, end)` has what all good answers had so far. */
+  /** Whether `bytes[start, end)` has everything that all valid responses so far had in common. */
   has(bytes: Uint8Array, start: number, end: number): boolean {
     const { head, tail } = this;
-    if (!this.isTelling || head === undefined || tail === undefined) return false;
-    if (end - start < head.reach || end - start < this.tailBytes) return false;
+    if (!this.isSignificant || head === undefined || tail === undefined) return false;
+    if (end - start < head.endOffset || end - start < this.tailBytes) return false;
     return head.areIn(bytes, start) && tail.areIn(bytes, end - this.tailBytes);
   }
 
-  /** Takes a good answer. */
+  /** Adds a valid response. */
   add(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
     if (length < this.tailBytes) return;
     const tailStart = end - this.tailBytes;
     if (this.head === undefined || this.tail === undefined) {
-      const reach = Math.min(length, this.headBytes);
-      this.head = new CommonBytes(bytes.slice(start, start + reach), [0, reach]);
+      const endOffset = Math.min(length, this.headBytes);
+      this.head = new CommonBytes(bytes.slice(start, start + endOffset), [0, endOffset]);
       this.tail = new CommonBytes(bytes.slice(tailStart, end), [0, this.tailBytes]);
     } else {
       this.head.narrow(bytes, start, Math.min(end, start + this.headBytes));
       this.tail.narrow(bytes, tailStart, end);
     }
-    this.isTelling = this.head.count >= LEAST_COMMON_BYTES && this.tail.count > 0;
+    this.isSignificant = this.head.count >= MIN_COMMON_BYTES && this.tail.count > 0;
   }
 }

@@ -1,17 +1,17 @@
 /**
- * JSON with what tensor data needs beyond `JSON.parse`: integers above 2^53 come as `bigint`, and the words `NaN`, `Inf` and
- * `Infinity` are accepted as numbers, as perf_analyzer accepts them.
+ * Parses JSON with what tensor data needs beyond `JSON.parse`: integers above 2^53 as `bigint`, and the words `NaN`, `Inf` and `Infinity`
+ * as numbers, like perf_analyzer.
  */
 
 const MARK = "\u0000rampart:";
 
-/** Strings (left alone), long integers and the words for non-finite numbers. */
+/** Strings (skipped), long integers and the words for non-finite numbers. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\w.+-])-?\d{16,}(?![\d.eE])|-?\b(?:NaN|Infinity|Inf)\b/g;
 
-/** Whether a text may have any of those outside of strings: far quicker to see than to mark them. */
+/** Whether a text may contain any of those outside of strings; much faster than marking them. */
 const MAY_HAVE_TOKENS = /(?:^|[[,:\s-])(?:\d{16}|NaN|Inf)/;
 
-/** Parses the text. Throws `SyntaxError` as `JSON.parse` does. */
+/** Parses the text. @throws SyntaxError like `JSON.parse` */
 export function parseLossless(text: string): unknown {
   if (!MAY_HAVE_TOKENS.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) => (token.startsWith('"') ? token : JSON.stringify(MARK + token)));

@@ -1,19 +1,19 @@
 import { RunError } from "../plan/problem.ts";
 
-/** A server of the protocol that does not have one of its optional calls. */
+/** The server does not implement an optional call of the protocol. */
 export class MissingCallError extends RunError {}
 
-/** HTTP's answers for a path that a server does not have, or not with this method. */
+/** HTTP statuses for an unknown path, or an unknown method of a path. */
 const HTTP_MISSING: ReadonlySet<number> = new Set([404, 405, 501]);
 const GRPC_UNIMPLEMENTED = 12;
 
-/** Whether a status says that the server has no such call, or over HTTP nothing of that name. */
+/** Whether a status means that the server does not have the call (over HTTP: anything of that name). */
 export function isMissingStatus(kind: "http" | "grpc", status: number | undefined): boolean {
   if (status === undefined) return false;
   return kind === "http" ? HTTP_MISSING.has(status) : status === GRPC_UNIMPLEMENTED;
 }
 
-/** The answer; undefined where the server does not have the call. */
+/** Returns the answer; undefined when the server does not have the call. */
 export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -9,14 +9,12 @@ import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
-/** What every service kind offers the run: what its model takes, and requests and responses as bytes. No sockets, no clocks. */
-
-/** A model as a load test sees it. */
+/** A model. */
 export interface ModelInfo {
   readonly name: string;
-  /** The version asked for; empty for the server's choice. */
+  /** The requested version; empty: the server chooses. */
   readonly version: string;
-  /** Largest batch the server forms; 0 when the model has no batch dimension. */
+  /** The server's maximum batch size; 0 when the model has no batch dimension. */
   readonly maxBatchSize: number;
   /** Sorted by name. */
   readonly inputs: readonly TensorSpec[];
@@ -24,35 +22,35 @@ export interface ModelInfo {
   readonly outputs: readonly TensorSpec[];
 }
 
-/** A model a server has ready. */
+/** A model that a server has ready. */
 export interface ListedModel extends ModelInfo {
-  /** Why this version cannot measure it; empty when it can. */
+  /** Why it cannot be measured; empty when it can. */
   readonly refusal: string;
 }
 
-/** A request's body as it is sent, where the data gives it whole. */
+/** A request's body, complete as in the data. */
 export interface Payload {
   readonly bytes: Uint8Array;
-  /** Of a turn of a conversation: which one it belongs to, and its pause before the next turn; for exports. */
+  /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
 
-/** What a request is made of. */
+/** The contents of a request. */
 export type RequestContent = readonly Tensor[] | Payload;
 
-/** What a response holds: outputs by name, or its body as it came, which lies in memory that is used again. */
+/** The contents of a response: outputs by name, or its body, in memory that is reused. */
 export type ResponseContent = ReadonlyMap<string, Tensor> | Uint8Array;
 
 /** A decoded inference response. */
 export interface InferResponse<R extends ResponseContent = ResponseContent> {
-  /** The request's id; empty when the server sent none. Absent where requests have none. */
+  /** The request's id; empty when the server sent none. Absent when requests have none. */
   readonly id?: string;
   readonly outputs: R;
-  /** The response as `-v -v` prints it; costs more than all the rest, so ask only for what is printed, and before the body is used again. */
+  /** Formats the response for `-v -v`. Expensive; call only when printed, and before the body's memory is reused. */
   readonly describe: () => string;
 }
 
-/** A request's place in a sequence, as the server is told. */
+/** A request's position in a sequence, for the server. */
 export interface SequenceMark {
   /** Correlation id, 1 or more. */
   readonly id: number;
@@ -60,191 +58,191 @@ export interface SequenceMark {
   readonly isEnd: boolean;
 }
 
-/** Encodes and decodes one model's inference requests for one protocol. A service gets contents of the form that its target takes. */
+/** Encodes and decodes one model's inference requests for one protocol. The contents have the form that its target takes. */
 export interface InferCodec<C extends RequestContent = RequestContent, R extends ResponseContent = ResponseContent> {
   /**
-   * @param idDigits number of decimal digits to leave room for as the request id; 0 sends none
-   * @param sequenceStamp what `stampSequence` gave for a request that belongs to a sequence; others of its length can take its place
-   * @throws UserError when a tensor cannot be written in the chosen format
+   * @param idDigits number of decimal digits to reserve for the request id; 0: no id
+   * @param sequenceStamp result of `stampSequence` for a request of a sequence; other stamps of the same length can replace it
+   * @throws UserError when a tensor has no representation in the chosen format
    */
   encode(content: C, idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
-  /** The part of a request's stamp that tells of its sequence; it follows the id's digits. */
+  /** Creates the part of a request's stamp about its sequence, which follows the id's digits. */
   stampSequence(mark: SequenceMark): Uint8Array;
-  /** A run's checks of answers: those of its slots share what they learn of them. */
+  /** Creates a run's checks of responses. Its slots share what the checks learn. */
   answerChecks(): CreateAnswerCheck;
-  /** Throws `ProtocolError` when the body is not a response. `jsonBytes` is the length of its JSON part, 0 for all of it. */
+  /** Decodes a response. @param jsonBytes length of its JSON part; 0: all of it @throws ProtocolError when the body is not a response */
   decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
-  /** A failure with the server's own explanation in it, where the body has one. */
+  /** Returns the failure with the server's explanation, if the body has one. */
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
-  /** The request as `-v -v` prints it. */
+  /** Formats the request for `-v -v`. */
   describe(request: WireRequest): string;
-  /** The codec of requests whose outputs the server puts into shared places, by name; absent where the kind has none. */
+  /** Returns the codec of requests whose outputs the server writes to shared memory, by name; absent when the kind does not support it. */
   withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
 
-/** A codec of requests that are tensors. */
+/** A codec of requests that consist of tensors. */
 export type TensorCodec = InferCodec<readonly Tensor[], ReadonlyMap<string, Tensor>>;
-/** A codec of requests that are payloads: their bytes are sent, and answers kept, as they are. */
+/** A codec of requests that consist of payloads, whose bytes are sent and received unchanged. */
 export type PayloadCodec = InferCodec<Payload, Uint8Array>;
 
-/** Memory that a server shares with this process. */
+/** How a server accesses shared memory. */
 export interface ServiceSharedMemory {
   readonly kind: SharedMemoryKind;
-  /** Bytes of one item of an output whose size the model does not tell. */
+  /** Bytes of one item of an output of unspecified size. */
   readonly outputBytes: number;
   register(region: SharedRegion): Query;
   unregister(region: SharedRegion): Query;
 }
 
-/** A question to a server, outside the load, and how to read its answer. */
+/** A query to a server, outside of the load, and how to read its response. */
 export interface Query {
   readonly request: WireRequest;
-  /** The answer as plain data. Throws `ProtocolError`. */
+  /** Returns the response as plain data. @throws ProtocolError */
   read(body: Uint8Array): unknown;
-  /** The answer as `-v -v` prints it. */
+  /** Formats the response for `-v -v`. */
   format(body: Uint8Array): string;
 }
 
-/** Asks a server and reads its answer. @param what completes "failed to get …" should it fail; empty: the failure is told by itself */
+/** Sends a query and returns the response. @param what completes "failed to get …" in errors; empty: no such prefix */
 export type Ask = (query: Query, what: string) => Promise<unknown>;
 
-/** The question for a server's counters. */
+/** The query of a server's counters. */
 export interface StatisticsQuery {
   readonly query: Query;
   read(answer: unknown): ServerCounters[];
 }
 
-/** Trace settings of a server by the names that its protocol gives them, each with its values. */
+/** Trace settings of a server by their names in its protocol, each with its values. */
 export type TraceValues = Readonly<Record<string, readonly string[]>>;
 
-/** The questions about a server's trace settings, those of all models alike. */
+/** The queries of a server's global trace settings. */
 export interface TraceQueries {
   read(): Query;
   write(values: TraceValues): Query;
-  /** The settings of an answer to either. Throws `ProtocolError`. */
+  /** Parses the response to either query. @throws ProtocolError */
   parse(answer: unknown): TraceValues;
 }
 
-/** One session's talk with a server: what its next request says of the turns before. */
+/** One session with a server. Builds requests that include the previous turns. */
 export interface Conversation {
   /**
-   * The next turn as it is to be sent: with all that was said before. The first turn is sent as it is.
-   * @param turn the turn's payload as the data has it
+   * Returns the next turn as sent, including the previous turns. The first one is sent unchanged.
+   * @param turn the turn's payload in the data
    */
-  ask(turn: Uint8Array): Uint8Array;
+  nextRequest(turn: Uint8Array): Uint8Array;
   /**
-   * Takes the server's answer to the last turn.
+   * Adds the server's answer to the last turn.
    * @param reads its responses, in order
-   * @returns why there is no going on from it; undefined when there is
+   * @returns why the session cannot continue; undefined when it can
    */
-  hear(reads: readonly Uint8Array[]): string | undefined;
+  addAnswer(reads: readonly Uint8Array[]): string | undefined;
 }
 
-/** What carries a service's requests. */
+/** The protocol of a service's requests. */
 export type Wire = "http" | "grpc" | "grpc-stream";
 
-/** What requests are: tensors of a model, or payloads, bytes that the data gives as they are. */
+/** The form of requests: a model's tensors, or payloads, which are sent unchanged. */
 export type RequestForm = "tensors" | "payloads";
 
-/** A model on a server, ready to be loaded: what every service has, then what only some have, each absent where there is none. */
+/** A model on a server, ready for load. Optional fields are capabilities; they are absent when the service does not have them. */
 export interface Service {
   readonly model: ModelInfo;
   readonly codec: InferCodec;
   readonly wire: Wire;
   /** Items per request. */
   readonly batchSize: number;
-  /** Requests belong to sequences. */
+  /** Whether requests belong to sequences. */
   readonly isSequence: boolean;
-  /** A request may have any number of responses. */
+  /** Whether a request may have any number of responses. */
   readonly isDecoupled: boolean;
-  /** Things the user should know, one sentence each. */
+  /** Warnings for the user, one sentence each. */
   readonly warnings: readonly string[];
-  /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */
+  /** Returns how to query the server's counters; undefined when it has none. Queries the server when first called. */
   readonly statistics?: () => Promise<StatisticsQuery | undefined>;
-  /** Models that the model calls and whose counters the server reports too. */
+  /** Models that the model calls, whose counters the server also reports. */
   readonly composing?: readonly ComposingModel[];
-  /** True when the server answers the same request to the model, or to one that it calls, from a cache, which it reports apart. */
+  /** Whether the server caches responses of the model, or of one that it calls, and reports that separately. */
   readonly isResponseCacheEnabled?: boolean;
-  /** True when the cache is the model's own. */
+  /** Whether the model itself is cached. */
   readonly isOwnResponseCacheEnabled?: boolean;
-  /** Sizes of inputs whose shape varies, by name, without the batch dimension. */
+  /** Sizes of inputs with variable shapes, by name, without the batch dimension. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
-  /** Where tensors are to lie in memory shared with the server, and not in requests and responses. */
+  /** Present when tensors are in memory shared with the server instead of requests and responses. */
   readonly sharedMemory?: ServiceSharedMemory;
-  /** What begins conversations; loaded when called. */
+  /** Returns a function that starts conversations. */
   readonly conversations?: () => Promise<() => Conversation>;
-  /** Responses are read before new requests are sent, so that sending delays no token's time. */
+  /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
   readonly readsFirst?: boolean;
 }
 
-/** Where a target listens, as its plan says. */
+/** A target's address. */
 export interface ServiceAddress {
   /** `host:port` or a URL. */
   readonly url: string;
   readonly wire: Wire;
   readonly defaultPort: number;
   readonly headers: readonly Header[];
-  /** How the load's requests are compressed, with gRPC; questions never are. */
+  /** Compression of the load's gRPC requests. Queries are never compressed. */
   readonly compression?: MessageCompression | undefined;
 }
 
-/** A kind of target: all that the rest of the program asks about one, instead of testing its kind. `T` is its part of the plan. */
+/** A kind of target: everything that the rest of the program asks about it, instead of testing its kind. `T` is its part of the plan. */
 export interface TargetKind<T extends TargetPlan> {
-  /** Describes the target's part of a plan. */
+  /** Returns the schema of the target's part of a plan. */
   schema(v: Builders): Schema<T>;
-  /** The servers it names; empty where the run starts its own. */
+  /** Returns the target's servers; empty when the run starts its own. */
   urls(target: T): readonly string[];
-  /** Where it is, in words for the head of a report. */
+  /** Describes where it is, for the head of a report. */
   describe(target: T): string;
-  /** What its requests are. */
+  /** Returns the form of its requests. */
   takes(target: T): RequestForm;
-  /** Its names in profile exports. */
+  /** Returns its names in profile exports. */
   exported(target: T): ExportedTarget;
-  /** What of the plan does not fit the target, besides what is wrong with the target itself. Absent: nothing. */
+  /** Returns conflicts between the target and the rest of the plan. Absent: none. */
   check?(target: T, plan: Plan): Problem[];
-  /** Registers what of it no report may show. Absent: it has no secrets. */
+  /** Registers secrets that no report may show. Absent: it has none. */
   registerSecrets?(target: T): void;
-  /** The server that is measured, once the run has started it at this port. Absent: it runs already. */
+  /** Returns the server to measure, once the run has started it at this port. Absent: it is not started by the run. */
   toServer?(target: T, port: number): TargetPlan;
 }
 
 /** A target's names in profile exports. */
 export interface ExportedTarget {
   readonly serviceKind: string;
-  /** The path of its requests; empty where the model's name is enough. */
+  /** Path of its requests; empty when the model's name is enough. */
   readonly endpoint: string;
 }
 
-/** A service kind: one folder under `service/`, one line in the registry. `T` is its part of the plan. */
+/** A service kind: one folder in `service/`, one line in the registry. `T` is its part of the plan. */
 export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   address(target: T): ServiceAddress;
-  /** The path that requests go to, or begin with, without a leading slash. */
+  /** Returns the path of requests, or its beginning, without a leading slash. */
   path(target: T): string;
-  /** How its servers are told from others. */
   readonly api: ServiceApi;
-  /** Loads what speaks with a target; nothing is asked yet. */
+  /** Loads the front of a target, without queries. */
   open(target: T): ServiceFront | Promise<ServiceFront>;
 }
 
-/** How the servers of a kind are told from others: by what they answer to a GET over HTTP. */
+/** How to recognize servers of a kind: by their response to a GET over HTTP. */
 export interface ServiceApi {
-  readonly name: "kserve" | "openai";
+  /** For errors: `kserve`. */
+  readonly name: string;
   readonly path: string;
-  /** What stands in the answer of such a server alone. */
-  readonly sign: RegExp;
+  /** Matches only responses of such servers. */
+  readonly marker: RegExp;
 }
 
-/** A target's service, before anything was asked. */
+/** A target's service before the first query. */
 export interface ServiceFront {
-  /** What reads the messages of the service's streams; absent where it has none. */
+  /** Reads the messages of the service's streams; absent when it has none. */
   readonly readStreamed?: ReadStreamed | undefined;
   /**
-   * Asks the server about the model; the first questions are put before the call returns. Throws `RunError` when the model or a setting
-   * is not supported.
+   * Queries the server about the model. Sends the first queries before it returns.
+   * @throws RunError when the model or a setting is not supported
    */
   setUp(ask: Ask): Promise<Service>;
-  /** How to ask for the server's trace settings; loaded when called. Absent where it has none. */
+  /** Returns the queries of the server's trace settings; absent when it has none. */
   readonly traceQueries?: () => Promise<TraceQueries>;
-  /** Asks the server for the models it has ready, sorted by name; the target's model is not looked at. */
+  /** Queries the server for all models that are ready, sorted by name. */
   listModels(ask: Ask): Promise<ListedModel[]>;
 }

@@ -1,18 +1,18 @@
-/** A model that another one calls, with those it calls in turn. */
+/** A model that another one calls. */
 export interface ComposingModel {
   readonly name: string;
-  /** The version called; empty for the server's choice. */
+  /** The version called; empty: the server chooses. */
   readonly version: string;
   readonly composing: readonly ComposingModel[];
 }
 
-/** A server's own counters of one model version since it started. Durations are cumulative nanoseconds. */
+/** A server's counters of one model version since it started. Durations are cumulative nanoseconds. */
 export interface ServerCounters {
   readonly name: string;
   readonly version: string;
-  /** Items inferred, each counting once per batch position. */
+  /** Number of inferred items. */
   readonly inferenceCount: number;
-  /** Executions of the model, each of a whole batch. */
+  /** Number of executions, each of a whole batch. */
   readonly executionCount: number;
   readonly successCount: number;
   readonly successNs: number;

@@ -1,32 +1,23 @@
-import type { TlsPlan } from "../plan/plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import { tlsSchema } from "../plan/tls.ts";
 
-/** Parts of targets that several service kinds have. */
+/** The fields that targets of all service kinds have, as an object's entries. */
+export function serverEntries(v: Builders) {
+  return {
+    /** `host:port`, `http://host:port/prefix` or `https://…`. */
+    url: v.pipe(v.string(), v.nonEmpty("must name a server")),
+    /** More servers with the same model. Requests go to all of them round robin. */
+    moreUrls: v.optional(v.array(v.pipe(v.string(), v.nonEmpty("must name a server")))),
+    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
+    /** HTTP headers or gRPC metadata of every request. */
+    headers: headersSchema(v),
+    tls: tlsSchema(v),
+  };
+}
 
-/** Headers or metadata of every request. */
-export function headersSchema(v: Builders): Schema<[name: string, value: string][]> {
+function headersSchema(v: Builders): Schema<[name: string, value: string][]> {
   const name = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));
-  // A line break would smuggle in a header of its own.
+  // A line break could inject a header.
   const value = v.pipe(v.string(), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   return v.array(v.tuple([name, value]));
-}
-
-/** Servers beside the first. */
-export function moreUrlsSchema(v: Builders): Schema<readonly string[] | undefined> {
-  return v.optional(v.array(v.pipe(v.string(), v.nonEmpty("must name a server"))));
-}
-
-/** How a connection is made secure. */
-export function tlsSchema(v: Builders): Schema<TlsPlan> {
-  const fileType = v.picklist(["PEM", "DER"], "must be PEM or DER");
-  return v.object({
-    isEnabled: v.boolean(),
-    caFile: v.string(),
-    certFile: v.string(),
-    certType: fileType,
-    keyFile: v.string(),
-    keyType: fileType,
-    verifyPeer: v.boolean(),
-    verifyHost: v.boolean(),
-  });
 }

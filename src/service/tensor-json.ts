@@ -6,16 +6,16 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const latin1 = new TextDecoder("latin1");
 
 /**
- * Tensors by name as perf_analyzer's profile export holds them: one element bare, several as a list, `""` without bytes. BYTES are one text:
- * the length of the first element is left out, those of others stay inside. `null` for datatypes without a JSON form.
- * @param onUnsupported receives such a datatype
+ * Formats tensors by name like perf_analyzer's profile export: one element directly, several as a list, `""` without bytes. BYTES become
+ * one string without the length of the first element, but with the lengths of the others. `null` for datatypes without a JSON form.
+ * @param onUnsupported called with such a datatype
  */
 export function formatTensors(tensors: readonly Tensor[], onUnsupported?: (datatype: string) => void): string {
   const fields = tensors.map((tensor) => `${JSON.stringify(tensor.name)}:${formatData(tensor, onUnsupported)}`);
   return `{${fields.join(",")}}`;
 }
 
-/** A payload as perf_analyzer's profile export holds it; of a turn its session and its pause besides. */
+/** Formats a payload like perf_analyzer's profile export; for a turn, with its session and delay. */
 export function formatPayload({ bytes, session }: Payload): string {
   const { id, delayMs } = session ?? {};
   const delay = delayMs === undefined ? "" : `"delay":${BigInt(Math.round(delayMs))},`;
@@ -23,7 +23,7 @@ export function formatPayload({ bytes, session }: Payload): string {
   return `{${delay}${name}"payload":${JSON.stringify(toText(bytes))}}`;
 }
 
-/** The body of a response to a payload, as the export holds it. */
+/** Formats the body of a response to a payload like the export. */
 export function formatBody(body: Uint8Array): string {
   return `{"response":${JSON.stringify(toText(body))}}`;
 }
@@ -39,7 +39,7 @@ function formatData({ datatype, bytes }: Tensor, onUnsupported?: (datatype: stri
   return elements.length === 1 ? (elements[0] as string) : `[${elements.join(",")}]`;
 }
 
-/** Bytes as text that JSON can hold: UTF-8 where they are, otherwise one character per byte, so that nothing is lost. */
+/** Decodes bytes for JSON: as UTF-8 if they are valid, otherwise one character per byte, so that nothing is lost. */
 function toText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

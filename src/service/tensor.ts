@@ -1,5 +1,3 @@
-/** Tensors, as every service kind knows them. */
-
 /** Element types of the KServe v2 protocol. */
 export type Datatype =
   | "BOOL"
@@ -46,16 +44,16 @@ export function elementBytes(datatype: Datatype): number {
   return ELEMENT_BYTES[datatype];
 }
 
-/** What a model says of one of its inputs or outputs. */
+/** An input or output of a model. */
 export interface TensorSpec {
   readonly name: string;
   readonly datatype: Datatype;
-  /** Dimensions of one batch item, without the batch dimension; -1 where the size varies. */
+  /** Dimensions of one batch item, without the batch dimension; -1 for variable ones. */
   readonly shape: readonly number[];
-  /** The model's own `shape`, with -1 where it varies, where the user gave another; absent where `shape` is the model's. */
+  /** The model's `shape`, with -1 for variable dimensions, when the user has replaced it; otherwise absent. */
   readonly modelShape?: readonly number[];
   readonly isOptional: boolean;
-  /** A shape tensor's values are dimensions: it is never batched and never made up. */
+  /** Whether its values are dimensions. Such a tensor is never batched and never generated. */
   readonly isShapeTensor: boolean;
 }
 
@@ -63,17 +61,17 @@ export interface TensorSpec {
 export interface Tensor {
   readonly name: string;
   readonly datatype: Datatype;
-  /** All dimensions, the batch dimension included. */
+  /** All dimensions, including the batch dimension. */
   readonly shape: readonly number[];
-  /** Row-major little-endian elements; BYTES elements each with a 4-byte little-endian length before them. Empty where there is a place. */
+  /** Row-major little-endian elements; BYTES elements each follow their 4-byte little-endian length. Empty when there is a place. */
   readonly bytes: Uint8Array;
-  /** Where the data lies instead, when it is not sent. */
+  /** Place of data that is not sent. */
   readonly place?: SharedPlace | undefined;
 }
 
-/** A part of a region that is shared with the server. */
+/** A part of a region of shared memory. */
 export interface SharedPlace {
-  /** The region's name at the server. */
+  /** The region's name on the server. */
   readonly region: string;
   readonly offset: number;
   readonly sizeBytes: number;
@@ -89,13 +87,13 @@ export function elementCount(shape: readonly number[]): number {
   return count;
 }
 
-/** Bytes of a tensor of fixed-size elements; -1 when a dimension varies or the elements do. */
+/** Size of a tensor with elements of fixed size; -1 for variable dimensions or elements. */
 export function tensorBytes(shape: readonly number[], datatype: Datatype): number {
   const count = elementCount(shape);
   return count < 0 || datatype === "BYTES" ? -1 : count * elementBytes(datatype);
 }
 
-/** Bytes that a tensor of BYTES elements takes at the beginning of a place; more than the place has when its elements do not end there. */
+/** Number of bytes of BYTES elements at the start of a place; more than the place has when they do not end in it. */
 export function sizeInPlace(shape: readonly number[], place: Uint8Array): number {
   const view = new DataView(place.buffer, place.byteOffset, place.length);
   let size = 0;
@@ -106,8 +104,8 @@ export function sizeInPlace(shape: readonly number[], place: Uint8Array): number
   return size;
 }
 
-/** Pieces of data as one. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+/** Concatenates pieces of data. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let size = 0;
   for (const part of parts) size += part.length;
   const joined = new Uint8Array(size);
@@ -119,7 +117,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** A shape as messages print it: `[-1,16]`. */
+/** Formats a shape for messages: `[-1,16]`. */
 export function formatShape(shape: readonly number[]): string {
   return `[${shape.join(",")}]`;
 }

@@ -1,6 +1,4 @@
-/** The answers to the questions of the wizard. */
-
-/** What can be asked; also the names of the flags that answer. */
+/** The questions' names, which are also those of their flags. */
 export type QuestionId =
   | "target"
   | "protocol"

@@ -37,7 +37,7 @@ export interface Question {
   check(answer: string, answers: Answers, around: Surroundings): string | undefined;
 }
 
-/** Whether the target that was chosen is asked about this. */
+/** Whether the chosen target needs this answer. */
 const asksFor =
   (id: QuestionId) =>
   (answers: Answers): boolean =>

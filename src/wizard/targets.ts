@@ -1,5 +1,4 @@
 import { DEFAULT_TLS } from "../plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
 import type { Inputs } from "../scenario/input-data.ts";
 import { random } from "../scenario/inputs.ts";
@@ -7,26 +6,25 @@ import { openai } from "../scenario/llm-targets.ts";
 import { prompts } from "../scenario/prompts.ts";
 import type { Target } from "../scenario/target.ts";
 import { embedded, triton } from "../scenario/targets.ts";
+import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
-
-/** What the wizard can measure: one entry has all that its questions and its scenario depend on. */
 
 /** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
 export const PROMPTS = { isl: 550, osl: 128 } as const;
 
-/** A target of the wizard. */
+/** A target of the wizard: everything that its questions and its scenario depend on. */
 export interface WizardTarget {
   readonly label: string;
   readonly hint: string;
   /** In errors: the flag `does not go with the …`. */
   readonly name: string;
-  /** The questions about targets that this one needs answered. */
+  /** The questions that this target needs. */
   readonly asks: readonly QuestionId[];
   toTarget(answers: Answers): Target;
   readonly inputs: { readonly builder: "random" | "prompts"; readonly options?: object; make(): Inputs };
-  /** The command line that comes closest to the scenario. */
+  /** The closest command line to the scenario. */
   readonly commandLine: "perf_analyzer" | "genai-perf";
-  /** What is asked for its models. Absent: nothing is. */
+  /** Returns the server to query for its models. Absent: no query. */
   probe?(answers: Answers): ServerTargetPlan;
 }
 
@@ -83,7 +81,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
   },
 };
 
-/** The target that was chosen; undefined before one is, or where there is none of that name. */
+/** Returns the chosen target; undefined when none is chosen, or the name is unknown. */
 export function wizardTargetOf({ target = "" }: Answers): WizardTarget | undefined {
   return Object.hasOwn(WIZARD_TARGETS, target) ? WIZARD_TARGETS[target] : undefined;
 }

@@ -49,6 +49,8 @@ export type Client = {
 const allWays: Way[] = ["http", "grpc", "stream"];
 export const executableName = "rampart";
 export const originalName = "perf_analyzer";
+/** An earlier executable, where one is named: what a change costs shows beside it in the same rounds. */
+export const baselineName = "baseline";
 
 /** What a user types after the tool's name; the same words for Rampart and for perf_analyzer. */
 export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] {
@@ -65,8 +67,8 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
   return [...model, "-u", address, ...protocol, ...shared, ...amount.map(String), ...measured];
 }
 
-/** The shipped executable and, with `sources`, the source tree on each runtime. */
-export function rampartClients(executable: string, sources: boolean): Client[] {
+/** The shipped executable, an earlier one where it is named and, with `sources`, the source tree on each runtime. */
+export function rampartClients(executable: string, baseline: string | undefined, sources: boolean): Client[] {
   const client = (name: string, program: string[]): Client => ({
     name,
     version: "",
@@ -80,7 +82,11 @@ export function rampartClients(executable: string, sources: boolean): Client[] {
     client("source on Deno", [join(bin, "deno"), "run", "-A", main]),
     client("source on Node", [join(bin, "node"), main]),
   ];
-  return [client(executableName, [freshCopy(executable, freshFolder)]), ...(sources ? fromSource : [])];
+  return [
+    client(executableName, [freshCopy(executable, freshFolder)]),
+    ...(baseline === undefined ? [] : [client(baselineName, [freshCopy(baseline, join(freshFolder, baselineName))])]),
+    ...(sources ? fromSource : []),
+  ];
 }
 
 /** The other load generators, installed where missing. One that cannot be installed is left out, with the reason on stderr. */

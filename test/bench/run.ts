@@ -1,15 +1,16 @@
-// npm run bench [-- --quick | --rounds N | --memory | --executable FILE | --no-sources | --only TEXT]
+// npm run bench [-- --quick | --rounds N | --memory | --executable FILE | --baseline FILE | --no-sources | --only TEXT]
 //
 // --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16".
 //
 // Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk and ghz, all interleaved, and
 // exits with 1 when a goal is missed. A whole run writes its figures into README.md here. --quick is a smoke run: everything once and
-// short, goals printed but not judged.
+// short, goals printed but not judged. --baseline adds the rows of an earlier executable.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Stub, startStub } from "../servers/stub.ts";
 import {
+  baselineName,
   benchFolder,
   type Client,
   executableName,
@@ -33,6 +34,7 @@ type Options = {
   quick: boolean;
   memory: boolean;
   executable: string;
+  baseline: string | undefined;
   sources: boolean;
   only: string;
 };
@@ -52,6 +54,7 @@ function readOptions(): Options {
       quick: { type: "boolean", default: false },
       memory: { type: "boolean", default: false },
       executable: { type: "string", default: join(root, "dist", "rampart") },
+      baseline: { type: "string" },
       "no-sources": { type: "boolean", default: false },
       only: { type: "string", default: "" },
     },
@@ -67,6 +70,7 @@ function readOptions(): Options {
     quick: values.quick,
     memory,
     executable: resolve(values.executable),
+    baseline: values.baseline && resolve(values.baseline),
     sources: !values["no-sources"],
     only,
   };
@@ -153,8 +157,8 @@ function takesPart(client: Client, load: Load): boolean {
 }
 
 /** Copies the programs that are compared, and makes a client of each. */
-async function makeClients({ executable, sources }: Options): Promise<Client[]> {
-  return [...rampartClients(executable, sources), ...(await peerClients())];
+async function makeClients({ executable, baseline, sources }: Options): Promise<Client[]> {
+  return [...rampartClients(executable, baseline, sources), ...(await peerClients())];
 }
 
 async function runStarts(options: Options, stub: Stub, problems: string[]): Promise<Starts> {
@@ -164,7 +168,7 @@ async function runStarts(options: Options, stub: Stub, problems: string[]): Prom
   const ways = ["http", "grpc"] as const;
   const times: Starts = new Map(ways.map((way) => [way, new Map()]));
   // The two that are compared take turns by themselves: the sources' runtimes would push both out of the processor's caches.
-  const compared = clients.filter(({ name }) => name === executableName || name === originalName);
+  const compared = clients.filter(({ name }) => [executableName, baselineName, originalName].includes(name));
   const sources = clients.filter(({ name }) => name.startsWith("source"));
   const turnsOf = (taking: Client[]) =>
     shuffle(ways.flatMap((way) => taking.flatMap((client) => Array.from({ length: count }, () => ({ way, client })))));

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { createLadder, type SearchAnswer, searchHighest } from "../../src/campaign/search.ts";
-import { combineSweeps } from "../../src/cli/genai-perf/analyze/points.ts";
 import type { Sweep } from "../../src/cli/genai-perf/options/settings.ts";
 
 /** The search for the highest load, with loads that keep limits up to a known one. */
@@ -112,20 +111,4 @@ test("rates are searched between whole numbers too, to 2 %", async () => {
 test("a search that is stopped has no answer", async () => {
   const answer = await searchHighest(createLadder(CONCURRENCY, true), async (load) => (load < 4 ? true : undefined));
   assert.deepEqual(answer, { kind: "stopped" });
-});
-
-test("sweeps are combined, the last changing fastest; none is one point", () => {
-  assert.deepEqual(
-    combineSweeps([
-      { kind: "list", type: "num_dataset_entries", values: [5, 6] },
-      { kind: "range", type: "concurrency", min: 1, max: 3 },
-    ]),
-    [5, 6].flatMap((entries) =>
-      [1, 2].map((load) => [
-        ["num_dataset_entries", entries],
-        ["concurrency", load],
-      ]),
-    ),
-  );
-  assert.deepEqual(combineSweeps([]), [[]]);
 });

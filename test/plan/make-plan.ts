@@ -1,8 +1,9 @@
-import type { OpenAiTargetPlan, Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
+import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../../src/plan/triton-target.ts";
+import type { OpenAiTargetPlan } from "../../src/service/openai/target.ts";
+import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../src/service/triton/target.ts";
 
 /** Plans for tests. */
 

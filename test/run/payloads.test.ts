@@ -3,11 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { OpenAiTargetPlan, Plan } from "../../src/plan/plan.ts";
+import type { Plan } from "../../src/plan/plan.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
+import type { OpenAiTargetPlan } from "../../src/service/openai/target.ts";
 import { makeOpenAiTarget, makePlan } from "../plan/make-plan.ts";
 import { type Answer, endLater, startAnsweringServer } from "../servers/answering-server.ts";
 
@@ -130,7 +131,7 @@ describe("payloads", () => {
     ],
   ];
   for (const [name, fault, message] of faults) {
-    test(`${name} is a failed request, explained, and the run goes on`, LIMIT, async () => {
+    test(`${name} is a failed request with an explanation, and the run continues`, LIMIT, async () => {
       const { result, requests } = await run((response, index) => {
         if (index % 4 === 1) fault(response, index);
         else response.writeHead(200, EVENTS).end('data: {"n":"a"}\n\n');

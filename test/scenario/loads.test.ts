@@ -83,7 +83,7 @@ describe("the plan of", () => {
     test(name, () => {
       const plan = planOf(load);
       assert.deepEqual([plan.load, plan.measurement.mode], [expected, mode]);
-      assert.equal(plan.client.callMode, load.sort === "scheduled" ? "async" : "auto");
+      assert.equal(plan.client.callMode, load.pacing === "scheduled" ? "async" : "auto");
     });
   }
 });

@@ -1,7 +1,7 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import { VERSION } from "../../report/version.ts";
 import type { CommandIo } from "../execute.ts";
 import { wordingIo } from "../setting-names.ts";
-import { VERSION } from "../version.ts";
 import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";

@@ -1,13 +1,14 @@
 import { join } from "node:path";
+import { combineAxes } from "../../campaign/sweep.ts";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
+import { formatPoint, type PointParameters } from "../../report/genai-perf/sweep/sweep.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
-import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
+import { applyPoint, axesOf } from "./analyze/points.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
 import { withTokens } from "./profile/answer-rules.ts";
@@ -30,27 +31,26 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
   const planOf = async (point: GenaiSettings, folder: string): Promise<Plan> => {
     const entryLimit = await countNeededEntries(point, given);
     const inputs = await checkInputs({ settings: point, given, folder, entryLimit }, tokenizer);
-    const profileExportFile = join(folder, artifactFiles(point.output.profileExportFile).profileExport);
-    const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
+    const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, folder };
     const plan = withTokens(await toPassedPlan(point, given, sources, headersOf(point, process.env)), point);
     checkPlan(plan);
     for (const note of inputs.notes) io.err(`rampart: ${note}\n`);
     io.err(describePlan(plan, inputs, folder));
     return withoutSecrets(plan);
   };
-  const place = (point: GenaiSettings, stimulus?: Stimulus): string =>
-    join(point.output.artifactDir, nameFolder(point, stimulus));
+  const place = (point: GenaiSettings, values?: PointParameters): string =>
+    join(point.output.artifactDir, nameFolder(point, values));
   if (settings.subcommand !== "analyze") {
     io.out(`${JSON.stringify(await planOf(settings, place(settings)), null, 2)}\n`);
     return;
   }
   const plans: object[] = [];
-  for (const values of combineSweeps(settings.analyze.sweeps)) {
+  for (const values of combineAxes(axesOf(settings.analyze.sweeps))) {
     io.err(`${formatPoint(values)}:\n`);
     const point = applyPoint(settings, values);
     plans.push({
       point: Object.fromEntries(values),
-      plan: await planOf(point, place(point, { kind: "sweep", values })),
+      plan: await planOf(point, place(point, values)),
     });
   }
   io.out(`${JSON.stringify(plans, null, 2)}\n`);

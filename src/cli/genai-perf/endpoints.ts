@@ -1,67 +1,108 @@
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
-import type { RequestForm } from "../../service/service.ts";
-
-/** The endpoint types of genai-perf: endpoint, path and service kind of each. */
 
 /** The client of perf_analyzer that GenAI-Perf uses. */
 export type ServiceKind = "openai" | "triton" | "tensorrtllm_engine" | "dynamic_grpc";
 
-/** One endpoint type. */
+/** One endpoint type: everything that the rest of the mode asks about one. */
 export interface EndpointType {
   /** The endpoint, which determines the format of bodies and answers. Null: another format, or one that is not supported yet. */
   readonly endpoint: LlmEndpointName | null;
   /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has no paths. */
   readonly path: string | null;
   readonly serviceKind: ServiceKind;
-  /** Form of its requests. */
-  readonly takes: RequestForm;
+  /** Requests are payloads. False: tensors. */
+  readonly takesPayloads: boolean;
   /** GenAI-Perf's name of the request format in its JSON export. Null: the backend's name. */
   readonly outputFormat: string | null;
+  /** GenAI-Perf's type for the report's title. Default: this type. */
+  readonly title?: string;
+  /** A model of Triton over gRPC, whose tensors `--backend` determines. */
+  readonly isTritonModel?: true;
+  /** `--output-tokens-mean-deterministic` works: the server has a field for it. */
+  readonly hasExactOutput?: true;
+  /** Bodies come from the user's template. */
+  readonly usesTemplate?: true;
+  /** Not supported yet. */
+  readonly isLater?: true;
+  /** Its path always streams. */
+  readonly alwaysStreams?: true;
+  readonly takesImages?: true;
+  readonly takesSounds?: true;
+  /** A body contains a single text. */
+  readonly takesOneText?: true;
+  /** Requests have no text. */
+  readonly isTextless?: true;
+  /** Answers rank passages. */
+  readonly isRanking?: true;
+  /** Header for the API key alone. Default: `Authorization`, as a bearer token. */
+  readonly keyHeader?: string;
+  /** Headers that its servers require, unless the user gives them. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
 }
 
-/** @param path the path, if it differs from the endpoint's */
-function payloads(
-  endpoint: LlmEndpointName,
-  outputFormat: string,
-  path: string = LLM_ENDPOINTS[endpoint].path,
-): EndpointType {
-  return { endpoint, path, serviceKind: "openai", takes: "payloads", outputFormat };
+function payloads(endpoint: LlmEndpointName, outputFormat: string, more: Partial<EndpointType> = {}): EndpointType {
+  const { path } = LLM_ENDPOINTS[endpoint];
+  return { endpoint, path, serviceKind: "openai", takesPayloads: true, outputFormat, ...more };
 }
 
-function without(serviceKind: ServiceKind, outputFormat: string | null, takes: RequestForm = "tensors"): EndpointType {
-  return { endpoint: null, path: null, serviceKind, takes, outputFormat };
+function tensors(serviceKind: ServiceKind, more: Partial<EndpointType>): EndpointType {
+  return { endpoint: null, path: null, serviceKind, takesPayloads: false, outputFormat: null, ...more };
 }
+
+const MULTIMODAL = { takesImages: true, takesSounds: true, takesOneText: true } as const;
 
 /** GenAI-Perf's types by the value of `--endpoint-type`, in its order. */
 const ORIGINAL_TYPES = {
-  chat: payloads("chat", "openai_chat_completions"),
+  chat: payloads("chat", "openai_chat_completions", { takesOneText: true }),
   completions: payloads("completions", "openai_completions"),
-  dynamic_grpc: without("dynamic_grpc", "dynamic_grpc"),
+  dynamic_grpc: tensors("dynamic_grpc", { outputFormat: "dynamic_grpc", isLater: true }),
   embeddings: payloads("embeddings", "openai_embeddings"),
-  huggingface_generate: payloads("huggingfaceGenerate", "huggingface_generate", "."),
-  image_retrieval: payloads("imageRetrieval", "image_retrieval"),
-  nvclip: payloads("nvclip", "nvclip"),
-  rankings: payloads("rankings", "rankings"),
-  multimodal: payloads("multimodal", "openai_multimodal"),
+  huggingface_generate: payloads("huggingfaceGenerate", "huggingface_generate", { path: ".", takesImages: true }),
+  image_retrieval: payloads("imageRetrieval", "image_retrieval", { takesImages: true, isTextless: true }),
+  nvclip: payloads("nvclip", "nvclip", { takesImages: true }),
+  rankings: payloads("rankings", "rankings", { isRanking: true }),
+  multimodal: payloads("multimodal", "openai_multimodal", MULTIMODAL),
   generate: payloads("generate", "triton_generate"),
-  kserve: without("triton", null),
+  kserve: tensors("triton", { isTritonModel: true, hasExactOutput: true, takesOneText: true }),
   // GenAI-Perf treats it as a Triton model over gRPC, for which no such request can succeed.
-  template: without("openai", "template", "payloads"),
-  tensorrtllm_engine: without("tensorrtllm_engine", "tensorrtllm_engine"),
-  vision: payloads("multimodal", "openai_multimodal"),
-};
+  template: {
+    endpoint: null,
+    path: null,
+    serviceKind: "openai",
+    takesPayloads: true,
+    outputFormat: "template",
+    usesTemplate: true,
+    takesImages: true,
+    takesSounds: true,
+  },
+  tensorrtllm_engine: tensors("tensorrtllm_engine", {
+    outputFormat: "tensorrtllm_engine",
+    isLater: true,
+    hasExactOutput: true,
+  }),
+  vision: payloads("multimodal", "openai_multimodal", { ...MULTIMODAL, title: "multimodal" }),
+} satisfies Readonly<Record<string, EndpointType>>;
 
 /** Types that Rampart adds. */
 const OWN_TYPES = {
-  responses: payloads("responses", "openai_responses"),
-  messages: payloads("messages", "anthropic_messages"),
-  cohere_rankings: payloads("cohereRankings", "cohere_rankings"),
-  tei_rankings: payloads("teiRankings", "tei_rankings"),
-  generate_stream: payloads("generate", "triton_generate", LLM_ENDPOINTS.generate.streamPath),
+  responses: payloads("responses", "openai_responses", { takesImages: true, takesOneText: true }),
+  messages: payloads("messages", "anthropic_messages", {
+    takesImages: true,
+    takesOneText: true,
+    keyHeader: "x-api-key",
+    // The only version so far.
+    headers: [["anthropic-version", "2023-06-01"]],
+  }),
+  cohere_rankings: payloads("cohereRankings", "cohere_rankings", { isRanking: true, title: "rankings" }),
+  tei_rankings: payloads("teiRankings", "tei_rankings", { isRanking: true, title: "rankings" }),
+  generate_stream: payloads("generate", "triton_generate", {
+    path: LLM_ENDPOINTS.generate.streamPath,
+    alwaysStreams: true,
+  }),
 };
 
 /** All endpoint types. */
-export const ENDPOINT_TYPES = { ...ORIGINAL_TYPES, ...OWN_TYPES };
+export const ENDPOINT_TYPES: Readonly<Record<EndpointTypeName, EndpointType>> = { ...ORIGINAL_TYPES, ...OWN_TYPES };
 
 /** Names in GenAI-Perf's usage. */
 export const ORIGINAL_TYPE_NAMES: readonly string[] = Object.keys(ORIGINAL_TYPES);
@@ -69,19 +110,8 @@ export const ORIGINAL_TYPE_NAMES: readonly string[] = Object.keys(ORIGINAL_TYPES
 /** Names that Rampart adds. */
 export const OWN_TYPE_NAMES: readonly string[] = Object.keys(OWN_TYPES);
 
-/** Types whose answers rank passages. */
-export const RANKING_TYPES: readonly EndpointTypeName[] = ["rankings", "cohere_rankings", "tei_rankings"];
-
-/** Types whose answers arrive whole and have no tokens. */
-export const TOKENLESS_TYPES: readonly EndpointTypeName[] = [
-  "image_retrieval",
-  "nvclip",
-  "embeddings",
-  ...RANKING_TYPES,
-];
-
 /** A value of `--endpoint-type`. */
-export type EndpointTypeName = keyof typeof ENDPOINT_TYPES;
+export type EndpointTypeName = keyof typeof ORIGINAL_TYPES | keyof typeof OWN_TYPES;
 
 /** Returns the path of requests: the user's path without leading slashes and spaces, or the type's; empty if there is none. */
 export function endpointPath(type: EndpointTypeName, ownPath: string, model: string): string {

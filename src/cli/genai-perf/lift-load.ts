@@ -1,24 +1,29 @@
 import { type ParsedLine, parseOptions } from "../perf-analyzer/read-settings.ts";
 import { findLoadSweep } from "./analyze/points.ts";
+import { LOAD_NAMES, loadOf, type Stimulus } from "./loads.ts";
 import { isDefault } from "./options/defaults.ts";
-import type { GenaiSettings, Stimulus } from "./options/settings.ts";
+import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings, SettingsBuilder } from "./options/settings-builder.ts";
 
 /** Converts a load in perf_analyzer's flags after `--` to genai-perf's own load, so that folder, files and rules follow it. */
 
-const WHOLE = /^\d+$/;
-const DECIMAL = /^\d+(?:\.\d+)?$/;
+const NUMBERS = { whole: /^\d+$/, decimal: /^\d+(?:\.\d+)?$/ };
+/** A load for which genai-perf has no name. */
+const INTERVALS_FLAG = "--request-intervals";
+/** The loads by perf_analyzer's flag. */
+const LOADS = new Map<string, Stimulus["kind"] | undefined>([
+  ...LOAD_NAMES.map((kind) => [loadOf(kind).passedFlag, kind] as const),
+  [INTERVALS_FLAG, undefined],
+]);
 
-/** Converts the value of each load flag; undefined if genai-perf has no such load. */
-const LOADS: Readonly<Record<string, (value: string) => Stimulus | undefined>> = {
-  "--concurrency-range": (value) => (WHOLE.test(value) ? { kind: "concurrency", requests: Number(value) } : undefined),
-  "--request-rate-range": (value) =>
-    DECIMAL.test(value) ? { kind: "request_rate", ratePerSec: Number(value) } : undefined,
-  "--session-concurrency": (value) =>
-    WHOLE.test(value) ? { kind: "session_concurrency", sessions: Number(value) } : undefined,
-  "--fixed-schedule": () => ({ kind: "fixed_schedule" }),
-  "--request-intervals": () => undefined,
-};
+/** Returns the load of a flag with its value; undefined if genai-perf has no such load. */
+function readPassed(flag: string, text: string): Stimulus | undefined {
+  const kind = LOADS.get(flag);
+  if (kind === undefined) return undefined;
+  const { number } = loadOf(kind);
+  if (number === undefined) return { kind };
+  return NUMBERS[number].test(text) ? { kind, value: Number(text) } : undefined;
+}
 
 /**
  * Moves the load from the flags after `--` to the settings, if it is the only one or of the same kind as one given before. Leaves all other
@@ -28,7 +33,7 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
   if (args.length === 0) return;
   const { settings, given } = builder;
   const parsed = parseOptions(args);
-  const rest = parsed.given.filter(({ option }) => LOADS[option.names[0]] === undefined);
+  const rest = parsed.given.filter(({ option }) => !LOADS.has(option.names[0]));
   const loads = parsed.given.filter((one) => !rest.includes(one));
   settings.passThrough = [...args];
   const last = loads.at(-1);
@@ -45,7 +50,7 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
     );
     return;
   }
-  const stimulus = LOADS[name]?.(last.value ?? "");
+  const stimulus = readPassed(name, last.value ?? "");
   const isOfOneKind = loads.every(({ option }) => option === last.option);
   const isFree = !isLoadGiven(settings, given) || settings.perfAnalyzer.stimulus.kind === stimulus?.kind;
   // perf_analyzer's parser refuses 0.
@@ -53,7 +58,7 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
   builder.store("perfAnalyzer.stimulus", stimulus, {
     place: last.typed,
     source: "flag",
-    isFloat: name.includes("rate"),
+    isFloat: loadOf(stimulus.kind).number === "decimal",
   });
   const { positional } = parsed;
   settings.passThrough = [...writeFlags(rest), ...(positional.length === 0 ? [] : ["--", ...positional])];
@@ -70,8 +75,8 @@ export function writeFlags(flags: ParsedLine["given"]): string[] {
   return flags.flatMap(({ typed, value }) => (value === undefined ? [typed] : [typed, value]));
 }
 
-/** Returns the intervals file in the flags after `--`, a load for which genai-perf has no name; undefined without one. */
+/** Returns the intervals file in the flags after `--`; undefined without one. */
 export function intervalsFileOf(args: readonly string[]): string | undefined {
   if (args.length === 0) return undefined;
-  return parseOptions(args).given.findLast(({ option }) => option.names[0] === "--request-intervals")?.value;
+  return parseOptions(args).given.findLast(({ option }) => option.names[0] === INTERVALS_FLAG)?.value;
 }

@@ -1,14 +1,14 @@
 import { fileSystem } from "../../runtime/files.ts";
+import { ENDPOINT_TYPES } from "./endpoints.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
-
-/** Fields of `--extra-inputs` that the endpoint type `template` uses, like in GenAI-Perf and AIPerf. */
 
 /** GenAI-Perf's named templates. */
 export const NAMED_TEMPLATES: Readonly<Record<string, string>> = {
   "nv-embedqa": '[{% for item in texts %}{"text": [{{ item|tojson }}]}{% if not loop.last %},{% endif %}{% endfor %}]',
 };
 
+/** Fields of `--extra-inputs` that the endpoint type `template` uses, like in GenAI-Perf and AIPerf. */
 export interface TemplateOptions {
   /** A name, a file's path, or the template's text. */
   readonly template: string | undefined;
@@ -28,7 +28,8 @@ export function readTemplateOptions(extra: GenaiSettings["input"]["extra"]): Tem
 
 /** Returns the file of a template; undefined for a named template and for a text. */
 export function templateFileOf(settings: GenaiSettings): string | undefined {
-  const { template } = readTemplateOptions(settings.endpoint.type === "template" ? settings.input.extra : null);
+  const { usesTemplate } = ENDPOINT_TYPES[settings.endpoint.type];
+  const { template } = readTemplateOptions(usesTemplate ? settings.input.extra : null);
   if (template === undefined || Object.hasOwn(NAMED_TEMPLATES, template)) return undefined;
   try {
     return fileSystem().statSync(template).isFile() ? template : undefined;
@@ -41,7 +42,7 @@ export function templateFileOf(settings: GenaiSettings): string | undefined {
 /** Checks what the endpoint type `template` needs. */
 export function checkTemplate(rules: RuleSet): void {
   const { endpoint, input } = rules.settings;
-  if (endpoint.type !== "template") return;
+  if (!ENDPOINT_TYPES[endpoint.type].usesTemplate) return;
   const message = "--endpoint: the endpoint type template has no path of its own";
   rules.refuse(endpoint.path === "", "endpoint.path", message, "Say where to post, for example --endpoint v1/embed.");
   const keys = Object.keys(input.extra ?? {}).map((key) => `'${key}'`);

@@ -1,9 +1,9 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { writeOutput } from "../../report/output-file.ts";
 import { wrap } from "../options/rows.ts";
+import type { Stimulus } from "./loads.ts";
 import { describeOption, type KeyedOption } from "./options/genai-option.ts";
 import { isGroup, OWN_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "./options/keys.ts";
-import type { Stimulus } from "./options/settings.ts";
 import { flagsOf } from "./options/subcommands.ts";
 import { VALUE_KINDS } from "./options/value-kinds.ts";
 
@@ -73,7 +73,7 @@ function explain(option: KeyedOption): string[] {
 
 /** Formats a value like Python: `True`, `{'concurrency': 1}`, lists with commas. */
 function formatValue({ kind, default: value, isFloat }: KeyedOption): string {
-  if (kind === "stimulus") return `{'concurrency': ${(value as Stimulus & { requests: number }).requests}}`;
+  if (kind === "stimulus") return `{'${(value as Stimulus).kind}': ${(value as Stimulus).value}}`;
   if (value === null) return "";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (Array.isArray(value)) return value.join(", ");

@@ -4,12 +4,12 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/levels.ts";
+import { VERSION } from "../../report/version.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { wordingIo } from "../setting-names.ts";
-import { VERSION } from "../version.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
 import { toPlan } from "./to-plan.ts";
 

@@ -1,9 +1,9 @@
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../../plan/defaults.ts";
-import type { ClientPlan, FailuresPlan, OutputsPlan, TlsPlan, TritonTargetPlan } from "../../plan/plan.ts";
+import type { ClientPlan, FailuresPlan, OutputsPlan } from "../../plan/plan.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../plan/telemetry.ts";
-import { DEFAULT_TLS } from "../../plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../../plan/triton-target.ts";
+import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
+import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
 
 /** A `start:end:step` triple. Parts that are not given are undefined. */
 export interface RangeValue {

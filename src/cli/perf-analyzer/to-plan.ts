@@ -1,16 +1,11 @@
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
-import type {
-  CallModePlan,
-  InputsPlan,
-  MeasurementModePlan,
-  OpenAiTargetPlan,
-  Plan,
-  TlsPlan,
-  TritonTargetPlan,
-} from "../../plan/plan.ts";
+import type { CallModePlan, InputsPlan, MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import type { TelemetryPlan } from "../../plan/telemetry.ts";
+import type { TlsPlan } from "../../plan/tls.ts";
 import { registerPlan } from "../../registry/service-kinds.ts";
+import type { OpenAiTargetPlan } from "../../service/openai/target.ts";
+import type { TritonTargetPlan } from "../../service/triton/target.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";
 import { defaultUrl } from "./default-url.ts";

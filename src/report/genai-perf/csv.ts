@@ -24,7 +24,7 @@ export function formatGenAiPerfCsv(result: GenAiPerfResult): string {
     ]),
     ...(telemetry === undefined ? [] : telemetryRows(telemetry)),
   ];
-  return rows.map((row) => `${row.map(quote).join(",")}\r\n`).join("");
+  return rows.map((row) => `${row.map(quoteCsv).join(",")}\r\n`).join("");
 }
 
 function telemetryRows(telemetry: TelemetryStatistics): string[][] {
@@ -51,6 +51,7 @@ function telemetryRows(telemetry: TelemetryStatistics): string[][] {
   ];
 }
 
-function quote(cell: string): string {
+/** Quotes the cell of a CSV file where needed. */
+export function quoteCsv(cell: string): string {
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

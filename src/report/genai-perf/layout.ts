@@ -66,10 +66,17 @@ function requestMetrics(family: AnswerFamily): RequestMetric[] {
   }).toSorted((a, b) => a.row - b.row);
 }
 
+/** The answers that are no text. */
+const FAMILIES: Readonly<Partial<Record<AnswerKind, AnswerFamily>>> = {
+  "image-retrieval": "images",
+  embeddings: "plain",
+  nvclip: "plain",
+  rankings: "plain",
+};
+
 /** Returns the family of metrics for a kind of answers. */
 export function familyOf(kind: AnswerKind): AnswerFamily {
-  if (kind === "image-retrieval") return "images";
-  return kind === "embeddings" || kind === "nvclip" || kind === "rankings" ? "plain" : "text";
+  return FAMILIES[kind] ?? "text";
 }
 
 /** Returns the report's title for an endpoint type such as `chat` or `embeddings`. */

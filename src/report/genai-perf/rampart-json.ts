@@ -1,7 +1,6 @@
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
-import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
@@ -10,30 +9,29 @@ import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { toClientJson } from "../rampart/client.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";
+import { VERSION } from "../version.ts";
+import type { GenaiPerfPlan, Measured } from "./measured.ts";
 import type { RunSummary } from "./run-summary.ts";
 
 /** Rampart's own file of a run, `profile_export_genai_perf_rampart.json`: all measurements, with units in the names. */
 
-export interface RampartJsonParts {
-  readonly summary: RunSummary;
-  readonly columns: TokenColumns;
-  /** Undefined for merged exports. */
-  readonly run: RunResult | undefined;
-  readonly goodput: GoodputLimits | null;
-  readonly about: { readonly models: readonly string[]; readonly endpointType: string; readonly isStreaming: boolean };
-  /** Warnings about numbers that can mislead; whole sentences. */
-  readonly warnings: readonly string[];
-  /** Rampart's version. */
-  readonly version: string;
-}
+/** What the file is made of. */
+export type RampartJsonParts = Pick<Measured, "summary" | "columns" | "run"> & {
+  readonly about: Pick<GenaiPerfPlan, "models" | "endpointType" | "isStreaming" | "goodput">;
+};
 
-/** Formats the file. Leaves out what was not measured. */
-export function formatRampartJson(parts: RampartJsonParts): string {
-  const { summary, columns, run, goodput, about, warnings, version } = parts;
+/** Formats the file. Leaves out what was not measured. @param warnings about numbers that can mislead; whole sentences */
+export function formatRampartJson(
+  { summary, columns, run, about }: RampartJsonParts,
+  warnings: readonly string[],
+): string {
+  const { models, endpointType, isStreaming, goodput } = about;
   const document = {
     version: 1,
-    rampart: version,
-    ...about,
+    rampart: VERSION,
+    models,
+    endpointType,
+    isStreaming,
     ...(run === undefined ? {} : describeRun(run)),
     requests: {
       ...summary.counts,
@@ -46,7 +44,7 @@ export function formatRampartJson(parts: RampartJsonParts): string {
     ...(run?.sessions === undefined ? {} : { sessions: run.sessions }),
     system: toSystemJson(summary, goodput),
     metrics: Object.fromEntries([...summary.samples].map(([metric, values]) => toMetricJson(metric, values))) as object,
-    ...(run === undefined ? {} : { levels: toLevelsJson(run, columns, about.isStreaming) }),
+    ...(run === undefined ? {} : { levels: toLevelsJson(run, columns, isStreaming) }),
     warnings,
   };
   return `${JSON.stringify(document, null, 2)}\n`;
@@ -87,7 +85,10 @@ function listFailures({ failedCount, failureExample }: TokenColumns, run: RunRes
   return failedCount === 0 ? listed : [...listed, unread as ListedFailure];
 }
 
-function toSystemJson({ samples, system, errorRatio, goodRatio }: RunSummary, goodput: GoodputLimits | null): object {
+function toSystemJson(
+  { samples, system, errorRatio, goodRatio }: RunSummary,
+  goodput: GenaiPerfPlan["goodput"],
+): object {
   const { durationNs, requestsPerSec, outputTokensPerSec, effectiveConcurrency } = system;
   return {
     /** From the first send to the last content. */

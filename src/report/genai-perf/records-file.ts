@@ -2,11 +2,12 @@ import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measure
 import { entryOf, isTimeMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
 import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-columns.ts";
-import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
-import { messageOf, RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
+import type { MeteredRun, RequestFile, TokenLink } from "../../measure/tokens/token-thread.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
+import type { Report, TextSink } from "../report.ts";
+import { notWritten } from "../write-report.ts";
 
 /**
  * One line of JSON per request, including failed ones, in the order of their ends. Names are AIPerf's (`profile_export.jsonl`) where it has
@@ -15,6 +16,11 @@ import { OutputFile } from "../output-file.ts";
 
 const FLUSH_CHARACTERS = 64 * 1024;
 const NS_PER_MS = 1e6;
+
+/** Creates the report. @param meter writes the requests while it measures them, in its own thread */
+export function createRecords(_plan: Plan, _sink: TextSink, _path: string, meter: TokenLink | undefined): Report {
+  return { finish: () => meter?.finish(), discard: () => meter?.discard() };
+}
 
 /** What all requests of the run share. */
 export type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
@@ -131,8 +137,7 @@ export class RecordsFile implements RequestFile {
     try {
       return action();
     } catch (error) {
-      const hint = `Give another path with ${setting("outputs.files.records")}.`;
-      throw new RunError("output", `${this.path} cannot be written: ${messageOf(error)}`, hint);
+      throw notWritten(this.path, error, "outputs.files.records");
     }
   }
 }

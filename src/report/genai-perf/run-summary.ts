@@ -35,7 +35,7 @@ export interface RunSummary {
 export interface SummarySettings {
   readonly family: AnswerFamily;
   readonly isStreaming: boolean;
-  readonly goodput: GoodputLimits | null;
+  readonly goodput: GoodputLimits | undefined;
   /** Undefined for merged exports. */
   readonly run: RunResult | undefined;
 }
@@ -69,7 +69,7 @@ export function countRequests(run: RunResult, columns: TokenColumns): RequestCou
 
 /** Uses only measured requests. A run with time windows also sends requests outside of them, which are not judged. */
 function goodRatioOf(columns: TokenColumns, { family, goodput, run }: SummarySettings): number | undefined {
-  if (goodput === null || Object.keys(goodput).length === 0 || run === undefined) return undefined;
+  if (goodput === undefined || Object.keys(goodput).length === 0 || run === undefined) return undefined;
   const good = countGood(columns, family, goodput);
   const unanswered = run.levels.reduce((sum, { window }) => sum + window.failedCount, 0);
   const all = columns.count + columns.emptyCount + columns.failedCount + unanswered;

@@ -70,6 +70,7 @@ class Live implements LiveView {
     this.sink = {
       out: guard((text) => sink.out(text)),
       err: guard((text) => sink.err(text)),
+      ...(sink.word === undefined ? {} : { word: sink.word }),
       errColumns: sink.errColumns,
     };
   }
@@ -99,7 +100,7 @@ class Live implements LiveView {
   private forgetRates(): void {
     const { progress } = this;
     if (progress === undefined) return;
-    progress.handOver();
+    progress.drainRecords();
     this.latencies.clear();
     this.firstChunks.clear();
     this.rotatedNs = this.clockNs();
@@ -129,7 +130,7 @@ class Live implements LiveView {
   draw(): void {
     const { progress } = this;
     if (progress === undefined) return;
-    progress.handOver();
+    progress.drainRecords();
     const state = this.read(progress);
     const { errColumns } = this.target;
     if (errColumns === undefined) {
@@ -142,24 +143,15 @@ class Live implements LiveView {
     this.drawnLines = lines.length;
   }
 
-  /** Clears the terminal because the run is ending, also if a second Ctrl-C exits at once. */
-  onInterrupt(): void {
-    this.stop();
-  }
-
   finish(): void {
-    this.stop();
-  }
-
-  discard(): void {
-    this.stop();
-  }
-
-  private stop(): void {
     clearInterval(this.timer);
     this.health.stop();
     this.clear();
   }
+
+  /** Clears the terminal because the run is ending, also if a second Ctrl-C exits at once. */
+  readonly onInterrupt = (): void => this.finish();
+  readonly discard = this.onInterrupt;
 
   /** Removes its lines from the terminal. */
   private clear(): void {

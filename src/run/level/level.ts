@@ -140,14 +140,14 @@ export class LevelRun {
     const stopNs = this.windows.startNs + durationMs * 1e6;
     await sleepUnless(Math.max(0, (stopNs - this.clock.nowNs()) / 1e6), signal.stopped, this.clock);
     const laneCount = driver.activeLanes;
-    const givenUp = graceMs === undefined ? undefined : await this.awaitLast(graceMs);
+    const cancelled = graceMs === undefined ? undefined : await this.awaitLast(graceMs);
     driver.drain();
     this.meter.timeline = undefined;
     const isWhole = graceMs !== undefined && !signal.isStopped;
     // After sending has stopped, only responses extend the window, not the wait for missing ones.
     const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : this.clock.nowNs();
     const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
-    const afterEndNs = givenUp === undefined ? 0 : givenUp.count * Math.max(0, givenUp.atNs - endNs);
+    const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
     return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
   }
 
@@ -157,11 +157,11 @@ export class LevelRun {
     this.delayedByLimit = driver.delayedByLimit;
     await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]), this.clock);
     if (driver.outstanding === 0 || signal.isStopped) return undefined;
-    const givenUp = { count: driver.outstanding, atNs: this.clock.nowNs() };
+    const cancelled = { count: driver.outstanding, atNs: this.clock.nowNs() };
     driver.cancelAll(
       `cancelled without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
     );
-    return givenUp;
+    return cancelled;
   }
 
   /** Returns the result of a level measured in one window. */

@@ -25,6 +25,6 @@ export function progressOf(driver: Driver): RunProgress {
       return count;
     },
     // Not `driver.drain`, which would also judge the deferred responses.
-    handOver: () => driver.ended.handOver(),
+    drainRecords: () => driver.ended.drainRecords(),
   };
 }

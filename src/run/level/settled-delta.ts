@@ -27,12 +27,12 @@ export async function awaitDelta(
 ): Promise<SettledDelta | undefined> {
   const { model, composing = [] } = session.service;
   const called = { name: model.name, version: model.version, composing };
-  const giveUpNs = clock.nowNs() + COUNTER_LAG_MS * 1e6;
+  const deadlineNs = clock.nowNs() + COUNTER_LAG_MS * 1e6;
   for (;;) {
     const after = await session.counters();
     if (after === undefined) return undefined;
     const delta = subtractCounters(before, after, called);
-    if ((delta?.successCount ?? 0) >= successCount || clock.nowNs() > giveUpNs) return { delta, after };
+    if ((delta?.successCount ?? 0) >= successCount || clock.nowNs() > deadlineNs) return { delta, after };
     await sleepMs(COUNTER_POLL_MS, clock);
   }
 }

@@ -42,7 +42,7 @@ export async function warmUp({
 }: WarmUp): Promise<WarmUpTally> {
   const { sentCount, ended } = driver;
   const { failedCount } = ended;
-  if (canceller !== undefined) canceller.isOn = false;
+  if (canceller !== undefined) canceller.isEnabled = false;
   policy.isWarmingUp = true;
   await Promise.race([driver.start(drive, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
   if (durationMs > 0) {

@@ -5,20 +5,20 @@ import { ALONE, type Peers } from "./peers.ts";
 
 /**
  * Joins the other processes of the measurement: the other ranks of an MPI job, if the plan requests it.
- * @param tell prints a line for the user
+ * @param print prints a line for the user
  */
-export async function joinPeers(plan: Plan, tell: (line: string) => void): Promise<Peers> {
+export async function joinPeers(plan: Plan, print: (line: string) => void): Promise<Peers> {
   if (!plan.client.isMpi) return ALONE;
   const { isMpiRank, openMpi } = await import("../../runtime/mpi.ts");
   if (!isMpiRank()) {
-    tell(`rampart: ${setting("client.isMpi")} has no effect: this process was not started by mpirun.`);
+    print(`rampart: ${setting("client.isMpi")} has no effect: this process was not started by mpirun.`);
     return ALONE;
   }
   try {
     const { MpiPeers } = await import("./mpi-peers.ts");
-    return new MpiPeers(await openMpi(), tell);
+    return new MpiPeers(await openMpi(), print);
   } catch (error) {
-    tell(`rampart: ${setting("client.isMpi")} has no effect, and this rank measures alone: ${messageOf(error)}`);
+    print(`rampart: ${setting("client.isMpi")} has no effect, and this rank measures alone: ${messageOf(error)}`);
     return ALONE;
   }
 }

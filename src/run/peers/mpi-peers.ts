@@ -3,7 +3,7 @@ import type { MpiWorld } from "../../runtime/mpi.ts";
 import type { Peers, Stoppable } from "./peers.ts";
 
 /** Messages between ranks. */
-const SAID = { level: 1, stable: 2, unstable: 3, ended: 4, missing: 5 } as const;
+const MESSAGES = { level: 1, stable: 2, unstable: 3, ended: 4, missing: 5 } as const;
 
 const POLL_MS = 1;
 
@@ -24,16 +24,16 @@ interface Peer {
 export class MpiPeers implements Peers {
   readonly count: number;
   private readonly world: MpiWorld;
-  private readonly tell: (line: string) => void;
+  private readonly print: (line: string) => void;
   private readonly clock: Clock;
   private readonly peers: Peer[] = [];
   private level = 0;
   private hasEnded = false;
 
-  constructor(world: MpiWorld, tell: (line: string) => void, clock = systemClock) {
+  constructor(world: MpiWorld, print: (line: string) => void, clock = systemClock) {
     this.clock = clock;
     this.world = world;
-    this.tell = tell;
+    this.print = print;
     this.count = world.size;
     for (let rank = 0; rank < world.size; rank++)
       if (rank !== world.rank) this.peers.push({ rank, level: 0, verdicts: [], hasEnded: false });
@@ -41,14 +41,14 @@ export class MpiPeers implements Peers {
 
   waitForAll(signal: Stoppable): Promise<void> {
     this.level++;
-    this.say(SAID.level);
-    return this.until((peer) => peer.level >= this.level, signal);
+    this.sendToAll(MESSAGES.level);
+    return this.waitUntil((peer) => peer.level >= this.level, signal);
   }
 
   async areAllStable(isStable: boolean, signal: Stoppable): Promise<boolean> {
-    this.say(isStable ? SAID.stable : SAID.unstable);
+    this.sendToAll(isStable ? MESSAGES.stable : MESSAGES.unstable);
     // A rank at the next level, or one that has ended, has had its last window and does not wait for this one.
-    await this.until((peer) => peer.level > this.level || peer.verdicts.length > 0, signal);
+    await this.waitUntil((peer) => peer.level > this.level || peer.verdicts.length > 0, signal);
     let areAll = isStable;
     for (const peer of this.peers)
       if (peer.level === this.level && peer.verdicts.shift() === false && !peer.hasEnded) areAll = false;
@@ -56,29 +56,29 @@ export class MpiPeers implements Peers {
   }
 
   waitForEnd(signal: Stoppable): Promise<void> {
-    this.end(SAID.ended);
-    return this.until(() => false, signal);
+    this.end(MESSAGES.ended);
+    return this.waitUntil(() => false, signal);
   }
 
   async close(): Promise<void> {
-    this.end(SAID.missing);
+    this.end(MESSAGES.missing);
     // MPI_Finalize blocks until all ranks call it, and signals are not handled meanwhile.
-    await this.until(() => false, { isStopped: false });
+    await this.waitUntil(() => false, { isStopped: false });
     this.world.finalize();
   }
 
-  private end(how: typeof SAID.ended | typeof SAID.missing): void {
+  private end(how: typeof MESSAGES.ended | typeof MESSAGES.missing): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    this.say(how);
+    this.sendToAll(how);
   }
 
-  private say(value: number): void {
+  private sendToAll(value: number): void {
     for (const { rank } of this.peers) this.world.send(rank, value);
   }
 
   /** Resolves when the condition holds for all ranks that have not ended. */
-  private async until(isMet: (peer: Peer) => boolean, signal: Stoppable): Promise<void> {
+  private async waitUntil(isMet: (peer: Peer) => boolean, signal: Stoppable): Promise<void> {
     for (;;) {
       this.receiveAll();
       if (signal.isStopped || this.isMetByAll(isMet)) return;
@@ -94,24 +94,24 @@ export class MpiPeers implements Peers {
   private receiveAll(): void {
     for (let message = this.world.receive(); message !== undefined; message = this.world.receive()) {
       const { from } = message;
-      this.note(this.peers[from < this.world.rank ? from : from - 1] as Peer, message.value);
+      this.handle(this.peers[from < this.world.rank ? from : from - 1] as Peer, message.value);
     }
   }
 
-  private note(peer: Peer, value: number): void {
+  private handle(peer: Peer, value: number): void {
     switch (value) {
-      case SAID.level:
+      case MESSAGES.level:
         peer.level++;
         peer.verdicts.length = 0;
         return;
-      case SAID.stable:
-      case SAID.unstable:
-        peer.verdicts.push(value === SAID.stable);
+      case MESSAGES.stable:
+      case MESSAGES.unstable:
+        peer.verdicts.push(value === MESSAGES.stable);
         return;
       default:
         peer.hasEnded = true;
-        if (value === SAID.missing && !this.hasEnded)
-          this.tell(`rampart: rank ${peer.rank} ended early: its load is missing from now on.`);
+        if (value === MESSAGES.missing && !this.hasEnded)
+          this.print(`rampart: rank ${peer.rank} ended early: its load is missing from now on.`);
     }
   }
 }

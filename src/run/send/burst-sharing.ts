@@ -4,10 +4,10 @@ import { type CoreYield, openCoreYield } from "../../runtime/core-yield.ts";
 /** Requests closer than this belong to one burst. */
 const BURST_GAP_NS = 200_000;
 /** Maximum time per burst to give to other threads, so that responses are not read late. */
-const MOST_SHARED_NS = 5e6;
+const MAX_SHARED_NS = 5e6;
 /** Above this CPU usage the core is not shared, because this thread's own work makes it late. */
-const MOST_BUSY_RATIO = 0.7;
-const LOOK_EVERY_NS = 50e6;
+const MAX_CPU_RATIO = 0.7;
+const CHECK_INTERVAL_NS = 50e6;
 
 /** The clocks of burst sharing. */
 export interface BurstClock {
@@ -27,34 +27,34 @@ export class BurstSharing {
   private readonly clock: BurstClock;
   private lastNs = Number.NEGATIVE_INFINITY;
   private sharedNs = 0;
-  private lookedNs: number;
-  private lookedCpuNs: number;
+  private checkedNs: number;
+  private checkedCpuNs: number;
   private isBusy = false;
 
   constructor(yieldCore: CoreYield, clock: BurstClock = { nowNs, cpuNs }) {
     this.yieldCore = yieldCore;
     this.clock = clock;
-    this.lookedNs = clock.nowNs();
-    this.lookedCpuNs = clock.cpuNs();
+    this.checkedNs = clock.nowNs();
+    this.checkedCpuNs = clock.cpuNs();
   }
 
   /** Call after sending a request. */
   sent(): void {
     const timeNs = this.clock.nowNs();
-    if (timeNs - this.lookedNs > LOOK_EVERY_NS) this.look(timeNs);
+    if (timeNs - this.checkedNs > CHECK_INTERVAL_NS) this.checkCpu(timeNs);
     if (timeNs - this.lastNs > BURST_GAP_NS) this.sharedNs = 0;
     this.lastNs = timeNs;
-    if (this.isBusy || this.sharedNs >= MOST_SHARED_NS) return;
+    if (this.isBusy || this.sharedNs >= MAX_SHARED_NS) return;
     this.yieldCore();
     this.lastNs = this.clock.nowNs();
     this.sharedNs += this.lastNs - timeNs;
   }
 
-  private look(timeNs: number): void {
+  private checkCpu(timeNs: number): void {
     const usedNs = this.clock.cpuNs();
-    this.isBusy = usedNs - this.lookedCpuNs > (timeNs - this.lookedNs) * MOST_BUSY_RATIO;
-    this.lookedNs = timeNs;
-    this.lookedCpuNs = usedNs;
+    this.isBusy = usedNs - this.checkedCpuNs > (timeNs - this.checkedNs) * MAX_CPU_RATIO;
+    this.checkedNs = timeNs;
+    this.checkedCpuNs = usedNs;
   }
 }
 

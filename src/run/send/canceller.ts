@@ -8,7 +8,7 @@ import type { Failure } from "../../transport/failure.ts";
 /** Cancels a percentage of the requests, each some time after it was sent, unless it has ended. */
 export class Canceller {
   /** Whether to cancel requests; false during warm-up. */
-  isOn = false;
+  isEnabled = false;
   private readonly sharePct: number;
   private readonly delayNs: number;
   private readonly random: Random;
@@ -36,7 +36,7 @@ export class Canceller {
 
   /** Call after a request was handed to the client. Decides whether to cancel it. */
   add(call: Call): void {
-    const isChosen = this.isOn && this.random() * 100 < this.sharePct;
+    const isChosen = this.isEnabled && this.random() * 100 < this.sharePct;
     this.chosen[call.slot] = isChosen;
     if (isChosen && !call.isSending) this.waitFor(call);
   }
@@ -47,7 +47,7 @@ export class Canceller {
   }
 
   /** Call when the slot's request has ended. */
-  over(slot: number): void {
+  ended(slot: number): void {
     this.chosen[slot] = false;
     this.waits.get(slot)?.();
     this.waits.delete(slot);

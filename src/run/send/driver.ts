@@ -208,7 +208,7 @@ export class Driver implements Sender {
   /** Judges deferred responses, and drains the records. */
   drain(): void {
     this.ended.flush();
-    this.ended.handOver();
+    this.ended.drainRecords();
   }
 
   setActiveLanes(count: number): void {
@@ -310,7 +310,7 @@ export class Driver implements Sender {
     const { slot } = call;
     const { load, slots } = this;
     this.outstandingCount--;
-    this.canceller?.over(slot);
+    this.canceller?.ended(slot);
     const failure = this.ended.add(call, slots, slot % this.laneCount);
     if (failure === undefined) {
       this.backoff.reset(slot);

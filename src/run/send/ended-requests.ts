@@ -43,7 +43,7 @@ export class EndedRequests implements EndedCounts {
 
   /** Adds an ended request. Returns its failure, unless its response is judged later. The slot may then be used again. */
   add(call: Call, slots: Slots, lane: number): Failure | undefined {
-    if (call.failure !== undefined || !this.todo.canWait) return this.judge(call, slots, lane);
+    if (call.failure !== undefined || !this.activeWork.canWait) return this.judge(call, slots, lane);
     this.waiting.add(call, slots, lane);
     return undefined;
   }
@@ -54,7 +54,7 @@ export class EndedRequests implements EndedCounts {
   }
 
   /** Drains the records. Deferred responses stay deferred. */
-  handOver(): void {
+  drainRecords(): void {
     this.records?.drain();
   }
 
@@ -63,12 +63,12 @@ export class EndedRequests implements EndedCounts {
     try {
       this.judge(call, slots, lane);
     } catch (error) {
-      this.todo.onError(error);
+      this.activeWork.onError(error);
     }
   }
 
   private judge(call: Call, slots: Slots, lane: number): Failure | undefined {
-    const failure = this.todo.judge(call, slots);
+    const failure = this.activeWork.judge(call, slots);
     writeRecord(this.records as RecordColumns, call, failure, slots);
     if (failure === undefined) {
       this.completedCount++;
@@ -76,12 +76,12 @@ export class EndedRequests implements EndedCounts {
     } else {
       if (isCancelled(failure)) this.cancelledCount++;
       else this.failedCount++;
-      this.todo.onFailure(this.client.attribute?.(call, failure) ?? failure, lane);
+      this.activeWork.onFailure(this.client.attribute?.(call, failure) ?? failure, lane);
     }
     return failure;
   }
 
-  private get todo(): DriverWork {
+  private get activeWork(): DriverWork {
     return this.work as DriverWork;
   }
 }

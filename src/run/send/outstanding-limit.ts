@@ -3,16 +3,16 @@ import { type Clock, systemClock } from "../../runtime/clock.ts";
 
 /** A limit on a schedule's outstanding requests, and statistics of the delayed ones. */
 export class OutstandingLimit {
-  readonly most: number;
+  readonly max: number;
   private readonly clock: Clock;
   /** Whether the schedule waits because of it. */
   private isReached = false;
   private count = 0;
   private longestNs = 0;
 
-  constructor(most: number, clock = systemClock) {
+  constructor(max: number, clock = systemClock) {
     this.clock = clock;
-    this.most = most;
+    this.max = max;
   }
 
   /** Counts a request sent now if it was delayed. Returns whether it was. */
@@ -25,7 +25,7 @@ export class OutstandingLimit {
 
   /** Updates whether the schedule waits. */
   note(outstanding: number): void {
-    this.isReached = outstanding >= this.most;
+    this.isReached = outstanding >= this.max;
   }
 
   /** @param firstDueNs due time of the next request, waiting or future */

@@ -51,9 +51,9 @@ export class RequestTimeout {
   private waitUntil(dueNs: number): void {
     const restMs = Math.ceil((dueNs - this.clock.nowNs()) / 1e6);
     // Read what has arrived first, so that a busy client does not blame the server.
-    const look = (): void => {
+    const checkNextTurn = (): void => {
       this.cancelTimer = this.clock.nextTurn(() => this.isWatching && this.waitUntil(this.check()));
     };
-    this.cancelTimer = this.clock.after(Math.max(1, restMs), look, true);
+    this.cancelTimer = this.clock.after(Math.max(1, restMs), checkNextTurn, true);
   }
 }

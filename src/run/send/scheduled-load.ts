@@ -6,10 +6,10 @@ import { DueTimer } from "./due-timer.ts";
 import type { LaneOptions } from "./lanes.ts";
 import { OutstandingLimit } from "./outstanding-limit.ts";
 import { Schedule } from "./schedule.ts";
-import type { SequenceDeal } from "./sequence-deal.ts";
+import type { SequencePool } from "./sequence-pool.ts";
 
 /** Seed for choosing the sequence of each request. */
-const DEAL_SEED = 1;
+const POOL_SEED = 1;
 
 /** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */
 export async function createScheduledLoad(
@@ -18,11 +18,11 @@ export async function createScheduledLoad(
   maxOutstanding: number | undefined,
 ): Promise<ScheduledLoad> {
   if (sender.sequences === undefined) return new ScheduledLoad(sender, undefined, maxOutstanding);
-  const { SequenceDeal } = await import("./sequence-deal.ts");
+  const { SequencePool } = await import("./sequence-pool.ts");
   const { createRandom } = await import("../../runtime/random.ts");
   // When requests may overtake each other, a sequence may have only one outstanding request, or the server would see it out of order.
-  const deal = new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));
-  return new ScheduledLoad(sender, deal, maxOutstanding);
+  const pool = new SequencePool(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(POOL_SEED));
+  return new ScheduledLoad(sender, pool, maxOutstanding);
 }
 
 /**
@@ -31,18 +31,18 @@ export async function createScheduledLoad(
  */
 export class ScheduledLoad implements ActiveLoad {
   private readonly sender: Sender;
-  private readonly deal: SequenceDeal | undefined;
+  private readonly pool: SequencePool | undefined;
   private readonly timer: DueTimer;
   private readonly limit: OutstandingLimit | undefined;
   private schedule: Schedule | undefined;
 
   /**
-   * @param deal assigns requests to sequences; absent without sequences
+   * @param pool assigns requests to sequences; absent without sequences
    * @param maxOutstanding while this many requests are outstanding, others wait in due order; absent: no limit
    */
-  constructor(sender: Sender, deal: SequenceDeal | undefined, maxOutstanding: number | undefined) {
+  constructor(sender: Sender, pool: SequencePool | undefined, maxOutstanding: number | undefined) {
     this.sender = sender;
-    this.deal = deal;
+    this.pool = pool;
     this.limit = maxOutstanding === undefined ? undefined : new OutstandingLimit(maxOutstanding, sender.clock);
     this.timer = new DueTimer(() => sender.guard(() => this.tick()), sender.clock);
   }
@@ -60,7 +60,7 @@ export class ScheduledLoad implements ActiveLoad {
     const { laneCount, slots, clock } = this.sender;
     this.sender.setActiveLanes(laneCount);
     slots.grow(laneCount);
-    slots.deal(laneCount);
+    slots.assignLanes(laneCount);
     yieldBackgroundThreads();
     this.schedule = new Schedule(arrivals, laneCount, clock);
     this.timer.set(this.schedule.firstDueNs);
@@ -70,10 +70,10 @@ export class ScheduledLoad implements ActiveLoad {
     const { isSync, slots, laneCount, quota } = this.sender;
     const { schedule } = this;
     const lane = slot % laneCount;
-    this.deal?.giveBack(slots.sequences[slot] as number);
+    this.pool?.release(slots.sequences[slot] as number);
     if (!isSync) slots.release(slot);
     if (schedule === undefined || quota <= 0) this.endSequences();
-    else if (this.limit !== undefined) this.goOnInOrder(schedule, lane);
+    else if (this.limit !== undefined) this.resumeInOrder(schedule, lane);
     else if (isSync) this.sendOrWait(schedule, lane, schedule.nextDueNs(lane));
     else this.unblock(schedule, lane);
   }
@@ -104,15 +104,15 @@ export class ScheduledLoad implements ActiveLoad {
   }
 
   private get hasRoom(): boolean {
-    return this.limit === undefined || this.sender.outstanding < this.limit.most;
+    return this.limit === undefined || this.sender.outstanding < this.limit.max;
   }
 
   /** With a limit, a lane waits in line with the others for the request that is due first. */
-  private goOnInOrder(schedule: Schedule, lane: number): void {
+  private resumeInOrder(schedule: Schedule, lane: number): void {
     if (this.sender.isSync) {
       schedule.push(lane, schedule.nextDueNs(lane));
     } else {
-      const dueNs = this.deal?.unblock(lane);
+      const dueNs = this.pool?.unblock(lane);
       if (dueNs !== undefined) schedule.push(lane, dueNs);
     }
     this.tick();
@@ -121,9 +121,9 @@ export class ScheduledLoad implements ActiveLoad {
   /** Sends a due request and queues an asynchronous lane's next one. Without a free sequence, both wait. */
   private sendDue(schedule: Schedule, lane: number, dueNs: number, isDelayed: boolean): void {
     const { isSync, slots } = this.sender;
-    const sequence = this.deal === undefined ? 0 : this.deal.take(lane);
+    const sequence = this.pool === undefined ? 0 : this.pool.take(lane);
     if (sequence === undefined) {
-      this.deal?.block(lane, dueNs);
+      this.pool?.block(lane, dueNs);
       return;
     }
     const hasWaited = this.limit?.countSent(dueNs) === true && schedule.isLate(dueNs);
@@ -143,7 +143,7 @@ export class ScheduledLoad implements ActiveLoad {
 
   /** Sends the request that waited for one of the lane's sequences. */
   private unblock(schedule: Schedule, lane: number): void {
-    const dueNs = this.deal?.unblock(lane);
+    const dueNs = this.pool?.unblock(lane);
     if (dueNs === undefined) return;
     this.sendDue(schedule, lane, dueNs, schedule.isLate(dueNs));
     this.timer.set(schedule.firstDueNs);
@@ -151,14 +151,14 @@ export class ScheduledLoad implements ActiveLoad {
 
   /** Ends the open sequences without outstanding requests. */
   private endSequences(): void {
-    const { deal } = this;
+    const { pool } = this;
     const { sequences, laneCount, isSync, slots } = this.sender;
-    if (deal === undefined || sequences === undefined) return;
-    for (let sequence = 0; sequence < deal.count; sequence++) {
+    if (pool === undefined || sequences === undefined) return;
+    for (let sequence = 0; sequence < pool.count; sequence++) {
       const lane = sequence % laneCount;
-      if (!sequences.isOpen(sequence) || deal.isBusy(sequence)) continue;
+      if (!sequences.isOpen(sequence) || pool.isBusy(sequence)) continue;
       if (isSync && !this.sender.isIdle(lane)) continue;
-      deal.takeForEnd(sequence);
+      pool.takeForEnd(sequence);
       this.sender.sendEnd(isSync ? lane : slots.take(lane), sequence);
     }
   }

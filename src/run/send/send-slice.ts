@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 
 const SLICE_NS = 1e6;
-const LEAST_IN_SLICE = 32;
+const MIN_PER_SLICE = 32;
 
 /**
  * Limits how long requests are sent in a row while responses to others may have arrived: 1 ms, or 32 requests if the thread had to wait for
@@ -20,6 +20,6 @@ export class SendSlice {
 
   /** Whether one more request may be sent in this slice; counts it. */
   takeOne(): boolean {
-    return this.sentCount++ < LEAST_IN_SLICE || this.clock.nowNs() < this.endNs;
+    return this.sentCount++ < MIN_PER_SLICE || this.clock.nowNs() < this.endNs;
   }
 }

@@ -13,7 +13,7 @@ export type TurnOutcome = "answered" | "refused" | "lost";
 export type OnTurn = (slot: number, outcome: TurnOutcome, endNs: number) => void;
 
 /** A session in progress on a slot. */
-interface HeldSession {
+interface ActiveSession {
   readonly slot: number;
   readonly conversation: Conversation;
   readonly stream: number;
@@ -40,9 +40,9 @@ export class SessionFeed extends RequestFeed {
   /** Number of turns in all sessions. */
   readonly turnCount: number;
   private readonly open: () => Conversation;
-  private readonly held: (HeldSession | undefined)[] = [];
+  private readonly active: (ActiveSession | undefined)[] = [];
   /** By step: turns that were sent and not judged. */
-  private readonly underWay = new Map<number, { readonly session: HeldSession; readonly sent: Payload }>();
+  private readonly inFlight = new Map<number, { readonly session: ActiveSession; readonly sent: Payload }>();
   private onTurn: OnTurn = () => {};
   private nextStream = 0;
   private cutCount = 0;
@@ -81,30 +81,30 @@ export class SessionFeed extends RequestFeed {
     const stream = this.nextStream;
     if (stream >= this.dataset.streams.length) return false;
     this.nextStream++;
-    const session: HeldSession = { slot, conversation: this.open(), stream, turn: 0, ready: undefined, reads: [] };
-    this.held[slot] = session;
-    this.makeReady(session);
+    const session: ActiveSession = { slot, conversation: this.open(), stream, turn: 0, ready: undefined, reads: [] };
+    this.active[slot] = session;
+    this.encodeTurn(session);
     return true;
   }
 
   /** Returns the encoded turn. */
   override next(_lane: number, _sequence: number, slot: number): WireRequest {
-    const session = this.held[slot] as HeldSession;
+    const session = this.active[slot] as ActiveSession;
     const { request, bytes } = session.ready as ReadyTurn;
     session.ready = undefined;
     this.step = (this.streamStarts[session.stream] ?? 0) + session.turn;
-    this.underWay.set(this.step, { session, sent: this.toRecord(session, bytes) });
+    this.inFlight.set(this.step, { session, sent: this.toRecord(session, bytes) });
     return request;
   }
 
   /** Returns what was sent for a turn in flight, with its session and delay, as perf_analyzer records them. */
   override contentOf(step: number): RequestContent {
-    return this.underWay.get(step)?.sent ?? super.contentOf(step);
+    return this.inFlight.get(step)?.sent ?? super.contentOf(step);
   }
 
   /** Returns the delay between the current turn's response and the next turn, in nanoseconds. */
   delayNs(slot: number): number {
-    const { stream, turn } = this.held[slot] as HeldSession;
+    const { stream, turn } = this.active[slot] as ActiveSession;
     return (this.turnsOf(stream)[turn]?.delayMs ?? 0) * 1e6;
   }
 
@@ -113,19 +113,19 @@ export class SessionFeed extends RequestFeed {
    * @returns `over` when this was the last turn, `unreadable` when the response cannot be continued from
    */
   advance(slot: number): "ready" | "over" | "unreadable" {
-    const session = this.held[slot] as HeldSession;
+    const session = this.active[slot] as ActiveSession;
     if (session.turn + 1 >= this.turnsOf(session.stream).length) return "over";
-    const problem = session.conversation.hear(session.reads);
+    const problem = session.conversation.addAnswer(session.reads);
     session.reads = [];
     if (problem !== undefined) return "unreadable";
     session.turn++;
-    this.makeReady(session);
+    this.encodeTurn(session);
     return "ready";
   }
 
   /** Ends the slot's session after its current turn. Returns the number of skipped turns. */
   cut(slot: number): number {
-    const { stream, turn } = this.held[slot] as HeldSession;
+    const { stream, turn } = this.active[slot] as ActiveSession;
     const unsent = this.turnsOf(stream).length - turn - 1;
     if (unsent > 0) this.cutCount++;
     this.unsentCount += unsent;
@@ -133,21 +133,21 @@ export class SessionFeed extends RequestFeed {
   }
 
   private endTurn(step: number, { body, responses, endNs, failure }: Call, hasFailed: boolean): void {
-    const { session } = this.underWay.get(step) ?? {};
+    const { session } = this.inFlight.get(step) ?? {};
     if (session === undefined) return;
-    this.underWay.delete(step);
+    this.inFlight.delete(step);
     session.reads =
       responses.length > 0 ? responses.map((response) => response.body) : body === undefined ? [] : [body];
     this.onTurn(session.slot, failure !== undefined ? "lost" : hasFailed ? "refused" : "answered", endNs);
   }
 
-  private makeReady(session: HeldSession): void {
+  private encodeTurn(session: ActiveSession): void {
     const { stream, turn, conversation } = session;
-    const bytes = conversation.ask(this.turnsOf(stream)[turn]?.payload ?? NO_BYTES);
+    const bytes = conversation.nextRequest(this.turnsOf(stream)[turn]?.payload ?? NO_BYTES);
     session.ready = { bytes, request: { ...this.service.codec.encode({ bytes }, 0), isOnce: true } };
   }
 
-  private toRecord({ stream, turn }: HeldSession, bytes: Uint8Array): Payload {
+  private toRecord({ stream, turn }: ActiveSession, bytes: Uint8Array): Payload {
     const { sessionId: id = "", delayMs } = this.turnsOf(stream)[turn] ?? {};
     return { bytes, session: { id, delayMs } };
   }

@@ -54,7 +54,7 @@ export class Slots {
   }
 
   /** Assigns all slots to lanes, all free: slot `s` belongs to lane `s % laneCount`. */
-  deal(laneCount: number): void {
+  assignLanes(laneCount: number): void {
     this.laneCount = laneCount;
     this.free.length = 0;
     for (let lane = 0; lane < laneCount; lane++) this.free.push([]);

@@ -5,7 +5,7 @@ import { Slots } from "./slots.ts";
 /** Maximum time for judging responses while sockets wait. */
 const SLICE_NS = 200_000;
 /** Maximum of deferred responses. A client without idle time judges them as they arrive. */
-const MOST_WAITING: WaitingLimits = { answers: 4096, bytes: 8 * 1024 * 1024 };
+const MAX_WAITING: WaitingLimits = { answers: 4096, bytes: 8 * 1024 * 1024 };
 /** Approximate memory per response besides its bytes. */
 const RESPONSE_BYTES = 128;
 
@@ -25,7 +25,7 @@ export type JudgeAnswer = (call: Call, slots: Slots, lane: number) => void;
  */
 export class WaitingAnswers {
   private readonly judge: JudgeAnswer;
-  private readonly most: WaitingLimits;
+  private readonly max: WaitingLimits;
   /** Reused rows of deferred requests; row `i` of `slots` belongs to `calls[i]`. */
   private readonly calls: Call[] = [];
   private readonly slots = new Slots();
@@ -39,17 +39,17 @@ export class WaitingAnswers {
   private readonly clock: Clock;
   private cancelTurn: Cancel | undefined;
 
-  /** @param options.most default: 4,096 responses, 8 MiB */
-  constructor(judge: JudgeAnswer, { most = MOST_WAITING, clock = systemClock } = {}) {
+  /** @param options.max default: 4,096 responses, 8 MiB */
+  constructor(judge: JudgeAnswer, { max = MAX_WAITING, clock = systemClock } = {}) {
     this.judge = judge;
-    this.most = most;
+    this.max = max;
     this.clock = clock;
   }
 
   /** Adds an ended request. Its slot may be used again. */
   add(call: Call, slots: Slots, lane: number): void {
     const size = sizeOf(call);
-    while (this.count > 0 && (this.count >= this.most.answers || this.byteCount + size > this.most.bytes))
+    while (this.count > 0 && (this.count >= this.max.answers || this.byteCount + size > this.max.bytes))
       this.judgeFirst();
     const row = this.freeRows.pop() ?? this.calls.length;
     let waiting = this.calls[row];
@@ -92,7 +92,7 @@ export class WaitingAnswers {
     const row = this.order[this.first] as number;
     this.first++;
     this.byteCount -= this.sizes[row] as number;
-    if (this.first === this.order.length || this.first > this.most.answers) {
+    if (this.first === this.order.length || this.first > this.max.answers) {
       this.order = this.order.slice(this.first);
       this.first = 0;
     }

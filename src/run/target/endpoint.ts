@@ -1,6 +1,6 @@
-import type { TlsPlan } from "../../plan/plan.ts";
 import { UserError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
+import type { TlsPlan } from "../../plan/tls.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import { readTls } from "./tls-files.ts";

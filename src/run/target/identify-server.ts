@@ -14,7 +14,7 @@ export interface ServerIdentity {
   /** `nothing`: no connection or no response. */
   readonly speaks: "http" | "grpc" | "tls" | "nothing";
   /** The known APIs that it serves over HTTP. */
-  readonly apis: readonly ServiceApi["name"][];
+  readonly apis: readonly string[];
 }
 
 /** The address to query. */
@@ -34,8 +34,8 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   const speaks = classify(first);
   if (speaks === "nothing" && !place.isSecure && (await answersHandshake(place))) return { speaks: "tls", apis: [] };
   if (speaks !== "http") return { speaks, apis: [] };
-  const apis = FIRST_API.sign.test(textOf(first)) ? [FIRST_API.name] : [];
-  for (const { name, path, sign } of OTHER_APIS) if (sign.test(textOf(await ask(place, path)))) apis.push(name);
+  const apis = FIRST_API.marker.test(textOf(first)) ? [FIRST_API.name] : [];
+  for (const { name, path, marker } of OTHER_APIS) if (marker.test(textOf(await ask(place, path)))) apis.push(name);
   return { speaks, apis };
 }
 

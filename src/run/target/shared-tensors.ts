@@ -172,10 +172,10 @@ export class SharedTensors {
 
   private async unregisterAll(): Promise<string[]> {
     const problems: string[] = [];
-    const giveUpNs = nowNs() + CLOSE_MS * 1e6;
+    const deadlineNs = nowNs() + CLOSE_MS * 1e6;
     for (const region of this.registered.splice(0)) {
       try {
-        await this.unregister(region, giveUpNs);
+        await this.unregister(region, deadlineNs);
       } catch (error) {
         // A server that is gone has no regions.
         if (error instanceof RunError && error.kind === "unreachable") return problems;
@@ -186,7 +186,7 @@ export class SharedTensors {
   }
 
   /** Some versions of Triton refuse while a request uses the region, even if its client is gone. */
-  private async unregister(region: SharedRegion, giveUpNs: number): Promise<void> {
+  private async unregister(region: SharedRegion, deadlineNs: number): Promise<void> {
     for (;;) {
       try {
         await this.options.ask(
@@ -195,7 +195,7 @@ export class SharedTensors {
         );
         return;
       } catch (error) {
-        if (!messageOf(error).includes("currently in use") || nowNs() > giveUpNs) throw error;
+        if (!messageOf(error).includes("currently in use") || nowNs() > deadlineNs) throw error;
         await sleepMs(IN_USE_POLL_MS);
       }
     }

@@ -1,6 +1,6 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
-import type { TlsPlan } from "../../plan/plan.ts";
 import { messageOf, type Problem, UserError } from "../../plan/problem.ts";
+import type { TlsPlan } from "../../plan/tls.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 

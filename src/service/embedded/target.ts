@@ -1,51 +1,23 @@
-import type { MockPlan } from "../../plan/mock.ts";
-import type { EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../../plan/plan.ts";
-import type { Builders, Schema } from "../../plan/schema.ts";
+import { mockSchema } from "../../plan/mock.ts";
+import type { Builders, PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import type { OpenAiTargetPlan } from "../openai/target.ts";
 import type { TargetKind } from "../service.ts";
+import type { TritonTargetPlan } from "../triton/target.ts";
 
 /** The embedded target: Rampart's own server, measured like a Triton or like a server of OpenAI's API. */
 
-/** The schema of the behaviour of the embedded target and of `rampart mock`. */
-export function mockSchema(v: Builders): Schema<MockPlan> {
-  const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
-  const latency = v.variant("kind", [
-    v.object({ kind: v.literal("constant"), ms }),
-    v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
-    v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
-    v.object({ kind: v.literal("exponential"), meanMs: ms }),
-  ]);
-  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
-  const whole = (least: number, most: number, says: string) =>
-    v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(least, `must be ${least} or more`),
-      v.maxValue(most, says),
-    );
-  const tokens = (least: number) => whole(least, MAX_MOCK_TOKENS, "must be 1,000,000 at most");
-  return v.object({
-    latency,
-    errorRatio: ratio,
-    responseBytes: whole(0, 64 * 1024 * 1024, "must be 64 MiB at most"),
-    llm: v.exactOptional(
-      v.object({
-        firstToken: latency,
-        tokenGapMs: ms,
-        outputTokens: tokens(1),
-        tokensPerEvent: tokens(1),
-        reasoningTokens: tokens(0),
-        cutRatio: ratio,
-      }),
-    ),
-  });
+/** Rampart's built-in server, started for the run. */
+export type EmbeddedTargetPlan = PlanOf<typeof embeddedTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly embedded: EmbeddedTargetPlan;
+  }
 }
 
-/** The most tokens that an answer of the mock may have. */
-export const MAX_MOCK_TOKENS = 1_000_000;
-
-/** The schema of an embedded target. */
-export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
+/** Returns the schema of an embedded target. */
+export function embeddedTargetSchema(v: Builders) {
   const target = v.object({
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
@@ -57,6 +29,7 @@ export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
       v.maxValue(8, "must be 8 at most"),
     ),
     mock: mockSchema(v),
+    /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
     llmPath: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be a path"))),
   });
   return v.pipe(
@@ -71,7 +44,7 @@ export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
   );
 }
 
-/** The embedded target, which the run starts. */
+/** The embedded target: Rampart's own server, which the run starts and measures like Triton or an OpenAI server. */
 export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   schema: embeddedTargetSchema,
   urls: () => [],
@@ -92,13 +65,13 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   toServer: toServerTarget,
 };
 
-/** The model the embedded target serves: Triton's `simple`, sum and difference of two INT32[16]. */
+/** The model of the embedded target: Triton's `simple`, sum and difference of two INT32[16]. */
 export const EMBEDDED_MODEL = "simple";
 
-/** The language model it serves beside that. */
+/** The embedded target's language model. */
 export const EMBEDDED_LLM = "mock-llm";
 
-/** The target to measure once the embedded server listens on a loopback port. */
+/** Returns the target to measure, once the embedded server listens on a loopback port. */
 export function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
   const { isStreaming, llmPath } = target;
   const common = { url: `127.0.0.1:${port}`, isStreaming, headers: [], tls: DEFAULT_TLS };

@@ -10,15 +10,12 @@ import { isPage, PAGE_FOUND } from "../html-page.ts";
 import { AnswerForm } from "../known-answers.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import { isObject } from "./answer-parts.ts";
-import { explainEvent, isEventText, SENT_ERROR, tellsError } from "./event-fault.ts";
+import { explainEvent, isEventText, reportsError, SENT_ERROR } from "./event-fault.ts";
 import { EventForms } from "./event-forms.ts";
 
-/** Whether the body of an HTTP answer, or an event of a stream, is one that a service of payloads gives. */
-
 /**
- * Checks for the slots of one run.
- *
- * @param kind the kind of answers; undefined where the path does not tell, which may have bare text
+ * Creates the checks of HTTP bodies and events for a run's slots.
+ * @param kind the kind of answers; undefined when the path does not determine it: then answers may be plain text
  */
 export function createPayloadChecks(kind: AnswerKind | undefined): CreateAnswerCheck {
   const bodies = new AnswerForm(BODY_HEAD_BYTES, BODY_TAIL_BYTES);
@@ -26,7 +23,7 @@ export function createPayloadChecks(kind: AnswerKind | undefined): CreateAnswerC
   return () => new PayloadAnswerCheck(kind, bodies, events);
 }
 
-/** What stands before an answer's text. */
+/** Covers what precedes an answer's text. */
 const BODY_HEAD_BYTES = 256;
 const BODY_TAIL_BYTES = 2;
 
@@ -39,7 +36,7 @@ class PayloadAnswerCheck implements AnswerCheck {
   private readonly pieces = new CollectedPieces();
   private head: AnswerHead = { jsonBytes: 0, isJson: false };
   private eventCount = 0;
-  /** Events that are more than an end mark or a comment. */
+  /** Number of events that are not just an end mark or a comment. */
   private contentCount = 0;
   private fault: AnswerFault | undefined;
 
@@ -93,7 +90,7 @@ class PayloadAnswerCheck implements AnswerCheck {
     return faultOf("the stream ended without an event that has data", NO_BYTES);
   }
 
-  /** Events that came as one body: the server did not say that they are a stream. */
+  /** Checks events that arrived as one body, because the server did not declare a stream. */
   private explainEvents(text: string): string | undefined {
     this.begin({ jsonBytes: 0, isJson: false });
     for (const event of text.split(/(?<=\r\n\r\n|\n\n|\r\r)/)) {
@@ -115,7 +112,7 @@ class PayloadAnswerCheck implements AnswerCheck {
       return kind === undefined && !isJson ? undefined : "the answer is no JSON";
     }
     const first: unknown = Array.isArray(json) ? json[0] : json;
-    if (isObject(first) && tellsError(first)) return SENT_ERROR;
+    if (isObject(first) && reportsError(first)) return SENT_ERROR;
     if (kind === undefined) return undefined;
     if (typeof json !== "object" || json === null) return "the answer is no JSON object";
     return explainMissing(kind, first);
@@ -124,7 +121,7 @@ class PayloadAnswerCheck implements AnswerCheck {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** What answers cannot do without; those of other kinds differ too much between servers. */
+/** Required fields. Answers of other kinds differ too much between servers. */
 const NEEDED: Readonly<Partial<Record<AnswerKind, readonly string[]>>> = {
   chat: ["choices"],
   multimodal: ["choices"],

@@ -1,4 +1,4 @@
-/** What kind of answer a service gives: decides where its texts are. */
+/** The kind of a service's answers, which determines where their text is. */
 
 export type AnswerKind =
   | "chat"
@@ -13,18 +13,18 @@ export type AnswerKind =
   | "generate"
   | "huggingface-generate"
   | "kserve"
-  /** Of any other form, as templates ask for. */
+  /** Any other form, as templates request. */
   | "custom";
 
-/** Answers that have no text: only their latency is measured. */
+/** Answers without text; only their latency is measured. */
 const WITHOUT_TEXT: ReadonlySet<AnswerKind> = new Set(["embeddings", "nvclip", "rankings", "image-retrieval"]);
 
-/** Whether answers of this kind have text, and so tokens. */
+/** Whether answers of this kind have text, and therefore tokens. */
 export function hasText(kind: AnswerKind): boolean {
   return !WITHOUT_TEXT.has(kind);
 }
 
-/** Endings of paths, longest first where one is in another. */
+/** Path endings. An ending that contains another one comes first. */
 const PATHS: readonly (readonly [ending: string, kind: AnswerKind])[] = [
   ["v1/chat/completions", "chat"],
   ["v1/completions", "completions"],
@@ -36,7 +36,7 @@ const PATHS: readonly (readonly [ending: string, kind: AnswerKind])[] = [
   ["rerank", "rankings"],
 ];
 
-/** Words in a first answer; the first that is there decides. As in GenAI-Perf, and below those the kinds that it does not know. */
+/** Words in a first answer; the first match decides. Ordered like in GenAI-Perf, followed by the kinds that it does not know. */
 const WORDS: readonly (readonly [word: string, kind: AnswerKind])[] = [
   ["chat.completion", "chat"],
   ["text_completion", "completions"],
@@ -54,11 +54,10 @@ const WORDS: readonly (readonly [word: string, kind: AnswerKind])[] = [
 ];
 
 /**
- * The kind of a recorded service's answers, by its service kind, its path and, for other paths, the words in its first answer.
- *
+ * Detects the kind of a recorded service's answers from its service kind and path, or for other paths from words in its first answer.
  * @param payload the first request's body
  * @param response the first response
- * @returns undefined when nothing tells
+ * @returns undefined when nothing determines it
  */
 export function detectAnswerKind(
   serviceKind: string,
@@ -76,9 +75,9 @@ function findKind(path: string, response: string): AnswerKind | undefined {
   const known = PATHS.find(([ending]) => path === ending || path.endsWith(`/${ending}`));
   if (known !== undefined) return known[1];
   if (path.toLowerCase().includes("huggingface/generate")) return "huggingface-generate";
-  // JSON may have spaces after colons, the words here have none.
+  // JSON may have spaces after colons; the words here have none.
   const words = response.replaceAll('": "', '":"');
-  const told = WORDS.find(([word]) => words.includes(word));
-  if (told !== undefined) return told[1];
+  const match = WORDS.find(([word]) => words.includes(word));
+  if (match !== undefined) return match[1];
   return /\/generate(_stream)?$/.test(path) ? "generate" : undefined;
 }

@@ -2,9 +2,7 @@ import { writeJson } from "../../plan/show-value.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import type { ResponseField } from "./response-field.ts";
 
-/** What one event or JSON body of an answer says. */
-
-/** Token counts as the server reports them; undefined where it does not. */
+/** Token counts reported by the server; undefined when not reported. */
 export interface ServerUsage {
   readonly promptTokens: number | undefined;
   readonly completionTokens: number | undefined;
@@ -12,9 +10,9 @@ export interface ServerUsage {
 }
 
 export interface AnswerPart {
-  /** Output text; empty when there is none. */
+  /** Output text; empty without any. */
   readonly text: string;
-  /** Text that a reasoning model thinks aloud, apart from its output. */
+  /** A reasoning model's thoughts, which are not part of its output. */
   readonly reasoning: string;
   readonly usage?: ServerUsage | undefined;
   readonly finishReason?: string | undefined;
@@ -25,7 +23,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const EMPTY: AnswerPart = { text: "", reasoning: "" };
 
-/** What an event's data says. @param data parsed JSON */
+/** Reads one event or JSON body of an answer. @param data parsed JSON */
 export function readPart(kind: AnswerKind, data: unknown): AnswerPart {
   const first = Array.isArray(data) ? data[0] : data;
   if (!isObject(first)) return EMPTY;
@@ -40,7 +38,7 @@ export function readPart(kind: AnswerKind, data: unknown): AnswerPart {
 
 const TOOL_CALL_REASONS: ReadonlySet<string> = new Set(["tool_calls", "function_call", "tool_use"]);
 
-/** Whether a finish reason says that the answer calls tools. */
+/** Whether a finish reason means that the answer calls tools. */
 export function callsTools(finishReason: string | undefined): boolean {
   return finishReason !== undefined && TOOL_CALL_REASONS.has(finishReason);
 }
@@ -61,7 +59,7 @@ const READERS: Readonly<Record<AnswerKind, (data: Json) => AnswerPart>> = {
   custom: readCustom,
 };
 
-/** Where services of no standard form have their text; the first that is there counts. As AIPerf looks for it, and two more. */
+/** Keys of the text in non-standard services; the first one present counts. AIPerf's list, and two more. */
 const TEXT_KEYS = ["text", "content", "response", "output", "result", "generated_text", "text_output"];
 
 function readCustom(data: Json): AnswerPart {
@@ -69,7 +67,7 @@ function readCustom(data: Json): AnswerPart {
   return text === undefined ? readChat(data) : { text, reasoning: "" };
 }
 
-/** What an event's data says where the user has told the text's place. @param data parsed JSON */
+/** Like {@link readPart}, when the user has specified the text's place. @param data parsed JSON */
 export function readFieldPart(field: ResponseField, data: unknown): AnswerPart {
   const first = Array.isArray(data) ? data[0] : data;
   const found = field.find(data);
@@ -78,7 +76,7 @@ export function readFieldPart(field: ResponseField, data: unknown): AnswerPart {
   return { text, reasoning: "", usage: readUsage(first["usage"]), error: readError(first) };
 }
 
-/** Chat completions and completions, streamed or whole; some servers answer one with the other's shape. */
+/** Chat completions and completions, streamed or whole; some servers use one's shape for the other. */
 function readChat(data: Json): AnswerPart {
   const choices = data["choices"];
   const choice = Array.isArray(choices) ? choices[0] : undefined;
@@ -108,7 +106,7 @@ function readResponsesEvent(data: Json): AnswerPart {
   if (type === "response.output_text.delta") return { text: toText(delta), reasoning: "" };
   if (type === "response.reasoning_text.delta" || type === "response.reasoning_summary_text.delta")
     return { text: "", reasoning: toText(delta) };
-  // The event that ends a stream repeats all of its text.
+  // The last event of a stream repeats all of its text.
   if (isObject(response)) return { ...EMPTY, ...readResponseEnd(response) };
   if (data["object"] !== "response") return EMPTY;
   const items = (Array.isArray(data["output"]) ? data["output"] : []).filter(isObject);
@@ -147,7 +145,7 @@ function readAnthropicEvent(data: Json): AnswerPart {
   };
 }
 
-/** The message of an error that stands in place of an answer, or in the middle of one. */
+/** Returns the message of an error in place of an answer, or in the middle of one. */
 function readError(data: Json): string | undefined {
   const { error } = data;
   if (typeof error === "string" && error !== "") return error;
@@ -166,7 +164,7 @@ function readUsage(usage: unknown): ServerUsage | undefined {
   };
 }
 
-/** Anthropic's API counts what it takes from its cache, or puts there, beside `input_tokens`. */
+/** Anthropic's API counts tokens read from or written to its cache separately from `input_tokens`. */
 function inputTokens(usage: Json): number | undefined {
   const fresh = toCount(usage["input_tokens"]);
   if (fresh === undefined) return undefined;
@@ -175,14 +173,14 @@ function inputTokens(usage: Json): number | undefined {
   );
 }
 
-/** A text; of content in parts, the parts' texts joined. */
+/** Returns a text; for content in parts, the joined texts of the parts. */
 export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return "";
   return value.map((part) => (isObject(part) ? toText(part["text"]) : toText(part))).join("");
 }
 
-/** Whether it is a JSON object. */
+/** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -12,7 +12,11 @@ const MAX_ANSWER_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
-/** Encodes payloads as requests to a path. @param path without a leading slash @param isStreaming whether the server is asked for events */
+/**
+ * Creates the codec that encodes payloads as requests to a path.
+ * @param path without a leading slash
+ * @param isStreaming whether to request events
+ */
 export function createPayloadCodec(path: string, isStreaming: boolean): PayloadCodec {
   const headers = [
     ["Content-Type", "application/json"],
@@ -35,13 +39,13 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
   };
 }
 
-/** The data of an event; of anything else the text. */
+/** Returns an event's data; any other text unchanged. */
 function dataOf(text: string): string {
   const data = text.split(/\r\n|\n|\r/).flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []));
   return data.length === 0 ? text : data.join("\n").trim();
 }
 
-/** The message in a document such as `{"error": {"message": …}}`; undefined when it tells of no error. */
+/** Returns the message of a document such as `{"error": {"message": …}}`; undefined without an error. */
 function readError(text: string): string | undefined {
   let error: unknown;
   try {
@@ -58,12 +62,12 @@ function readError(text: string): string | undefined {
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
   const isUnreadable = failure.kind === "unreadable";
   if ((failure.kind !== "http" && !isUnreadable) || body === undefined) return failure;
-  // Before it is cut to length: half a key is not found.
+  // Mask before truncating, because half of a key would not be found.
   const text = maskSecrets(decoder.decode(body).trim());
   const page = isUnreadable ? explainPage([text]) : undefined;
   if (page !== undefined) return { ...failure, message: page };
-  const said = readError(isUnreadable ? dataOf(text) : text) ?? text;
-  if (said === "") return failure;
-  const message = `${failure.message}: ${said.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
+  const explanation = readError(isUnreadable ? dataOf(text) : text) ?? text;
+  if (explanation === "") return failure;
+  const message = `${failure.message}: ${explanation.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
   return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
 }

@@ -5,61 +5,58 @@ import { isObject } from "./answer-parts.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
 import { readAnswer } from "./response-text.ts";
 
-/** Conversations of payloads: what was said before goes ahead of each turn's own messages. */
-
-/** Where a body says what was said, and what it says once for all turns. */
+/** The fields of a request body that hold the conversation. */
 interface Layout {
   readonly messages: "messages" | "input";
-  /** Taken from the turn before where a turn does not say it again. */
-  readonly standing: "system" | "instructions";
+  /** Instructions for all turns; copied from the previous turn when a turn has none. */
+  readonly instructions: "system" | "instructions";
 }
 
-const CHAT: Layout = { messages: "messages", standing: "system" };
-const RESPONSES: Layout = { messages: "input", standing: "instructions" };
+const CHAT: Layout = { messages: "messages", instructions: "system" };
+const RESPONSES: Layout = { messages: "input", instructions: "instructions" };
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * A session of chat, multimodal, Anthropic messages or responses requests. Each turn is sent with the messages of the turns before and the
- * server's answers to them: of an answer its text, as an assistant's message; what a model reasoned is not said again. Requests of other
- * kinds are sent as they are.
+ * A session of chat, multimodal, Anthropic messages or responses requests. Each turn is sent with the messages of the previous turns and
+ * the text of the server's answers, as assistant messages, without reasoning. Requests of other kinds are sent unchanged.
  */
 export class PayloadConversation implements Conversation {
   private readonly endpoint: string;
-  /** The first turn, until its answer comes. */
+  /** The first turn, until its answer arrives. */
   private opening = "";
-  /** The last turn as it was sent, which the next one continues. */
-  private asked: JsonObject | undefined;
-  private answered: JsonObject | undefined;
+  /** The last turn as it was sent. */
+  private previous: JsonObject | undefined;
+  private answer: JsonObject | undefined;
   private layout: Layout | undefined;
 
-  /** @param endpoint the path that requests are sent to, which tells their kind if anything does */
+  /** @param endpoint path of the requests, which may determine their kind */
   constructor(endpoint: string) {
     this.endpoint = endpoint;
   }
 
-  ask(turn: Uint8Array): Uint8Array {
+  nextRequest(turn: Uint8Array): Uint8Array {
     const text = decoder.decode(turn);
-    const { asked, answered, layout } = this;
-    if (asked === undefined || answered === undefined || layout === undefined) {
+    const { previous, answer, layout } = this;
+    if (previous === undefined || answer === undefined || layout === undefined) {
       this.opening = text;
       return turn;
     }
-    this.asked = continueBody(asked, answered, parseBody(text), layout);
-    return encoder.encode(formatJson(this.asked));
+    this.previous = continueBody(previous, answer, parseBody(text), layout);
+    return encoder.encode(formatJson(this.previous));
   }
 
-  hear(reads: readonly Uint8Array[]): string | undefined {
+  addAnswer(reads: readonly Uint8Array[]): string | undefined {
     const texts = reads.map((read) => decoder.decode(read));
-    this.asked ??= parseBody(this.opening);
+    this.previous ??= parseBody(this.opening);
     const kind = detectAnswerKind("openai", this.endpoint, "", texts.find((text) => text !== "") ?? "");
-    this.layout = layoutOf(kind, this.asked);
+    this.layout = layoutOf(kind, this.previous);
     if (this.layout === undefined) return undefined;
     const { output, error } = readAnswer(kind ?? "chat", texts);
     if (error !== undefined) return error;
     const content = output.map(({ text }) => text).join("");
-    this.answered = { role: "assistant", content, ...(this.layout === RESPONSES ? { type: "message" } : {}) };
+    this.answer = { role: "assistant", content, ...(this.layout === RESPONSES ? { type: "message" } : {}) };
     return undefined;
   }
 }
@@ -67,23 +64,23 @@ export class PayloadConversation implements Conversation {
 function layoutOf(kind: AnswerKind | undefined, body: JsonObject): Layout | undefined {
   if (kind === "responses") return RESPONSES;
   if (kind === "chat" || kind === "multimodal" || kind === "anthropic") return CHAT;
-  // An answer that tells nothing, at a path that is nobody's: the request's own shape has to do.
+  // Neither the path nor the answer determines the kind, so use the request's shape.
   return kind === undefined && Array.isArray(body["messages"]) ? CHAT : undefined;
 }
 
-/** The next turn's body, its keys in their places. */
-function continueBody(asked: JsonObject, answered: JsonObject, next: JsonObject, layout: Layout): JsonObject {
-  const { messages, standing } = layout;
-  const said = [...listOf(asked[messages]), answered, ...listOf(next[messages])];
-  const standingBefore = next[standing] ?? asked[standing];
+/** Returns the next turn's body. Keeps the order of its keys. */
+function continueBody(previous: JsonObject, answer: JsonObject, next: JsonObject, layout: Layout): JsonObject {
+  const { messages, instructions } = layout;
+  const history = [...listOf(previous[messages]), answer, ...listOf(next[messages])];
+  const inherited = next[instructions] ?? previous[instructions];
   return {
     ...next,
-    [messages]: said,
-    ...(standingBefore === undefined ? {} : { [standing]: standingBefore }),
+    [messages]: history,
+    ...(inherited === undefined ? {} : { [instructions]: inherited }),
   };
 }
 
-/** Messages; the responses endpoint takes a text alone for a user's message. */
+/** Returns the messages. The responses endpoint also accepts a string as the user's message. */
 function listOf(messages: Json | undefined): readonly Json[] {
   if (Array.isArray(messages)) return messages as readonly Json[];
   return typeof messages === "string" ? [{ role: "user", content: messages, type: "message" }] : [];

@@ -1,19 +1,17 @@
 import type { AnswerKind } from "./answer-kind.ts";
 import type { PayloadFormat } from "./payload.ts";
 
-/** The endpoints of generative, embedding and ranking models by name: where they post to, what they are sent and what they answer. */
-
 /** One endpoint. */
 export interface LlmEndpoint {
-  /** Path without a leading slash; `{MODEL}` stands for the model. */
+  /** Path without a leading slash; may contain `{MODEL}`. */
   readonly path: string;
-  /** The path where answers are asked for as events, where it is another. */
+  /** Path for streaming; absent when it is the same. */
   readonly streamPath?: string;
   readonly format: PayloadFormat;
   readonly answers: AnswerKind;
 }
 
-/** By name. */
+/** The endpoints of generative, embedding and ranking models by name: their path, and the format of requests and answers. */
 export const LLM_ENDPOINTS = {
   chat: { path: "v1/chat/completions", format: "chat", answers: "chat" },
   completions: { path: "v1/completions", format: "completions", answers: "completions" },
@@ -42,7 +40,7 @@ export const LLM_ENDPOINTS = {
 
 export type LlmEndpointName = keyof typeof LLM_ENDPOINTS;
 
-/** The path that requests go to. @param ownPath in place of the endpoint's; empty: none */
+/** Returns the path of requests. @param ownPath replaces the endpoint's path; empty: none */
 export function llmPath(name: LlmEndpointName, ownPath: string, model: string, isStreaming: boolean): string {
   if (ownPath !== "") return ownPath.replace(/^[ /]+/, "");
   const { path, streamPath }: LlmEndpoint = LLM_ENDPOINTS[name];

@@ -2,13 +2,11 @@ import { isPage, PAGE_FOUND } from "../html-page.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import { isObject } from "./answer-parts.ts";
 
-/** Whether a text is an event of a stream, and one that a service gives. */
-
-/** What an event is. */
+/** The result of checking an event. */
 export interface EventFinding {
-  /** Why it is not valid; absent when it is. */
+  /** Why it is not valid; absent when it is valid. */
   readonly reason?: string;
-  /** It has data that is no end mark. */
+  /** Whether it has data other than an end mark. */
   readonly hasContent: boolean;
 }
 
@@ -17,12 +15,12 @@ const LINE = /^\uFEFF?(?:(?:data|event|id|retry)(?::|$)|:)/;
 
 const EMPTY: EventFinding = { hasContent: false };
 
-/** Whether a body begins as events do. */
+/** Whether a body begins like an event. */
 export function isEventText(text: string): boolean {
   return /^\uFEFF?(?:(?:data|event|id|retry)?:)/.test(text);
 }
 
-/** @param kind as for bodies: undefined where data may be bare text */
+/** Checks whether a text is a valid event of a service. @param kind undefined: data may be plain text */
 export function explainEvent(kind: AnswerKind | undefined, text: string): EventFinding {
   const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "");
   if (lines.length === 0) return EMPTY;
@@ -39,7 +37,7 @@ export function explainEvent(kind: AnswerKind | undefined, text: string): EventF
   return data === "" || data === "[DONE]" ? EMPTY : explainData(kind, data);
 }
 
-/** The reason where a server reports an error after a good beginning. */
+/** The reason when a server reports an error within its answer. */
 export const SENT_ERROR = "the server sent an error within its answer";
 
 function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
@@ -51,14 +49,14 @@ function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
     return isBareText ? { hasContent: true } : { hasContent: true, reason: "the data of an event is no JSON" };
   }
   const first: unknown = Array.isArray(json) ? json[0] : json;
-  if (isObject(first) && tellsError(first)) return { hasContent: true, reason: SENT_ERROR };
+  if (isObject(first) && reportsError(first)) return { hasContent: true, reason: SENT_ERROR };
   if (kind !== undefined && !isObject(first))
     return { hasContent: true, reason: "the data of an event is no JSON object" };
   return { hasContent: true };
 }
 
-/** Whether a document reports an error; a null or empty one does not count. */
-export function tellsError({ error, object, type }: Readonly<Record<string, unknown>>): boolean {
-  const isTold = error !== undefined && error !== null && error !== "" && error !== false;
-  return isTold || object === "error" || type === "error";
+/** Whether a document reports an error, other than a null or empty one. */
+export function reportsError({ error, object, type }: Readonly<Record<string, unknown>>): boolean {
+  const hasError = error !== undefined && error !== null && error !== "" && error !== false;
+  return hasError || object === "error" || type === "error";
 }

@@ -2,26 +2,26 @@ import { AnswerForm } from "../known-answers.ts";
 
 const LF = 10;
 const LETTER_D = 0x64;
-/** Enough to tell an event from anything else: this is looked at for every token. */
+/** Enough to recognize an event. Compared for every token. */
 const HEAD_BYTES = 64;
-/** The end of an event's JSON with its empty line, at least. */
+/** At least the end of an event's JSON with its empty line. */
 const TAIL_BYTES = 3;
 /** More kinds of events than any protocol has. */
 const MAX_FORMS = 32;
-/** How an event begins whose document starts with an error. */
+/** Start of an event whose document begins with an error. */
 const ERROR_START = 'data: {"error"';
 
-/** What good events have in common, by the length of their first line where that is a name. */
+/** What valid events have in common, by the length of the first line if that is the event's name. */
 export class EventForms {
   private readonly forms = new Map<number, AnswerForm>();
 
-  /** Whether an event is as good as those before it. */
+  /** Whether an event has everything that valid ones had in common. */
   has(event: Uint8Array): boolean {
     if (startsWith(event, ERROR_START)) return false;
     return this.forms.get(keyOf(event))?.has(event, 0, event.length) === true;
   }
 
-  /** Takes a good event that has data. */
+  /** Adds a valid event with data. */
   add(event: Uint8Array): void {
     const key = keyOf(event);
     let form = this.forms.get(key);
@@ -34,7 +34,7 @@ export class EventForms {
   }
 }
 
-/** 0 for events without a name, otherwise the length of the line that has it. */
+/** Returns the length of the first line if it is the event's name, otherwise 0. */
 function keyOf(event: Uint8Array): number {
   return event[0] === LETTER_D ? 0 : event.indexOf(LF) + 1;
 }

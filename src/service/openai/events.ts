@@ -1,21 +1,19 @@
-/** Server-sent events out of what was read from a socket, read by read. */
-
-/** One event, or one whole JSON body. */
+/** One server-sent event, or one whole JSON body. */
 export interface ServerEvent {
-  /** Index of the read that it began in. */
+  /** Index of the read in which it began. */
   readonly read: number;
   /** The event's name; empty without one. */
   readonly name: string;
-  /** Its data, lines joined; comments and empty events are left out. */
+  /** Its data lines, joined. Comments and empty events are left out. */
   readonly data: string;
 }
 
-/** How an event's line begins. */
+/** Start of an event's line. */
 const FIELD = /^(?:data:|event:|id:|retry:|:)/;
 
 /**
- * Cuts reads into events. Events that were torn over several reads are joined and count where they began, so an event's time is that of
- * its first bytes; a JSON body that came in pieces counts where it ended. Reads may lack their last blank line.
+ * Splits socket reads into events. An event that spans several reads counts where it began, so that its time is that of its first bytes; a
+ * JSON body that spans several reads counts where it ended. The last blank line of a read may be missing.
  */
 export function splitEvents(reads: readonly string[]): ServerEvent[] {
   const events: ServerEvent[] = [];
@@ -58,7 +56,7 @@ function isComplete(text: string): boolean {
   }
 }
 
-/** Whether an event without its blank line can end here; a colon may also stand where its JSON was torn. */
+/** Whether an event without its blank line can end here. A colon at the start of a line may also be a continuation of split JSON. */
 function isWhole(text: string): boolean {
   if (isBody(text)) return false;
   const { data, isComment } = readLines(text);
@@ -78,7 +76,7 @@ interface EventLines {
   readonly name: string;
   /** Undefined without data lines. */
   readonly data: string | undefined;
-  /** Whether there is nothing but comments. */
+  /** Whether there are only comments. */
   readonly isComment: boolean;
 }
 

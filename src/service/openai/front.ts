@@ -1,9 +1,8 @@
-import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import type { Service, ServiceFront } from "../service.ts";
 import { createPayloadCodec } from "./codec.ts";
-import { withoutLeadingSlashes } from "./target.ts";
+import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
 
-/** A target's service. Nothing is asked of the server: what it takes, the payloads say. */
+/** Creates a target's service without queries, because payloads define what the server takes. */
 export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
   return {
     setUp: async () => describeService(target),

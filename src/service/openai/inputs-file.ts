@@ -3,13 +3,13 @@ import type { Payload } from "./payload.ts";
 import type { JsonObject } from "./prompt-entry.ts";
 
 /**
- * The order of the keys beside a payload: `session` as GenAI-Perf writes made-up sessions (`session_id`, `delay`), `trace` as it writes what
- * it read from a payload file (`timestamp`, `delay`, `session_id`).
+ * The order of the keys beside a payload, like GenAI-Perf: `session` for synthetic sessions (`session_id`, `delay`), `trace` for a payload
+ * file (`timestamp`, `delay`, `session_id`).
  */
 export type MetadataOrder = "session" | "trace";
 
 /**
- * The text of `inputs.json` piece by piece, as Python's `json.dumps(…, indent=2)` prints it: two spaces a level, everything beyond ASCII
+ * Generates the text of `inputs.json` in pieces, like Python's `json.dumps(…, indent=2)`: two spaces per level, characters beyond ASCII
  * escaped, no line feed at the end. Joined, the pieces are `{"data": [{"payload": [{…}], "session_id": [s], …}, …]}`.
  */
 export async function* formatInputsFile(
@@ -25,8 +25,8 @@ export async function* formatInputsFile(
   yield separator.startsWith(",") ? "\n  ]\n}" : "]\n}";
 }
 
-/** One element of `data`. Triton's tensors stand in it directly. */
-function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
+/** Returns one element of `data`. Triton's tensors are its direct members. */
+export function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
   const timestamp = listOf("timestamp", payload.timestampMs);
   const delay = listOf("delay", payload.delayMs);
   const session = listOf("session_id", payload.sessionId);

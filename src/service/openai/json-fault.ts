@@ -1,4 +1,4 @@
-/** Where a text stops being JSON: what `JSON.parse` says of that differs between runtimes. */
+/** Finds where a text stops being JSON, because runtimes' messages from `JSON.parse` differ. */
 
 const TOKEN =
   /\s*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\.)*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/uy;
@@ -6,37 +6,37 @@ const TOKEN =
 /** What may come next. */
 type Expected = "value" | "value or end" | "key" | "key or end" | "colon" | "more";
 
-/** The offset of the first token that cannot stand where it does, or of the end where something is missing. */
+/** Returns the offset of the first invalid token, or of the end when something is missing. */
 export function findJsonFault(text: string): number {
   const open: string[] = [];
   let expected: Expected = "value";
   TOKEN.lastIndex = 0;
   while (!(expected === "more" && open.length === 0)) {
     const start = skipBlanks(text, TOKEN.lastIndex);
-    const [matched, sign, string] = TOKEN.exec(text) ?? [];
+    const [matched, mark, string] = TOKEN.exec(text) ?? [];
     const next: Expected | undefined =
-      matched === undefined ? undefined : follow(expected, sign, string !== undefined, open);
+      matched === undefined ? undefined : follow(expected, mark, string !== undefined, open);
     if (next === undefined) return start;
     expected = next;
   }
   return skipBlanks(text, TOKEN.lastIndex);
 }
 
-/** What may come after a token; undefined when the token itself may not come. */
-function follow(expected: Expected, sign: string | undefined, isString: boolean, open: string[]): Expected | undefined {
+/** Returns what may follow a token; undefined when the token itself is not allowed. Updates the stack of open brackets. */
+function follow(expected: Expected, mark: string | undefined, isString: boolean, open: string[]): Expected | undefined {
   const inner = open.at(-1);
-  const isEnd = (sign === "}" && inner === "{") || (sign === "]" && inner === "[");
+  const isEnd = (mark === "}" && inner === "{") || (mark === "]" && inner === "[");
   if (isEnd && (expected === "more" || expected.endsWith("or end"))) {
     open.pop();
     return "more";
   }
-  if (expected === "colon") return sign === ":" ? "value" : undefined;
-  if (expected === "more") return sign !== "," ? undefined : inner === "{" ? "key" : "value";
+  if (expected === "colon") return mark === ":" ? "value" : undefined;
+  if (expected === "more") return mark !== "," ? undefined : inner === "{" ? "key" : "value";
   if (expected.startsWith("key")) return isString ? "colon" : undefined;
-  if (sign === undefined) return "more";
-  if (sign !== "{" && sign !== "[") return undefined;
-  open.push(sign);
-  return sign === "{" ? "key or end" : "value or end";
+  if (mark === undefined) return "more";
+  if (mark !== "{" && mark !== "[") return undefined;
+  open.push(mark);
+  return mark === "{" ? "key or end" : "value or end";
 }
 
 function skipBlanks(text: string, from: number): number {

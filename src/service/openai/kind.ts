@@ -1,11 +1,10 @@
-import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import { UserError } from "../../plan/problem.ts";
 import { readApiKey, registerSecret, registerUrl } from "../../plan/secrets.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
-import { openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
+import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
-/** Servers of generative models that take JSON payloads over HTTP and answer at once or with server-sent events, as OpenAI's API does. */
+/** Servers of generative models with JSON payloads over HTTP and whole or streamed answers, like OpenAI's API. */
 
 const DEFAULT_PORT = 8000;
 
@@ -27,11 +26,11 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
   },
   path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
-  api: { name: "openai", path: "/v1/models", sign: /"object"\s*:\s*"list"/ },
+  api: { name: "openai", path: "/v1/models", marker: /"object"\s*:\s*"list"/ },
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };
 
-/** Throws `UserError` when the environment has no such key. */
+/** @throws UserError when the environment variable is not set */
 function requireApiKey(name: string): string {
   const read = readApiKey(name);
   if ("key" in read) return read.key;

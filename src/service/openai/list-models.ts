@@ -4,7 +4,7 @@ import { isObject } from "./answer-parts.ts";
 
 const decoder = new TextDecoder();
 
-/** The question for all models. */
+/** Queries all models. */
 const MODELS: Query = {
   request: { path: "/v1/models", method: "GET", headers: [], payload: new Uint8Array(0) },
   read: (body) => {
@@ -15,13 +15,13 @@ const MODELS: Query = {
   format: (body) => decoder.decode(body),
 };
 
-/** Asks a server of OpenAI's API for its models; what each takes, it does not say. */
+/** Queries an OpenAI server for its models, without their inputs, which it does not report. */
 export async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
   const names = (await ask(MODELS, "the list of models")) as string[];
   return names.toSorted().map((name) => ({ name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
 }
 
-/** The names in `{"data": [{"id": …}]}`; undefined when there is no such list. */
+/** Returns the names in `{"data": [{"id": …}]}`; undefined without such a list. */
 function readData(text: string): string[] | undefined {
   let answer: unknown;
   try {

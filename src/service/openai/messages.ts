@@ -1,17 +1,15 @@
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 
-/** Conversations as the chat, responses and Anthropic messages endpoints take them. */
-
 /** The Anthropic API refuses requests without a limit. */
 const MESSAGES_MAX_TOKENS = 1024;
 
-/** System message, user context and the prompt, those that there are. */
+/** Returns the system message, the user context and the prompt, as far as present, as chat messages. */
 export function chatMessages(entry: PromptEntry, content: Json): JsonObject[] {
   const system = entry.system === undefined ? [] : [{ role: "system", content: entry.system }];
   return [...system, ...userMessages(entry, content)];
 }
 
-/** A prompt's texts, images and sounds as the parts of one chat message. */
+/** Returns a prompt's texts, images and audio as the parts of one chat message. */
 export function multimodalParts(entry: PromptEntry): JsonObject[] {
   return [
     ...entry.texts.map((text) => ({ type: "text", text })),
@@ -23,7 +21,7 @@ export function multimodalParts(entry: PromptEntry): JsonObject[] {
   ];
 }
 
-/** The `input` of OpenAI's responses endpoint. */
+/** Returns the `input` of OpenAI's responses endpoint. */
 export function responsesInput(entry: PromptEntry): JsonObject[] {
   const content: Json =
     entry.images === undefined || entry.images.length === 0
@@ -35,7 +33,7 @@ export function responsesInput(entry: PromptEntry): JsonObject[] {
   return chatMessages(entry, content).map((message) => ({ ...message, type: "message" }));
 }
 
-/** A request to Anthropic's messages endpoint, which has the system message beside the others. */
+/** Returns a request to Anthropic's messages endpoint, which has a separate field for the system message. */
 export function toMessagesBody(entry: PromptEntry, model: string): JsonObject {
   const content: Json =
     entry.images === undefined || entry.images.length === 0

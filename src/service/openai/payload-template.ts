@@ -5,18 +5,18 @@ import { findJsonFault } from "./json-fault.ts";
 import type { JsonObject } from "./prompt-entry.ts";
 import { findFailingLine, findLineOf } from "./template-lines.ts";
 
-/** Request bodies that a user's Jinja template lays out. */
+/** Request bodies from a user's Jinja template. */
 
-/** A template's text, and what errors call it. */
+/** A template's text, and its name for errors. */
 export interface TemplateSource {
   readonly text: string;
-  /** A file's path, or the flag that it stood in. */
+  /** The file's path, or the option whose value it is. */
   readonly name: string;
 }
 
-/** A template that was read. */
+/** A parsed template. */
 export interface PayloadTemplate {
-  /** The bodies that come of one request's parts: one for an object, or one for each object of a list. @throws UserError */
+  /** Renders the bodies of one entry: one for an object, or one for each object of a list. @throws UserError */
   render(variables: Variables): JsonObject[];
 }
 
@@ -24,7 +24,7 @@ type Variables = Readonly<Record<string, unknown>>;
 type Jinja = typeof import("@huggingface/jinja");
 type Program = Parameters<Interpreter["run"]>[0];
 
-/** Reads a template. @throws UserError naming its line, when it is none */
+/** Parses a template. @throws UserError with the line when it is not valid */
 export async function openTemplate(source: TemplateSource): Promise<PayloadTemplate> {
   const jinja = await import("@huggingface/jinja");
   const program = parse(jinja, source.text);
@@ -37,7 +37,7 @@ export async function openTemplate(source: TemplateSource): Promise<PayloadTempl
   };
 }
 
-/** Two spellings that Jinja has and the library lacks. */
+/** Replaces a spelling that Jinja has and the library lacks. */
 function prepare(text: string): string {
   return text.replaceAll(/\bstream\s*\|\s*lower\b/g, "stream|tojson");
 }
@@ -46,21 +46,21 @@ function parse(jinja: Jinja, text: string): Program | Error {
   try {
     return jinja.parse(jinja.tokenize(prepare(text)));
   } catch (error) {
-    // A missing end tag shows as a type error of the library's own.
+    // The library throws its own TypeError for a missing end tag.
     return error instanceof SyntaxError ? error : new Error("a tag is not closed");
   }
 }
 
 function renderText(jinja: Jinja, source: TemplateSource, program: Program, variables: Variables): string {
-  const strangers = new Set<string>();
+  const unknownNames = new Set<string>();
   let text: string;
   try {
-    text = run(jinja, program, variables, strangers);
+    text = run(jinja, program, variables, unknownNames);
   } catch (error) {
     const line = findRunLine(jinja, source.text, variables);
     throw templateError(source, line, `fails: ${messageOf(error)}`, "Correct it there.");
   }
-  for (const name of strangers) {
+  for (const name of unknownNames) {
     if (isOptional(source.text, name)) continue;
     const names = Object.keys(variables).join(", ");
     throw templateError(
@@ -73,21 +73,24 @@ function renderText(jinja: Jinja, source: TemplateSource, program: Program, vari
   return text;
 }
 
-/** Whether the template itself asks if there is such a name. */
+/** Whether the template itself checks for the variable. */
 function isOptional(text: string, name: string): boolean {
   return new RegExp(`\\b${name}\\s*(?:is\\b|\\|\\s*default\\b)`).test(text);
 }
 
-function run(jinja: Jinja, program: Program, variables: Variables, strangers: Set<string>): string {
-  const environment = createEnvironment(jinja, strangers);
+function run(jinja: Jinja, program: Program, variables: Variables, unknownNames: Set<string>): string {
+  const environment = createEnvironment(jinja, unknownNames);
   for (const [name, value] of Object.entries(variables)) environment.set(name, value);
   return String(new jinja.Interpreter(environment).run(program).value);
 }
 
-/** The names that every template has. What a name is looked for at last notes those that there are not. */
-function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
+/**
+ * Creates an environment with the variables of every template. Unknown names are recorded by its outermost scope, where they are looked up
+ * last.
+ */
+function createEnvironment(jinja: Jinja, unknownNames: Set<string>): Environment {
   const last = new jinja.Environment();
-  last.variables = new RecordingMap(last.variables, strangers);
+  last.variables = new RecordingMap(last.variables, unknownNames);
   const environment = new jinja.Environment(last);
   for (const [name, value] of Object.entries({ true: true, True: true, false: false, False: false, none: null }))
     environment.set(name, value);
@@ -100,17 +103,17 @@ function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
 }
 
 class RecordingMap<V> extends Map<string, V> {
-  // Not set yet while the first entries are taken over.
-  private readonly strangers: Set<string> | undefined;
+  // Not set yet while `super` copies the entries.
+  private readonly unknownNames: Set<string> | undefined;
 
-  constructor(entries: Iterable<readonly [string, V]>, strangers: Set<string>) {
+  constructor(entries: Iterable<readonly [string, V]>, unknownNames: Set<string>) {
     super(entries);
-    this.strangers = strangers;
+    this.unknownNames = unknownNames;
   }
 
   override has(name: string): boolean {
     const isKnown = super.has(name);
-    if (!isKnown) this.strangers?.add(name);
+    if (!isKnown) this.unknownNames?.add(name);
     return isKnown;
   }
 }
@@ -120,39 +123,39 @@ function range(start: number, stop?: number, step = 1): number[] {
   return Array.from({ length: Math.max(0, Math.ceil((to - from) / step)) }, (_, index) => from + index * step);
 }
 
-/** A template in which each tag says at which line it stands before it is rendered; undefined when it cannot be read so. */
+/** Parses a template in which each tag reports its line before it is rendered; undefined when it cannot be parsed that way. */
 function parseMarked(jinja: Jinja, text: string): Program | undefined {
   const marked = text
     .split("\n")
-    .map((content, index) => content.replaceAll(/\{\{|\{%/g, (tag) => `{{ tell_line(${index + 1}) }}${tag}`))
+    .map((content, index) => content.replaceAll(/\{\{|\{%/g, (tag) => `{{ report_line(${index + 1}) }}${tag}`))
     .join("\n");
   const program = parse(jinja, marked);
   return program instanceof Error ? undefined : program;
 }
 
-/** The line at which rendering stops. */
+/** Returns the line at which rendering fails. */
 function findRunLine(jinja: Jinja, text: string, variables: Variables): number | undefined {
   const program = parseMarked(jinja, text);
   if (program === undefined) return undefined;
   let line: number | undefined;
-  const tell = (at: number): string => {
+  const reportLine = (at: number): string => {
     line = at;
     return "";
   };
   try {
-    run(jinja, program, { ...variables, tell_line: tell }, new Set());
+    run(jinja, program, { ...variables, report_line: reportLine }, new Set());
   } catch {
     return line;
   }
   return undefined;
 }
 
-/** The line that made the first part of a rendered text that is not JSON. */
+/** Returns the line that rendered the first text that is not JSON. */
 function findJsonLine(jinja: Jinja, text: string, variables: Variables): number | undefined {
   const program = parseMarked(jinja, text);
   if (program === undefined) return undefined;
-  const tell = (at: number): string => `\u0001${at}\u0001`;
-  const pieces = run(jinja, program, { ...variables, tell_line: tell }, new Set()).split("\u0001");
+  const reportLine = (at: number): string => `\u0001${at}\u0001`;
+  const pieces = run(jinja, program, { ...variables, report_line: reportLine }, new Set()).split("\u0001");
   const fault = findJsonFault(pieces.filter((_, index) => index % 2 === 0).join(""));
   let start = 0;
   let line = 1;
@@ -175,7 +178,7 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
     value = parseJson(text);
   } catch {
     const fault = findJsonFault(text);
-    const rest = text.slice(fault, fault + MOST_SHOWN);
+    const rest = text.slice(fault, fault + SHOWN_CHARACTERS);
     const where = rest === "" ? "its end" : rest;
     const line = findJsonLine(jinja, source.text, variables);
     throw templateError(source, line, "does not make JSON, from what is shown here on", hint, where);
@@ -183,10 +186,16 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
   const bodies: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (bodies.length > 0 && bodies.every((body) => typeof body === "object" && body !== null && !Array.isArray(body)))
     return bodies as JsonObject[];
-  throw templateError(source, undefined, "makes no JSON object and no list of them", hint, text.slice(0, MOST_SHOWN));
+  throw templateError(
+    source,
+    undefined,
+    "makes no JSON object and no list of them",
+    hint,
+    text.slice(0, SHOWN_CHARACTERS),
+  );
 }
 
-const MOST_SHOWN = 60;
+const SHOWN_CHARACTERS = 60;
 
 function templateError(
   { name }: TemplateSource,

@@ -2,9 +2,9 @@ import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import { chatMessages, multimodalParts, responsesInput, toMessagesBody } from "./messages.ts";
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 
-/** Request bodies, with their keys in GenAI-Perf's order (for `responses` and `messages` in AIPerf's). */
+/** Request bodies, with their keys in GenAI-Perf's order (`responses` and `messages`: AIPerf's). */
 
-/** What a body looks like; an endpoint's path does not follow from it. */
+/** The format of a body. An endpoint's path does not determine it. */
 export type PayloadFormat = keyof typeof FORMATS;
 
 /** What all requests of a run have in common. */
@@ -12,30 +12,30 @@ export interface PayloadSettings extends LayoutSettings {
   readonly format: PayloadFormat;
 }
 
-/** What they have in common whatever their bodies look like. */
+/** Settings for every format. */
 export interface LayoutSettings {
   /** At least one. */
   readonly models: readonly string[];
-  /** How an entry without a model gets one: `round_robin` by its position, or `random`. */
+  /** Chooses the model of an entry without one: `round_robin` by position, or `random`. */
   readonly modelSelection: "round_robin" | "random";
   /** For the random choice of models. */
   readonly seed: number;
   readonly isStreaming: boolean;
   /**
-   * Asks for the server's own token counts at the end of streams of OpenAI's chats and completions (`stream_options.include_usage`), which
-   * GenAI-Perf does not. Default false.
+   * Request the server's token counts at the end of streams of OpenAI's chats and completions (`stream_options.include_usage`), unlike
+   * GenAI-Perf. Default: false.
    */
   readonly asksUsage?: boolean;
-  /** Asks for at least as many output tokens as at most; only Triton's backends know how. */
+  /** Request at least as many output tokens as at most; only for Triton's backends. */
   readonly hasExactOutput: boolean;
-  /** What `--extra-inputs` gives; merged over the rest, but under an entry's own `extra`. */
+  /** Keys from `extra_inputs`, merged over the format's keys. An entry's own `extra` takes precedence. */
   readonly extra: JsonObject;
 }
 
-/** A request's body and what decides when it is sent. */
+/** A request's body and its timing. */
 export interface Payload {
   readonly body: JsonObject;
-  /** True for Triton's tensors, which have a list for each name. */
+  /** True for Triton's tensors, whose values are lists by name. */
   readonly isTensors: boolean;
   readonly sessionId?: string;
   readonly delayMs?: number;
@@ -44,13 +44,13 @@ export interface Payload {
 
 interface Format {
   readonly isTensors?: true;
-  /** The body without what the user adds. */
+  /** Builds the body without the user's additional keys. */
   build(entry: PromptEntry, model: string, settings: PayloadSettings): JsonObject;
-  /** Adds a value of `--extra-inputs` or of an entry; merged as it is when absent. */
+  /** Adds an additional key; absent: merge it unchanged. */
   merge?(body: JsonObject, key: string, value: Json): JsonObject;
 }
 
-/** What the tensorrtllm backend is asked for when no output length is given; it has no default of its own. */
+/** Default output length, because the tensorrtllm backend has none of its own. */
 const TENSORRTLLM_MAX_TOKENS = 256;
 
 const tensors = {
@@ -138,7 +138,7 @@ const FORMATS = {
   },
 } as const satisfies Record<string, Format>;
 
-/** The body of one entry. @param position of the entry among all, from 0: chooses its model */
+/** Creates the body of one entry. @param position of the entry among all, from 0; may choose its model */
 export function createPayload(entry: PromptEntry, position: number, settings: PayloadSettings): Payload {
   const asksForTei = settings.format === "rankings" && settings.extra["rankings"] === "tei";
   const format: Format = asksForTei ? FORMATS.tei_rankings : FORMATS[settings.format];
@@ -146,14 +146,14 @@ export function createPayload(entry: PromptEntry, position: number, settings: Pa
   let body = format.build(entry, model, settings);
   const added = [...Object.entries(settings.extra), ...Object.entries(entry.extra ?? {})];
   for (const [key, value] of added) {
-    // GenAI-Perf's way to ask for the other kind of rankings: not meant for the server.
+    // Selects the format in GenAI-Perf; not meant for the server.
     if (asksForTei && key === "rankings") continue;
     body = format.merge === undefined ? { ...body, [key]: value } : format.merge(body, key, value);
   }
   return finishPayload(body, entry, format.isTensors === true);
 }
 
-/** A body with what its entry says of its time. */
+/** Adds an entry's timing to its body. */
 export function finishPayload(
   body: JsonObject,
   { sessionId, delayMs, timestampMs }: PromptEntry,
@@ -168,14 +168,7 @@ export function finishPayload(
   };
 }
 
-/** The text whose tokens are the request's input length: all messages' contents, or all texts, joined by spaces. */
-export function inputText(entry: PromptEntry): string {
-  return [entry.system, entry.userContext, ...entry.texts, ...(entry.passages ?? [])]
-    .filter((text) => text !== undefined && text !== "")
-    .join(" ");
-}
-
-/** The model of an entry that names none. */
+/** Chooses the model of an entry without one. */
 export function selectModel({ models, modelSelection, seed }: LayoutSettings, position: number): string {
   const index =
     modelSelection === "random"
@@ -196,14 +189,14 @@ function streamAndLength(entry: PromptEntry, settings: PayloadSettings): JsonObj
   return { ...streamOf(settings), ...(entry.maxTokens === undefined ? {} : { max_tokens: entry.maxTokens }) };
 }
 
-/** As {@link streamAndLength}, for services that count the tokens of a stream when they are asked to. */
+/** Like {@link streamAndLength}, for services that report the token counts of a stream on request. */
 function countedStream(entry: PromptEntry, settings: PayloadSettings): JsonObject {
   const { stream, ...length } = streamAndLength(entry, settings);
   if (stream === undefined) return length;
   return { stream, ...(settings.asksUsage === true ? { stream_options: { include_usage: true } } : {}), ...length };
 }
 
-/** vLLM's backend takes its parameters as a JSON text with strings for numbers. */
+/** vLLM's backend takes its parameters as JSON text with numbers as strings. */
 function samplingParameters(entry: PromptEntry, settings: PayloadSettings): JsonObject {
   if (entry.maxTokens === undefined) return {};
   const count = String(entry.maxTokens);
@@ -211,7 +204,7 @@ function samplingParameters(entry: PromptEntry, settings: PayloadSettings): Json
   return { sampling_parameters: [JSON.stringify(parameters)] };
 }
 
-/** What `parameters` has already is set there, everything else beside it. */
+/** Replaces a key that is already in `parameters` there, and adds others beside it. */
 function mergeParameter(body: JsonObject, key: string, value: Json): JsonObject {
   const parameters = body["parameters"] as JsonObject | undefined;
   if (parameters === undefined || !(key in parameters)) return { ...body, [key]: value };

@@ -1,5 +1,3 @@
-/** What one request to a language, embedding, ranking or image model is made of, whatever the endpoint's body looks like. */
-
 /** A JSON value; objects keep the order of their keys. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -7,18 +5,21 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** A sound clip. */
+/** An audio clip. */
 export interface AudioClip {
   readonly format: "wav" | "mp3";
   /** The file's bytes in base64. */
   readonly base64: string;
 }
 
-/** One request's contents; several of one session are its turns, in their order. */
+/**
+ * Contents of one request to a language, embedding, ranking or image model, independent of the endpoint's format. Entries of one session
+ * are its turns, in order.
+ */
 export interface PromptEntry {
-  /** The prompts: one, except for batches of embeddings. For rankings the query. */
+  /** The prompts: one, except for batches of embeddings. For rankings, the query. */
   readonly texts: readonly string[];
-  /** What is ranked against the query. */
+  /** The passages to rank. */
   readonly passages?: readonly string[];
   /** A system message before the prompt. */
   readonly system?: string;
@@ -27,16 +28,16 @@ export interface PromptEntry {
   /** Addresses of images: `https://…`, or `data:image/png;base64,…`. */
   readonly images?: readonly string[];
   readonly audio?: readonly AudioClip[];
-  /** Which session the request is a turn of. */
+  /** The session of which the request is a turn. */
   readonly sessionId?: string;
-  /** How long the session waits after this turn's answer before its next turn, in milliseconds. */
+  /** Delay after this turn's answer before the session's next turn, in milliseconds. */
   readonly delayMs?: number;
-  /** When it is due, in milliseconds since the load began. */
+  /** Due time since the start of the load, in milliseconds. */
   readonly timestampMs?: number;
-  /** The most tokens the answer may have; left to the server when absent. */
+  /** Maximum number of output tokens; absent: the server decides. */
   readonly maxTokens?: number;
-  /** The model asked for; chosen from the run's models when absent. */
+  /** Absent: chosen from the run's models. */
   readonly model?: string;
-  /** More keys for the request's body, merged after everything else. */
+  /** Additional keys for the request's body, merged last. */
   readonly extra?: JsonObject;
 }

@@ -2,9 +2,8 @@ import type { AnswerKind } from "./answer-kind.ts";
 import { isObject, toText } from "./answer-parts.ts";
 
 /**
- * The text of a request whose tokens are its input length: of chats the contents of all messages, joined by a space as in GenAI-Perf;
- * roles and the server's chat template are not in it. Content in parts gives its text parts; images and audio have none.
- *
+ * Returns the text whose tokens are the request's input length. For chats: the contents of all messages, joined by spaces like in
+ * GenAI-Perf, without roles and the server's chat template. For content in parts: the text parts, not images and audio.
  * @param body the request's body as JSON
  * @throws SyntaxError when the body is not JSON
  */
@@ -35,14 +34,14 @@ export function readRequestText(kind: AnswerKind, body: string): string {
         joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]),
       ]);
     case "image-retrieval":
-    // Only who filled the template knows which of its texts are a prompt.
+    // Only the template's author knows which texts are prompts.
     case "custom":
       return "";
   }
 }
 
 /**
- * The most output tokens that a request asks for; NaN where it leaves them to the server.
+ * Returns the maximum number of output tokens that a request asks for; NaN when it has none.
  * @param body the request's body as JSON
  * @throws SyntaxError when the body is not JSON
  */
@@ -59,7 +58,7 @@ export function readTokenLimit(kind: AnswerKind, body: string): number {
   return Number.NaN;
 }
 
-/** JSON in a text, or in a list of one; undefined for anything else. */
+/** Parses JSON in a string, or in a list of one string; undefined for anything else. */
 function parseText(value: unknown): unknown {
   const text: unknown = Array.isArray(value) ? value[0] : value;
   try {
@@ -69,16 +68,16 @@ function parseText(value: unknown): unknown {
   }
 }
 
-/** What services call it. Chats may give two, of which the first counts. */
+/** Names of the limit. Chats may have two, of which the first counts. */
 const LIMIT_KEYS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens"];
 
-/** A number, which Triton's requests have in a list and vLLM's parameters as a text. */
+/** Converts a number, which Triton has in a list and vLLM in a string. */
 function toNumber(value: unknown): number {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   return typeof one === "number" || (typeof one === "string" && one.trim() !== "") ? Number(one) : Number.NaN;
 }
 
-/** How many images a request of image retrieval has. @throws SyntaxError when the body is not JSON */
+/** Returns the number of images in an image retrieval request. @throws SyntaxError when the body is not JSON */
 export function countImages(body: string): number {
   const payload: unknown = JSON.parse(body);
   const input = isObject(payload) ? payload["input"] : undefined;
@@ -97,7 +96,7 @@ function joinInput(input: unknown): string {
     : joinTexts(input);
 }
 
-/** One text, or the texts of a list joined by a space. */
+/** Returns a text, or the texts of a list joined by spaces. */
 function joinTexts(value: unknown): string {
   if (isObject(value)) return toText(value["text"]);
   if (!Array.isArray(value)) return toText(value);

@@ -4,7 +4,7 @@ import { messageOf, UserError } from "../../plan/problem.ts";
 /** A JMESPath expression (jmespath.org) that finds the text in a response. */
 export interface ResponseField {
   readonly text: string;
-  /** What the expression finds; null when there is nothing, or when a function meets a value of another type than it takes. */
+  /** Returns what the expression finds; null for nothing, or when a function gets a value of the wrong type. */
   find(data: unknown): unknown;
 }
 
@@ -42,7 +42,9 @@ function compileExpression(text: string, path: string): Expression {
   }
 }
 
-/** The library looks functions up when they are called: calls each one without values, so that only its types are wrong. */
+/**
+ * The library looks up functions when they are called. Calls each one without values, so that only unknown names and arities are errors.
+ */
 function checkFunctions(node: unknown): void {
   if (typeof node !== "object" || node === null) return;
   for (const child of Object.values(node)) checkFunctions(child);

@@ -6,41 +6,38 @@ import { type ServerEvent, splitEvents } from "./events.ts";
 import type { ResponseField } from "./response-field.ts";
 import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 
-/** From the responses to one request, as they were read, to texts that have times. */
-
-/** What one read brought. */
+/** The text in one socket read. */
 export interface TextPiece {
-  /** Index of the read, and so of its time. */
+  /** Index of the read, which determines its time. */
   readonly read: number;
-  /** All output text of the read's events, joined; never empty but for kinds that GenAI-Perf takes as they are. */
+  /** Joined output text of the read's events; not empty, except for kinds that GenAI-Perf takes as they are. */
   readonly text: string;
-  /** How many events with such text came in it; above 1 they came bunched. */
+  /** Number of events with text in the read; above 1 they were bunched. */
   readonly events: number;
 }
 
-/** All that the responses to one request say. */
+/** The answer to one request. */
 export interface Answer {
   /** Reads with output text, in order. */
   readonly output: readonly TextPiece[];
   /** Reads with reasoning text, in order; a read may be in both. */
   readonly reasoning: readonly TextPiece[];
-  /** As the server reports it; undefined without a report. */
+  /** Undefined when the server does not report it. */
   readonly usage: ServerUsage | undefined;
   readonly finishReason: string | undefined;
-  /** How it ended, where it was streamed and its protocol marks that. */
+  /** How the stream ended; absent for other answers and for kinds without an end mark. */
   readonly end?: StreamEnd | undefined;
-  /** Whether it came as a stream: not as a JSON body or bare text, nor as events that all came as one body. */
+  /** Whether it arrived as a stream instead of as a JSON body, plain text, or events in one body. */
   readonly isStreamed: boolean;
-  /** What the server said went wrong; undefined when nothing did. */
+  /** The server's error message; undefined without an error. */
   readonly error: string | undefined;
 }
 
 /**
- * Reads an answer: events torn over reads are joined, several events in one read become one piece, and reads without text (role, finish
- * and usage events, `[DONE]`, comments) are left out. Nothing is thrown: what cannot be read is the answer's `error`.
- *
- * @param reads what was read from the socket, in order: server-sent events or JSON bodies
- * @param field where the text is, for answers of the kind `custom`; an answer without it is an error
+ * Reads an answer. Joins events that span several reads, combines a read's events into one piece, and skips reads without text (role,
+ * finish and usage events, `[DONE]`, comments). Never throws: unreadable data sets `error`.
+ * @param reads server-sent events or JSON bodies as read from the socket, in order
+ * @param field place of the text in answers of kind `custom`; an answer without it is an error
  */
 export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: ResponseField): Answer {
   const output = new Pieces();
@@ -57,7 +54,7 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
     finishReason = part.finishReason ?? finishReason;
     error ??= part.error;
   }
-  // Some services answer with the bare text.
+  // Some services respond with plain text.
   if (kind === "custom" && events.length === 0 && error === undefined)
     output.add(reads.length - 1, reads.join("").trim());
   if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the answer`;
@@ -67,9 +64,8 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
 }
 
 /**
- * The answer of a KServe model (tensorrtllm and vllm backends): the tensor `text_output` of each response. As in GenAI-Perf responses
- * without text count too, as such a model sends one for each step.
- *
+ * Reads the answer of a KServe model (tensorrtllm and vllm backends): the tensor `text_output` of each response. Responses without text
+ * count too, like in GenAI-Perf, because such a model sends one per step.
  * @param responses outputs by name, of each response
  */
 export function readTensorAnswer(responses: readonly Readonly<Record<string, unknown>>[]): Answer {
@@ -77,7 +73,7 @@ export function readTensorAnswer(responses: readonly Readonly<Record<string, unk
   return { output, reasoning: [], usage: undefined, finishReason: undefined, isStreamed: true, error: undefined };
 }
 
-/** What came as one body has no times within it. An event's own read may lack only the end mark's. */
+/** One body has no times within it. A stream of one event may have a second read with only the end mark. */
 function isStream([first = "", ...others]: readonly string[], eventCount: number): boolean {
   if (eventCount === 0 || /^\s*[{[]/.test(first)) return false;
   return others.length > 0 || eventCount === 1;
@@ -105,7 +101,7 @@ function readEvent(kind: AnswerKind, event: ServerEvent, field: ResponseField | 
     const part = field === undefined ? readPart(kind, json) : readFieldPart(field, json);
     return isError ? { ...part, error: part.error ?? data } : part;
   } catch {
-    // Services of no standard form may stream the bare text.
+    // Non-standard services may stream plain text.
     if (kind === "custom" && field === undefined && !isError) return { text: data, reasoning: "" };
     return {
       text: "",
@@ -115,7 +111,7 @@ function readEvent(kind: AnswerKind, event: ServerEvent, field: ResponseField | 
   }
 }
 
-/** Later reports win, number by number: some servers report in parts. */
+/** Combines reports field by field, because some servers report in parts. Later ones take precedence. */
 function mergeUsage(before: ServerUsage | undefined, now: ServerUsage | undefined): ServerUsage | undefined {
   if (before === undefined || now === undefined) return now ?? before;
   return {

@@ -1,18 +1,18 @@
 import type { AnswerKind } from "./answer-kind.ts";
 import type { ServerEvent } from "./events.ts";
 
-/** How a stream of events ended, for kinds of answers whose protocol marks the end. */
+/** How a stream of events ended, for kinds of answers with an end mark. */
 export interface StreamEnd {
-  /** Whether the mark came. Without it nobody can tell a whole answer from one that was cut short. */
+  /** Whether the end mark arrived. Without it, a complete answer cannot be distinguished from a truncated one. */
   readonly isMarked: boolean;
-  /** What the mark is, in words. */
+  /** Describes the end mark. */
   readonly mark: string;
   readonly eventCount: number;
 }
 
 const CHAT_MARK = "[DONE] or a finish_reason";
 
-/** Other kinds of answers just end. */
+/** Other kinds have no end mark. */
 const MARKS: Readonly<Partial<Record<AnswerKind, string>>> = {
   chat: CHAT_MARK,
   multimodal: CHAT_MARK,
@@ -21,14 +21,13 @@ const MARKS: Readonly<Partial<Record<AnswerKind, string>>> = {
   anthropic: "message_stop or a stop_reason",
 };
 
-/** The mark may have one more event behind it. */
-const LOOKED_AT = 2;
+/** One more event may follow the end mark. */
+const EXAMINED = 2;
 
 /**
- * How a stream ended; undefined for what is no stream, and for kinds without an end mark.
- *
- * @param firstRead the beginning of what was read: a JSON body is no stream
- * @param finishReason what an event said it was, which is a mark too
+ * Returns how a stream ended; undefined when it is not a stream, and for kinds without an end mark.
+ * @param firstRead start of the answer: a JSON body is not a stream
+ * @param finishReason from an event, which is an end mark too
  */
 export function readStreamEnd(
   kind: AnswerKind,
@@ -38,11 +37,11 @@ export function readStreamEnd(
 ): StreamEnd | undefined {
   const mark = MARKS[kind];
   if (mark === undefined || events.length === 0 || /^\s*[{[]/.test(firstRead)) return undefined;
-  const isMarked = finishReason !== undefined || events.slice(-LOOKED_AT).some(isEndMark);
+  const isMarked = finishReason !== undefined || events.slice(-EXAMINED).some(isEndMark);
   return { isMarked, mark, eventCount: events.length };
 }
 
-/** Why a stream without its end mark is a failure, where others of the same server had theirs. */
+/** Explains why a stream without its end mark is a failure when others of the same server had it. */
 export function explainCutStream({ mark, eventCount }: StreamEnd): string {
   const events = eventCount === 1 ? "one event" : `${eventCount} events`;
   return `the stream ended after ${events} without its end mark (${mark}), which other streams had`;

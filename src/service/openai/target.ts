@@ -1,25 +1,32 @@
-import type { OpenAiTargetPlan } from "../../plan/plan.ts";
-import type { Builders, Schema } from "../../plan/schema.ts";
-import { headersSchema, moreUrlsSchema, tlsSchema } from "../target-schemas.ts";
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { serverEntries } from "../target-schemas.ts";
 
-/** The path of a target's requests as requests begin with it, without the slash. */
+/** A server of generative models with JSON payloads, such as OpenAI's API. */
+export type OpenAiTargetPlan = PlanOf<typeof openAiTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly openai: OpenAiTargetPlan;
+  }
+}
+
+/** Returns a path without leading slashes, as `ServiceKind.path` requires. */
 export function withoutLeadingSlashes(path: string): string {
   return path.replace(/^\/+/, "");
 }
 
-/** The schema of a target whose requests are JSON payloads to a path. */
-export function openAiTargetSchema(v: Builders): Schema<OpenAiTargetPlan> {
+/** Returns the schema of a target whose requests are JSON payloads to a path. */
+export function openAiTargetSchema(v: Builders) {
   return v.object({
     kind: v.literal("openai"),
-    url: v.pipe(v.string(), v.nonEmpty("must name a server")),
-    moreUrls: moreUrlsSchema(v),
+    ...serverEntries(v),
     protocol: v.literal("http", "must be http"),
+    /** Path for payloads, without a leading slash: `v1/chat/completions`. */
     endpoint: v.pipe(v.string(), v.regex(/^[^\s#]+$/, "must be a path, such as v1/chat/completions")),
-    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
     batchSize: v.literal(1, "must be 1: a payload says itself how many items it has"),
+    /** Whether payloads request a stream of events. */
     isStreaming: v.boolean(),
-    headers: headersSchema(v),
+    /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
     apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
-    tls: tlsSchema(v),
   });
 }

@@ -1,4 +1,4 @@
-/** Where in a Jinja template something is wrong: the library's errors do not tell. */
+/** Finds errors in Jinja templates, because the library's errors have no position. */
 
 interface Tag {
   readonly text: string;
@@ -6,15 +6,15 @@ interface Tag {
   readonly line: number;
 }
 
-/** Blocks that have an end. */
+/** Blocks that need an end tag. */
 const OPENING = /^\{%-?\s*(if|for|macro|call|filter|set(?!.*=))\b/s;
 const CLOSING = /^\{%-?\s*end(if|for|macro|call|filter|set)\b/s;
 const INNER = /^\{%-?\s*(?:else|elif|raw|endraw)\b/s;
 
 /**
- * The line of the first tag that cannot be read, or of a block that has no end or none before it.
- * @param isBroken whether a text is no template
- * @returns undefined when no tag alone is to blame
+ * Returns the line of the first invalid tag, or of a block without its start or end.
+ * @param isBroken whether a text is not a valid template
+ * @returns undefined when no single tag is the cause
  */
 export function findFailingLine(text: string, isBroken: (text: string) => boolean): number | undefined {
   const open: { readonly name: string; readonly line: number }[] = [];
@@ -31,13 +31,13 @@ export function findFailingLine(text: string, isBroken: (text: string) => boolea
   return open.at(-1)?.line;
 }
 
-/** The line of the first tag that has a name in it. */
+/** Returns the line of the first tag that contains a name. */
 export function findLineOf(text: string, name: string): number | undefined {
   const word = new RegExp(`\\b${name}\\b`);
   return tagsOf(text).find((tag) => word.test(tag.text))?.line;
 }
 
-/** All tags; one that is not closed reaches to the end. */
+/** Returns all tags; an unclosed one extends to the end. */
 function tagsOf(text: string): Tag[] {
   return [...text.matchAll(/\{\{[\s\S]*?(?:\}\}|$)|\{%[\s\S]*?(?:%\}|$)/g)].map(({ 0: tag, index }) => ({
     text: tag,

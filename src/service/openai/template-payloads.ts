@@ -4,9 +4,9 @@ import type { PayloadTemplate } from "./payload-template.ts";
 import type { JsonObject, PromptEntry } from "./prompt-entry.ts";
 
 /**
- * The requests that a template makes of one entry. It sees what AIPerf's templates see: `text`, `texts`, `image(s)`, `audio(s)`, `query`,
- * `queries`, `passage(s)`, `system`, `model`, `max_tokens`, `stream` and `role`.
- * @param position of the entry among all, from 0: chooses its model
+ * Creates the requests of one entry from a template, with AIPerf's variables: `text`, `texts`, `image(s)`, `audio(s)`, `query`, `queries`,
+ * `passage(s)`, `system`, `model`, `max_tokens`, `stream` and `role`.
+ * @param position of the entry among all, from 0; may choose its model
  * @throws UserError when the template fails
  */
 export function createTemplatePayloads(
@@ -42,7 +42,7 @@ function toVariables(entry: PromptEntry, model: string, { isStreaming }: LayoutS
   };
 }
 
-/** The entry's texts that are in a body, joined by spaces: what its input length is counted of. */
+/** Returns the entry's texts that are in a body, joined by spaces, for its input length. */
 export function textWithin(entry: PromptEntry, body: JsonObject): string {
   const json = formatJson(body);
   return [entry.system, entry.userContext, ...entry.texts, ...(entry.passages ?? [])]

@@ -1,7 +1,7 @@
 import { ProtocolError } from "../../transport/failure.ts";
 import { ProtoReader, ProtoWriter, WIRE } from "./wire.ts";
 
-/** Messages described by tables: decoding into plain objects, encoding from them, and protobuf's text format. */
+/** Protobuf messages described by tables: conversion from and to plain objects, and the text format. */
 
 /** A scalar's type as `.proto` files name it. */
 export type ScalarType = "string" | "bytes" | "bool" | "int32" | "int64" | "uint32" | "uint64" | "float" | "double";
@@ -20,7 +20,7 @@ type FieldTable = Readonly<
   Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>
 >;
 
-/** A message type. Its table is made, and its fields are read from it, when they are needed: most runs need few of a service's. */
+/** A message type. Its table and fields are created when needed, because most runs use only a few of a service's messages. */
 export class MessageSpec {
   private readonly makeTable: () => FieldTable;
   private table: FieldTable | undefined;
@@ -31,7 +31,7 @@ export class MessageSpec {
     this.makeTable = makeTable;
   }
 
-  /** The fields in ascending order of their numbers. */
+  /** The fields, ordered by number. */
   get inOrder(): readonly FieldSpec[] {
     if (this.ordered === undefined) {
       this.ordered = [];
@@ -41,7 +41,7 @@ export class MessageSpec {
     return this.ordered;
   }
 
-  /** The field of a number; undefined when the table does not know it. */
+  /** Returns the field with a number; undefined when it is unknown. */
   at(number: number): FieldSpec | undefined {
     const known = this.byNumber[number];
     if (known !== undefined) return known;
@@ -75,7 +75,7 @@ export interface EnumSpec {
   readonly names: readonly string[];
 }
 
-/** A message. Absent fields are absent; maps are objects; 64-bit integers are numbers, where they are encoded also bigints. */
+/** A message. Absent fields are left out; maps are objects; 64-bit integers are numbers (for encoding also bigints). */
 export interface ProtoObject {
   [field: string]: ProtoValue | undefined;
 }
@@ -83,12 +83,12 @@ export interface ProtoObject {
 /** A decoded field. */
 export type ProtoValue = string | number | bigint | boolean | Uint8Array | ProtoObject | ProtoValue[];
 
-/** A message type from `name: [number, type]` pairs in ascending order, with `"repeated"` or `"map"` as a third element. */
+/** Creates a message type from `name: [number, type]` pairs ordered by number, with `"repeated"` or `"map"` as a third element. */
 export function message(makeTable: () => FieldTable): MessageSpec {
   return new MessageSpec(makeTable);
 }
 
-/** Decodes a message; unknown fields are skipped, as protobuf requires. Throws {@link ProtocolError}. */
+/** Decodes a message; skips unknown fields, as protobuf requires. @throws ProtocolError */
 export function decodeMessage(spec: MessageSpec, bytes: Uint8Array): ProtoObject {
   const result: ProtoObject = {};
   const reader = new ProtoReader(bytes);
@@ -126,7 +126,7 @@ function isPackable(field: FieldSpec): boolean {
     : !(field.type instanceof MessageSpec);
 }
 
-/** A packed list is a run of values without tags. It may be long: spreading it into a call would end at the stack's size. */
+/** Reads a packed list: values without tags. A loop, because a long list as arguments of a call would overflow the stack. */
 function readPacked(field: FieldSpec, bytes: Uint8Array, into: ProtoValue[]): void {
   const reader = new ProtoReader(bytes);
   while (!reader.isAtEnd) into.push(readScalar(field.type as ScalarType | EnumSpec, reader));
@@ -183,7 +183,7 @@ function emptyValue(field: FieldSpec): ProtoValue {
   return type === "bool" ? false : 0;
 }
 
-/** Encodes a message's fields in ascending order of their numbers; absent ones are left out. */
+/** Encodes a message's fields, ordered by number, without absent ones. */
 export function encodeMessage(spec: MessageSpec, value: ProtoObject): Uint8Array {
   const writer = new ProtoWriter();
   for (const field of spec.inOrder) {
@@ -230,7 +230,7 @@ function writeScalar(writer: ProtoWriter, type: ScalarType | EnumSpec, value: Pr
   else writer.varint(typeof value === "bigint" ? value : Number(value));
 }
 
-/** Protobuf's text format, as `DebugString` prints it: two blanks per level, one field per line. */
+/** Formats a message in protobuf's text format, like `DebugString`: two spaces per level, one field per line. */
 export function formatText(spec: MessageSpec, value: ProtoObject, indent = ""): string {
   let text = "";
   for (const field of spec.inOrder) {
@@ -255,7 +255,7 @@ function formatField(field: FieldSpec, item: ProtoValue, indent: string): string
   if (type instanceof MessageSpec) {
     return `${indent}${name} {\n${formatText(type, item as ProtoObject, `${indent}  `)}${indent}}\n`;
   }
-  // proto3 leaves defaults out, and so does its text.
+  // proto3 omits defaults, and so does its text format.
   if (!field.isRepeated && isDefault(type, item)) return "";
   return `${indent}${name}: ${formatScalar(type, item)}\n`;
 }

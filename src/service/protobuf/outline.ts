@@ -1,41 +1,41 @@
 import { ProtocolError } from "../../transport/failure.ts";
 import { WIRE } from "./wire.ts";
 
-/** Grows from this size with what it takes. */
+/** Initial size of the buffer. */
 const FIRST_BYTES = 256;
 
 /**
- * Goes through the fields of one message, which may come in pieces, and keeps all of them but one bulky field, of which it keeps the
- * lengths: what a long answer says of itself costs no copy of its data.
+ * Parses the fields of one message, which may arrive in pieces. Keeps all of them except one bulk field, of which it keeps the lengths, so
+ * that a long response is checked without copying its data.
  */
 export class MessageOutline {
-  /** Lengths of the bulky field's values, in order. */
+  /** Lengths of the bulk field's values, in order. */
   readonly bulkLengths: number[] = [];
-  /** `from, to` pairs of the places of the values of `bulkField` and `namedField`, ascending, from the message's beginning. */
+  /** `from, to` pairs of the offsets of the values of `bulkField` and `namedField` in the message, ascending. */
   readonly places: number[] = [];
   private readonly bulkField: number;
   private readonly namedField: number;
   private kept = new Uint8Array(FIRST_BYTES);
   private keptBytes = 0;
-  /** Bytes gone through. */
+  /** Number of parsed bytes. */
   private position = 0;
-  /** The bytes of a field's tag and length so far. */
+  /** Bytes of the current field's tag and length so far. */
   private readonly prefix = new Uint8Array(20);
   private prefixBytes = 0;
   private tag = -1;
   private shift = 1;
   private value = 0;
-  /** Bytes left of the present value. */
+  /** Remaining bytes of the current value. */
   private rest = 0;
   private isSkipping = false;
 
-  /** @param bulkField number of the field whose values are not kept @param namedField number of another field whose places are wanted */
+  /** @param bulkField number of the field whose values are not kept @param namedField number of another field whose offsets are recorded */
   constructor(bulkField: number, namedField: number) {
     this.bulkField = bulkField;
     this.namedField = namedField;
   }
 
-  /** Another message begins. */
+  /** Begins the next message. */
   reset(): void {
     this.bulkLengths.length = 0;
     this.places.length = 0;
@@ -45,7 +45,7 @@ export class MessageOutline {
     this.startPrefix();
   }
 
-  /** Takes the next bytes. Throws {@link ProtocolError}. */
+  /** Parses the next bytes. @throws ProtocolError */
   feed(bytes: Uint8Array, start: number, end: number): void {
     let at = start;
     while (at < end) {
@@ -61,13 +61,13 @@ export class MessageOutline {
     }
   }
 
-  /** The message without its bulky field; a copy. Throws {@link ProtocolError} when it ended within a field. */
+  /** Returns a copy of the message without its bulk field. @throws ProtocolError when it ends within a field */
   finish(): Uint8Array {
     if (this.rest > 0 || this.prefixBytes > 0) throw new ProtocolError("protobuf field reaches past its message");
     return this.kept.slice(0, this.keptBytes);
   }
 
-  /** Takes a byte of a tag, of a length, or of a number. */
+  /** Parses a byte of a tag, a length or a number. */
   private readPrefix(byte: number): void {
     this.position++;
     if (this.prefixBytes === this.prefix.length) throw new ProtocolError("protobuf varint is too long");
@@ -129,7 +129,7 @@ export class MessageOutline {
   }
 }
 
-/** The `from, to` pairs between places, from the beginning to the end of a message of `length` bytes. */
+/** Returns the `from, to` pairs between places, from the start to the end of a message of `length` bytes. */
 export function betweenPlaces(places: readonly number[], length: number): number[] {
   const between: number[] = [];
   let from = 0;

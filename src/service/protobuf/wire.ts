@@ -1,7 +1,7 @@
 import { ProtocolError } from "../../transport/failure.ts";
 import { latin1Text } from "../../transport/latin1.ts";
 
-/** The protobuf wire format: tags, varints and length-delimited fields. No runtime imports, no message knowledge. */
+/** The protobuf wire format: tags, varints and length-delimited fields. */
 
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
@@ -14,12 +14,12 @@ export class ProtoWriter {
   private store = new Uint8Array(256);
   private used = 0;
 
-  /** Bytes written so far: the offset at which the next one will stand. */
+  /** Number of bytes written: the offset of the next one. */
   get length(): number {
     return this.used;
   }
 
-  /** The message; a copy. */
+  /** Returns a copy of the message. */
   finish(): Uint8Array {
     return this.store.slice(0, this.used);
   }
@@ -28,7 +28,7 @@ export class ProtoWriter {
     this.varint(fieldNumber * 8 + wireType);
   }
 
-  /** A non-negative integer below 2^53, or a negative one in two's complement as protobuf's int32 and int64 write it. */
+  /** Writes a non-negative integer below 2^53, or a negative one in two's complement like protobuf's int32 and int64. */
   varint(value: number | bigint): void {
     if (typeof value === "number" && value >= 0) {
       let rest = value;
@@ -59,12 +59,12 @@ export class ProtoWriter {
     this.used += 4;
   }
 
-  /** A string field; returns the offset of its first byte. */
+  /** Writes a string field. Returns the offset of its first byte. */
   string(fieldNumber: number, value: string): number {
     return this.bytes(fieldNumber, encoder.encode(value));
   }
 
-  /** A bytes or message field; returns the offset of its first byte. */
+  /** Writes a bytes or message field. Returns the offset of its first byte. */
   bytes(fieldNumber: number, value: Uint8Array): number {
     this.tag(fieldNumber, WIRE.bytes);
     this.varint(value.length);
@@ -87,17 +87,17 @@ export class ProtoWriter {
   }
 }
 
-/** Reads the fields of one message in the order they stand. Throws {@link ProtocolError} when they do not fit the format. */
+/** Reads the fields of one message in order. @throws ProtocolError when they violate the format */
 export class ProtoReader {
   private readonly store: Uint8Array;
   private readonly end: number;
-  /** Where the next byte is read. */
+  /** Offset of the next byte to read. */
   position: number;
   private low = 0;
   private high = 0;
-  /** Number of the field read last. */
+  /** Number of the last field read. */
   fieldNumber = 0;
-  /** Wire type of the field read last. */
+  /** Wire type of the last field read. */
   wireType = 0;
 
   /** Reads the message in `bytes[start, end)`; default: all of `bytes`. */
@@ -107,12 +107,11 @@ export class ProtoReader {
     this.end = end;
   }
 
-  /** True when all bytes have been read. */
   get isAtEnd(): boolean {
     return this.position >= this.end;
   }
 
-  /** Moves to the next field; false at the end. */
+  /** Moves to the next field. Returns false at the end. */
   next(): boolean {
     if (this.isAtEnd) return false;
     const tag = this.varint();
@@ -122,7 +121,7 @@ export class ProtoReader {
     return true;
   }
 
-  /** An unsigned varint; loses precision above 2^53. */
+  /** Reads an unsigned varint. Above 2^53 it is rounded. */
   varint(): number {
     const first = this.store[this.position] as number;
     if (first < 0x80 && this.position < this.end) {
@@ -133,7 +132,7 @@ export class ProtoReader {
     return this.high * 2 ** 32 + this.low;
   }
 
-  /** A signed 32- or 64-bit varint in two's complement. */
+  /** Reads a signed 32- or 64-bit varint in two's complement. */
   signedVarint(): number {
     this.readHalves();
     const high = this.high >= 2 ** 31 ? this.high - 2 ** 32 : this.high;
@@ -150,21 +149,21 @@ export class ProtoReader {
     return this.viewAt(at, 4).getFloat32(0, true);
   }
 
-  /** Passes over a length-delimited field: returns its length, and {@link position} is where it ends. */
+  /** Skips a length-delimited field. Returns its length; {@link position} is its end. */
   passBytes(): number {
     const size = this.varint();
     this.advance(size);
     return size;
   }
 
-  /** A length-delimited field; a view into the message. */
+  /** Returns a length-delimited field as a view into the message. */
   bytes(): Uint8Array {
     const size = this.varint();
     const at = this.advance(size);
     return this.store.subarray(at, at + size);
   }
 
-  /** A reader of the message in a length-delimited field. */
+  /** Returns a reader of the message in a length-delimited field. */
   message(): ProtoReader {
     const size = this.varint();
     const at = this.advance(size);
@@ -186,7 +185,7 @@ export class ProtoReader {
     else throw new ProtocolError(`protobuf wire type ${this.wireType}`);
   }
 
-  /** Reads a varint into its lower and upper 32 bits, which a single float could not hold exactly. */
+  /** Reads a varint into its lower and upper 32 bits, because one float could not hold it exactly. */
   private readHalves(): void {
     let low = 0;
     let high = 0;
@@ -208,7 +207,7 @@ export class ProtoReader {
     throw new ProtocolError("protobuf varint is too long");
   }
 
-  /** Made for each number: few messages have any. */
+  /** Created for each number, because few messages have any. */
   private viewAt(at: number, size: number): DataView {
     return new DataView(this.store.buffer, this.store.byteOffset + at, size);
   }

@@ -1,19 +1,19 @@
 import { elementCount, isDatatype, tensorBytes } from "../tensor.ts";
 
-/** What an answer says of one of its outputs, as it stands there. */
+/** An output of a response, not yet validated. */
 export interface AnsweredOutput {
   readonly name: unknown;
   readonly datatype: unknown;
   readonly shape: unknown;
-  /** Bytes of its binary data; undefined where it has none. */
+  /** Length of its binary data; undefined without any. */
   readonly byteCount: number | undefined;
-  /** Elements given one by one; undefined where there are none. */
+  /** Number of its JSON or typed elements; undefined without any. */
   readonly elementCount: number | undefined;
-  /** It lies in shared memory. */
+  /** Whether it is in shared memory. */
   readonly isElsewhere: boolean;
 }
 
-/** Why a tensor is not valid, in words; undefined when it is. */
+/** Explains why an output is not valid; undefined when it is valid. */
 export function explainOutput(output: AnsweredOutput): string | undefined {
   const { name, datatype, shape, byteCount } = output;
   if (typeof name !== "string" || name === "") return "an output has no name";

@@ -2,31 +2,29 @@ import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 import type { Query, ServiceSharedMemory, TensorCodec, TraceQueries } from "../service.ts";
 import type { TritonModel } from "./model.ts";
 
-/** The calls to Triton that are not inference: the same questions over HTTP and gRPC, with answers of the same form. */
-
-/** A model and version; an empty version leaves the choice to the server. */
+/** A model and version; an empty version: the server chooses. */
 export interface ModelName {
   readonly name: string;
   readonly version: string;
 }
 
-/** The questions. */
+/** Triton's queries, the same over HTTP and gRPC, with responses of the same form. */
 export interface TritonApi {
   metadata(model: ModelName): Query;
   config(model: ModelName): Query;
   server(): Query;
   /** @param model undefined for all models */
   statistics(model: ModelName | undefined): Query;
-  /** The repository's models that are ready. */
+  /** Queries the repository's models that are ready. */
   index(): Query;
   readonly sharedMemory: Pick<ServiceSharedMemory, "register" | "unregister">;
 }
 
-/** What differs between Triton's two front ends. */
+/** What differs between Triton's HTTP and gRPC front ends. */
 export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
   traceQueries(): Promise<TraceQueries>;
-  /** @param isJson the server reads and writes no binary tensors, whatever the plan says */
+  /** @param isJson the server does not support binary tensors, so ignore the plan's formats */
   createCodec(model: TritonModel, isJson: boolean): TensorCodec;
 }

@@ -6,25 +6,23 @@ import type { ComposingModel } from "../statistics.ts";
 import type { ModelName, TritonApi } from "./api.ts";
 import type { TritonModel } from "./model.ts";
 
-/** The models that a model calls: an ensemble's steps, read recursively, and what the user says that a BLS model calls. */
-
 const NAMED_BY = setting("target.composingModels");
 
-/** What the models called say together. */
+/** The models that a model calls: an ensemble's steps, recursively, and those that the user lists for a BLS model. */
 export interface Composition {
   /** Sorted by name, then version; each once per caller. */
   readonly models: readonly ComposingModel[];
   /** Whether one of them, at any depth, takes sequences. */
   readonly hasSequences: boolean;
-  /** Whether one of them, at any depth, answers from a cache. */
+  /** Whether one of them, at any depth, caches responses. */
   readonly isResponseCacheEnabled: boolean;
 }
 
 /**
  * Finds the models that a model calls.
  * @param config the model's configuration
- * @param called what the user says that the model calls besides an ensemble's steps
- * @throws RunError when the server does not know one of them, or the model is named as its own
+ * @param called models from the user, besides an ensemble's steps
+ * @throws RunError when the server does not know one of them, or the model itself is one of them
  */
 export async function findComposing(
   api: TritonApi,
@@ -47,7 +45,10 @@ export async function findComposing(
   return { models, hasSequences: finder.hasSequences, isResponseCacheEnabled: finder.isResponseCacheEnabled };
 }
 
-/** The model as its composing models make it: it takes sequences when one of them does, as perf_analyzer holds. */
+/**
+ * Returns the model with the scheduler that follows from its composing models: like in perf_analyzer, it takes sequences when one of them
+ * does.
+ */
 export function composeModel(model: TritonModel, { hasSequences }: Composition): TritonModel {
   const isSequence = hasSequences || model.scheduler === "sequence" || model.scheduler === "ensemble-sequence";
   return { ...model, scheduler: isSequence ? "ensemble-sequence" : "ensemble" };
@@ -58,9 +59,9 @@ class ComposingFinder {
   isResponseCacheEnabled = false;
   private readonly api: TritonApi;
   private readonly ask: Ask;
-  /** By name and version: each is asked for once, wherever it is called from. */
+  /** By name and version; each is queried once. */
   private readonly found = new Map<string, Promise<ComposingModel>>();
-  /** By the same key: the models whose own steps are being read, each called by the one before. */
+  /** By the same key: the chain of models whose steps are being read. */
   private readonly path = new Map<string, string>();
 
   constructor(api: TritonApi, ask: Ask) {
@@ -68,7 +69,7 @@ class ComposingFinder {
     this.ask = ask;
   }
 
-  /** The models of an ensemble's steps; none for other models. */
+  /** Returns the models of an ensemble's steps; empty for other models. */
   async stepsOf(config: unknown): Promise<ComposingModel[]> {
     const models: ComposingModel[] = [];
     for (const step of AnswerObject.of(config, "model configuration").object("ensemble_scheduling").objects("step")) {
@@ -79,7 +80,7 @@ class ComposingFinder {
     return models;
   }
 
-  /** Adds models that the user named. */
+  /** Adds models from the user. */
   async addCalled(called: readonly ModelName[], models: ComposingModel[]): Promise<ComposingModel[]> {
     for (const name of called) {
       const version = name.version === "" ? "" : ` version ${name.version}`;
@@ -139,7 +140,7 @@ function insert(models: ComposingModel[], model: ComposingModel): void {
   models.push(model);
 }
 
-/** Names cannot contain a line feed, so that keys sort by name first. */
+/** Names cannot contain a line feed, so keys sort by name first. */
 function keyOf({ name, version }: ModelName): string {
   return `${name}\n${version}`;
 }

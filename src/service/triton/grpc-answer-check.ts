@@ -7,14 +7,12 @@ import type { SharedPlace } from "../tensor.ts";
 import { explainOutput } from "./answer-outputs.ts";
 import { INFER_RESPONSE } from "./messages.ts";
 
-/** Whether a gRPC message is a `ModelInferResponse`. */
-
 const ID_FIELD = 3;
 const RAW_CONTENTS_FIELD = 6;
 
 type Places = ReadonlyMap<string, SharedPlace> | undefined;
 
-/** Checks for the slots of one run. @param places where outputs lie that are not sent, by name */
+/** Creates the checks of gRPC messages for a run's slots. @param places outputs in shared memory, by name */
 export function createGrpcChecks(places: Places): CreateAnswerCheck {
   const known = new KnownAnswers();
   return () => new GrpcAnswerCheck(known, places);
@@ -56,7 +54,7 @@ class GrpcAnswerCheck implements AnswerCheck {
     }
   }
 
-  /** HTTP/2 brings no events. */
+  /** HTTP/2 responses have no events. */
   event(): void {}
 
   end(): AnswerFault | undefined {
@@ -95,7 +93,7 @@ function explainResponse(message: ProtoObject, rawLengths: readonly number[], pl
   return undefined;
 }
 
-/** The elements of a tensor's typed contents: those of the first list that has any. */
+/** Returns the elements of a tensor's typed contents: the first list that is not empty. */
 export function elementsOf(contents: ProtoObject): readonly unknown[] {
   for (const name in contents) {
     const list = contents[name];

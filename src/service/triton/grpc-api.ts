@@ -5,7 +5,7 @@ import type { ModelName, TritonApi } from "./api.ts";
 import { methodPath } from "./grpc-codec.ts";
 import * as messages from "./messages.ts";
 
-/** The questions over gRPC. */
+/** Triton's queries over gRPC. */
 export const grpcApi: TritonApi = {
   metadata: (model) => grpcQuery("ModelMetadata", named(model), messages.MODEL_METADATA),
   config: (model) => {
@@ -55,7 +55,7 @@ function named(model: ModelName): Uint8Array {
   });
 }
 
-/** A question over gRPC. */
+/** Creates a query over gRPC. */
 export function grpcQuery(method: string, payload: Uint8Array, answer: MessageSpec): Query {
   return {
     request: { path: methodPath(method), method: "POST", headers: [], payload },

@@ -1,4 +1,3 @@
-import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import { unreadable } from "../../transport/answer-check.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -10,8 +9,9 @@ import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createGrpcChecks, elementsOf } from "./grpc-answer-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
-import { toInferParameter } from "./parameters.ts";
+import { type RequestParameterPlan, toInferParameter } from "./parameters.ts";
 import { stampGrpcSequence } from "./sequence-stamp.ts";
+import type { TritonTargetPlan } from "./target.ts";
 
 /** KServe v2 inference over gRPC: `ModelInfer` and `ModelStreamInfer`. */
 
@@ -22,21 +22,21 @@ const RAW_CONTENTS_FIELD = 6;
 const FINAL_RESPONSE = "triton_final_response";
 const NO_BYTES = new Uint8Array(0);
 
-/** Path of a method of Triton's gRPC service. */
+/** Returns the path of a method of Triton's gRPC service. */
 export function methodPath(method: string): string {
   return `${SERVICE}/${method}`;
 }
 
-/** How requests are made. */
+/** Options of requests. */
 export interface GrpcCodecOptions {
   readonly isStreaming: boolean;
-  /** Of every request; default: none. */
+  /** Parameters of every request; default: none. */
   readonly parameters?: TritonTargetPlan["parameters"];
-  /** Where the server puts outputs instead of sending them, by name. */
+  /** Outputs that the server writes to shared memory, by name. */
   readonly outputPlaces?: ReadonlyMap<string, SharedPlace>;
 }
 
-/** Makes the codec of one model. */
+/** Creates the codec of one model. */
 export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): TensorCodec {
   const parameters: ProtoObject = { triton_enable_empty_final_response: { bool_param: true } };
   for (const name in options.parameters)
@@ -48,7 +48,7 @@ export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): Te
     stampSequence: stampGrpcSequence,
     decode: (body) => decodeResponse(body, options.outputPlaces),
     answerChecks: () => createGrpcChecks(options.outputPlaces),
-    // gRPC failures carry the server's words in grpc-message already.
+    // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,
     describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),
     withOutputsAt: (outputPlaces) => createGrpcCodec(model, { ...options, outputPlaces }),
@@ -84,7 +84,7 @@ function encodeRequest(
     method: "POST",
     headers: [],
     payload: joinBytes([head, sequenceStamp, rest]),
-    // The id's digits end the head.
+    // The head ends with the id's digits.
     ...(stampBytes > 0 ? { stampPlace: { offset: head.length - idDigits, length: stampBytes, idDigits } } : {}),
   };
 }
@@ -123,7 +123,7 @@ function decodeResponse(
   return { id: String(message["id"] ?? ""), outputs, describe: () => formatText(INFER_RESPONSE, message) };
 }
 
-/** Elements that a server sent one by one, as raw contents; undefined where it did not. */
+/** Converts typed elements to raw contents; undefined when the server sent none. */
 function contentsOf({ contents }: ProtoObject, datatype: string): Uint8Array | undefined {
   if (contents === undefined || !isDatatype(datatype)) return undefined;
   const elements = elementsOf(contents as ProtoObject);
@@ -132,7 +132,7 @@ function contentsOf({ contents }: ProtoObject, datatype: string): Uint8Array | u
     : fromJsonElements(datatype, elements);
 }
 
-/** Reads one `ModelStreamInferResponse`: only what tells whose it is and whether others follow, so that it costs little. */
+/** Reads only the request's id and whether more responses follow, so that it is cheap, from one `ModelStreamInferResponse`. */
 export function readStreamed(bytes: Uint8Array, start: number, end: number): StreamedResponse {
   const reader = new ProtoReader(bytes, start, end);
   let bodyStart = -1;
@@ -158,7 +158,7 @@ export function readStreamed(bytes: Uint8Array, start: number, end: number): Str
   return readEnvelope(bytes, bodyStart, bodyEnd, failure);
 }
 
-/** What KServe's own streams would be, where Triton's wrap each answer. */
+/** Other KServe servers stream responses without Triton's envelope. */
 const BARE_RESPONSE =
   "the server streams ModelInferResponse messages as they are, where Triton's protocol has each in a ModelStreamInferResponse";
 const NO_RESPONSE = "the stream's message has neither a response nor an error";
@@ -171,7 +171,7 @@ function readEnvelope(
 ): StreamedResponse {
   const reader = new ProtoReader(bytes, bodyStart, bodyEnd);
   let id = "";
-  // Servers that do not say send one response per request.
+  // Servers without this parameter send one response per request.
   let isFinal = true;
   let hasOutputs = false;
   while (reader.next()) {
@@ -187,7 +187,7 @@ function readEnvelope(
   return { id, failure, isFinal, isEmpty: isFinal && !hasOutputs, bodyStart, bodyEnd };
 }
 
-/** What a map entry says of the response being the last; undefined when it is about something else. */
+/** Returns whether a map entry marks the last response; undefined for other entries. */
 function readFinalFlag(entry: ProtoReader): boolean | undefined {
   let name = "";
   let value: ProtoReader | undefined;

@@ -1,9 +1,9 @@
-import type { TritonTargetPlan } from "../../plan/plan.ts";
 import type { FrontEnd } from "./api.ts";
 import { grpcApi } from "./grpc-api.ts";
 import { createGrpcCodec, readStreamed } from "./grpc-codec.ts";
+import type { TritonTargetPlan } from "./target.ts";
 
-/** Triton's gRPC front end in one module, which is loaded when it is used: its message tables take time to build. */
+/** Triton's gRPC front end. A separate module, loaded when used, because its message tables take time to create. */
 export function createGrpcFrontEnd({
   isStreaming,
   parameters,

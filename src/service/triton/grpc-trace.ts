@@ -3,9 +3,7 @@ import type { TraceQueries, TraceValues } from "../service.ts";
 import { grpcQuery } from "./grpc-api.ts";
 import { TRACE_SETTING_REQUEST, TRACE_SETTING_RESPONSE } from "./messages.ts";
 
-/** Triton's trace extension over gRPC: one method that also tells the settings when it is given none. */
-
-/** The questions over gRPC. */
+/** Triton's trace extension over gRPC. Its one method also returns the settings when it gets none. */
 export const grpcTrace: TraceQueries = {
   read: () => query({}),
   write: (values) => query(values),

@@ -11,27 +11,25 @@ import { AnswerForm, KnownAnswers } from "../known-answers.ts";
 import type { SharedPlace } from "../tensor.ts";
 import { explainOutput } from "./answer-outputs.ts";
 
-/** Whether the body of an HTTP answer is an inference response of the KServe v2 protocol. */
-
 type Places = ReadonlyMap<string, SharedPlace> | undefined;
 
-/** Checks for the slots of one run. @param places where outputs lie that are not sent, by name */
+/** Creates the checks of HTTP bodies for a run's slots. @param places outputs in shared memory, by name */
 export function createHttpChecks(places: Places): CreateAnswerCheck {
   const known = new KnownAnswers();
   const form = new AnswerForm(JSON_HEAD_BYTES, JSON_TAIL_BYTES);
   return () => new HttpAnswerCheck(known, form, places);
 }
 
-/** Names, datatypes and shapes stand at the beginning of JSON answers. */
+/** Covers names, datatypes and shapes, which are at the start of JSON responses. */
 const JSON_HEAD_BYTES = 256;
 const JSON_TAIL_BYTES = 2;
 
 const decoder = new TextDecoder();
 
 class HttpAnswerCheck implements AnswerCheck {
-  /** Of answers with binary data. */
+  /** For responses with binary data. */
   private readonly known: KnownAnswers;
-  /** Of answers that are JSON to their end. */
+  /** For responses that are only JSON. */
   private readonly form: AnswerForm;
   private readonly places: Places;
   private readonly pieces = new CollectedPieces();
@@ -51,7 +49,7 @@ class HttpAnswerCheck implements AnswerCheck {
   begin({ jsonBytes }: AnswerHead): void {
     this.jsonBytes = jsonBytes;
     this.hasEvents = false;
-    // Of what follows the JSON part only the length matters.
+    // After the JSON part, only the length matters.
     this.pieces.reset(jsonBytes === 0 ? Number.POSITIVE_INFINITY : jsonBytes);
   }
 
@@ -71,7 +69,7 @@ class HttpAnswerCheck implements AnswerCheck {
     return this.check(bytes, 0, keptBytes, totalBytes, this.jsonBytes);
   }
 
-  /** @param totalBytes length of the body, of which `bytes[start, end)` has the JSON part at least */
+  /** @param totalBytes length of the body, of which `bytes[start, end)` is at least the JSON part */
   private check(
     bytes: Uint8Array,
     start: number,
@@ -96,16 +94,16 @@ class HttpAnswerCheck implements AnswerCheck {
   }
 }
 
-/** What must be the same in answers with binary data: all of their JSON but the request's id. */
+/** Returns what must be equal in responses with binary data: the JSON part except for the request's id. */
 function fixedPlaces(text: string, jsonBytes: number): number[] {
   const [head, id] = /^\{"id":"([^"\\]*)"/.exec(text) ?? [];
-  // Beyond ASCII characters and bytes are counted differently.
+  // Beyond ASCII, characters and bytes differ.
   if (head === undefined || id === undefined || /[^\x20-\x7e]/.test(head)) return [0, jsonBytes];
   const from = head.length - 1 - id.length;
   return [0, from, from + id.length, jsonBytes];
 }
 
-/** Why a JSON part with so many bytes behind it is no answer; undefined when it is one. */
+/** Explains why a JSON part followed by this number of bytes is not a valid response; undefined when it is valid. */
 function explainText(text: string, dataBytes: number, places: Places): string | undefined {
   if (text.trim() === "") return "the answer is empty";
   if (isPage(text)) return PAGE_FOUND;

@@ -5,7 +5,7 @@ import type { Query } from "../service.ts";
 import type { TritonApi } from "./api.ts";
 import { encodeSegment, modelPath } from "./http-codec.ts";
 
-/** The questions over HTTP. */
+/** Triton's queries over HTTP. */
 export const httpApi: TritonApi = {
   metadata: (model) => httpQuery("GET", modelPath(model, "")),
   config: (model) => httpQuery("GET", modelPath(model, "/config")),
@@ -13,7 +13,7 @@ export const httpApi: TritonApi = {
   statistics: (model) => httpQuery("GET", model === undefined ? "/v2/models/stats" : modelPath(model, "/stats")),
   index: () => {
     const query = httpQuery("POST", "/v2/repository/index", '{"ready":true}');
-    // Over HTTP the list comes bare.
+    // Over HTTP, the list has no wrapper.
     return { ...query, read: (body) => ({ models: query.read(body) }) };
   },
   sharedMemory: {
@@ -32,7 +32,7 @@ function describeRegion(region: SharedRegion): object {
   return { raw_handle: { b64 }, device_id: region.deviceId, byte_size: region.sizeBytes };
 }
 
-/** Something to do, which is answered without a word. */
+/** Creates a command, whose response is empty. */
 function commandQuery(path: string, body: string): Query {
   return { ...httpQuery("POST", path, body), read: () => undefined };
 }
@@ -40,7 +40,7 @@ function commandQuery(path: string, body: string): Query {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A question over HTTP whose answer is JSON. */
+/** Creates a query over HTTP with a JSON response. */
 export function httpQuery(method: "GET" | "POST", path: string, body = ""): Query {
   return {
     request: {

@@ -13,39 +13,39 @@ import { stampHttpSequence } from "./sequence-stamp.ts";
 
 /** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
 
-/** How tensors are written. */
+/** Format of tensors. */
 export type TensorFormat = "binary" | "json";
 
 /** Settings of the HTTP codec. */
 export interface HttpCodecOptions {
   readonly inputFormat: TensorFormat;
   readonly outputFormat: TensorFormat;
-  /** Where the server puts outputs instead of sending them, by name. */
+  /** Outputs that the server writes to shared memory, by name. */
   readonly outputPlaces?: ReadonlyMap<string, SharedPlace>;
 }
 
-/** What stands before a request's id. */
+/** Precedes a request's id. */
 const ID_START = '{"id":"';
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Path of a model's resource: `/v2/models/NAME[/versions/VERSION]SUFFIX`. */
+/** Returns the path of a model's resource: `/v2/models/NAME[/versions/VERSION]SUFFIX`. */
 export function modelPath(model: Pick<ModelInfo, "name" | "version">, suffix: string): string {
   const version = model.version === "" ? "" : `/versions/${encodeSegment(model.version)}`;
   return `/v2/models/${encodeSegment(model.name)}${version}${suffix}`;
 }
 
-/** A path segment. What RFC 3986 lets stand in one stands as it is: Triton decodes nothing. */
+/** Encodes a path segment. Keeps all characters that RFC 3986 allows, because Triton does not decode paths. */
 export function encodeSegment(text: string): string {
-  // A server's own name for its model may hold half a surrogate pair.
+  // A server's model name may contain half of a surrogate pair.
   const encoded = encodeURIComponent(text.toWellFormed());
   if (encoded === text) return text;
   return encoded.replace(/%(?:2B|3D|40|3A|2C|26|24|3B)/g, decodeURIComponent);
 }
 
-/** Makes the codec of one model. */
+/** Creates the codec of one model. */
 export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): TensorCodec {
   const path = modelPath(model, "/infer");
   return {
@@ -165,7 +165,7 @@ function decodeResponse(
   return { id: typeof json["id"] === "string" ? json["id"] : "", outputs, describe: () => text };
 }
 
-/** What `JSON.parse` would round, in data of type INT64 or UINT64. */
+/** Numbers that `JSON.parse` would round, in INT64 and UINT64 data. */
 const LONG_INTEGER = /\d{16}/;
 
 function parseJson(text: string): Record<string, unknown> {
@@ -173,7 +173,7 @@ function parseJson(text: string): Record<string, unknown> {
     const value = LONG_INTEGER.test(text) ? parseLossless(text) : (JSON.parse(text) as unknown);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new ProtocolError(`response is not a JSON object: ${JSON.stringify(maskSecrets(text).slice(0, 60))}`);
 }

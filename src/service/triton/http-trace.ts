@@ -2,18 +2,16 @@ import { ProtocolError } from "../../transport/failure.ts";
 import type { TraceQueries, TraceValues } from "../service.ts";
 import { httpQuery } from "./http-api.ts";
 
-/** Triton's trace extension over HTTP. */
-
 const PATH = "/v2/trace/setting";
 
-/** The questions over HTTP. */
+/** Triton's trace extension over HTTP. */
 export const httpTrace: TraceQueries = {
   read: () => httpQuery("GET", PATH),
   write: (values) => httpQuery("POST", PATH, toBody(values)),
   parse: parseSettings,
 };
 
-/** Only the levels are a list; everything else is one text. */
+/** Only the levels are a list; all other values are strings. */
 function toBody(values: TraceValues): string {
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) body[name] = name === "trace_level" ? value : value[0];

@@ -1,4 +1,3 @@
-import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
@@ -12,9 +11,7 @@ import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
 import { readModel, type TritonModel } from "./model.ts";
 import { readStatistics } from "./statistics.ts";
-import { tritonTargetSchema } from "./target.ts";
-
-/** Triton, over HTTP or gRPC. */
+import { type TritonTargetPlan, tritonTargetSchema } from "./target.ts";
 
 export const tritonKind: ServiceKind<TritonTargetPlan> = {
   schema: tritonTargetSchema,
@@ -41,7 +38,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
         ],
   registerSecrets: registerServerSecrets,
   path: () => "v2",
-  api: { name: "kserve", path: "/v2", sign: /"extensions"\s*:/ },
+  api: { name: "kserve", path: "/v2", marker: /"extensions"\s*:/ },
   open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
 };
 
@@ -65,14 +62,14 @@ function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wir
 
 async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, ask: Ask): Promise<Service> {
   const name = { name: target.model, version: target.modelVersion };
-  // At once: a run begins with as few waits as possible. Of two failures the first question's is told.
+  // Query in parallel for a fast start. When both fail, the metadata's failure is reported.
   const metadataAnswer = ask(api.metadata(name), "model metadata");
   const configAnswer = ask(api.config(name), "model config");
   configAnswer.catch(() => {});
   const metadata = await metadataAnswer;
-  const told = await unlessMissing(configAnswer);
-  const config = told ?? {};
-  const bare = told === undefined ? await describeBareServer(target, api, ask) : undefined;
+  const answer = await unlessMissing(configAnswer);
+  const config = answer ?? {};
+  const bare = answer === undefined ? await describeBareServer(target, api, ask) : undefined;
   const ownModel = readModel(metadata, config, target.modelVersion);
   const composing = await findComposing(target, ownModel, config, api, ask);
   const model = composing.model;
@@ -117,12 +114,12 @@ function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
   };
 }
 
-/** What a server can do that does not tell its models' configurations, as servers of KServe's protocol other than Triton; loaded for those. */
+/** Loads what is needed for KServe servers other than Triton, which do not report model configurations. */
 async function describeBareServer(target: TritonTargetPlan, api: TritonApi, ask: Ask): Promise<BareServer> {
   return (await import("./bare-server.ts")).describeBareServer(target, api, ask);
 }
 
-/** The model and those it calls; what finds them is loaded for models that call any. */
+/** Finds the models that a model calls. Loads the code for that only when needed. */
 async function findComposing(
   { composingModels }: TritonTargetPlan,
   model: TritonModel,
@@ -137,7 +134,7 @@ async function findComposing(
   return { ...found, model: composeModel(model, found) };
 }
 
-/** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. @param name undefined for all models */
+/** Only the statistics depend on the server's extensions, so nothing else waits for these. @param name undefined for all models */
 async function findStatistics(
   api: TritonApi,
   name: ModelName | undefined,
@@ -165,7 +162,7 @@ function warningsOf(target: TritonTargetPlan): string[] {
   return warnings;
 }
 
-/** Models that need more than this version can do are refused before any load, never measured wrongly. */
+/** Rejects models that this version would measure wrongly. */
 function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: TritonTargetPlan): void {
   if (model.isDecoupled && !isStreaming) {
     throw new RunError(

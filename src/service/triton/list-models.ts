@@ -6,7 +6,7 @@ import { readModel } from "./model.ts";
 
 const DECOUPLED = "it is decoupled: write a scenario with streaming: true over gRPC";
 
-/** Asks for the models that are ready, each once, with what it takes. */
+/** Queries the models that are ready, each once, with their inputs and outputs. */
 export async function listTritonModels(api: TritonApi, ask: Ask): Promise<ListedModel[]> {
   const index = AnswerObject.of(await ask(api.index(), "the list of models"), "the list of models");
   const names = new Set<string>();

@@ -1,8 +1,8 @@
 import { type EnumSpec, type MessageSpec, message } from "../protobuf/message.ts";
 
 /**
- * The messages of Triton's gRPC service that Rampart exchanges: field names and numbers as in the KServe v2 protocol and Triton's
- * extensions of it (`grpc_service.proto`, `model_config.proto`).
+ * The messages of Triton's gRPC service that Rampart uses, with the field names and numbers of the KServe v2 protocol and Triton's
+ * extensions (`grpc_service.proto`, `model_config.proto`).
  */
 
 const duration = message(() => ({ count: [1, "uint64"], ns: [2, "uint64"] }));
@@ -21,7 +21,7 @@ const inferParameter = message(() => ({
   uint64_param: [5, "uint64"],
 }));
 
-/** Elements one by one, in the list of their type: what servers may send in place of raw contents. */
+/** Typed elements, which servers may send instead of raw contents. */
 const tensorContents = message(() => ({
   bool_contents: [1, "bool", "repeated"],
   int_contents: [2, "int32", "repeated"],
@@ -114,7 +114,7 @@ export const MODEL_STATISTICS: MessageSpec = message(() => ({
   ],
 }));
 
-/** What both sides of `TraceSetting` have: settings by name, each with its values. */
+/** The values of a trace setting, in requests and responses of `TraceSetting`. */
 const traceValues = message(() => ({ value: [1, "string", "repeated"] }));
 
 export const TRACE_SETTING_REQUEST: MessageSpec = message(() => ({

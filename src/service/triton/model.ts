@@ -3,24 +3,22 @@ import { AnswerObject, badAnswer } from "../answer.ts";
 import type { ModelInfo } from "../service.ts";
 import { DATATYPES, isDatatype, type TensorSpec } from "../tensor.ts";
 
-/** A Triton model: what its metadata and its configuration say together. */
-
 /** How the server schedules requests to the model. */
 export type SchedulerKind = "none" | "dynamic" | "sequence" | "ensemble" | "ensemble-sequence";
 
-/** A model on a Triton server. */
+/** A model on a Triton server, from its metadata and configuration. */
 export interface TritonModel extends ModelInfo {
   readonly kind: "triton";
   readonly scheduler: SchedulerKind;
-  /** True when one request may have any number of responses. */
+  /** Whether a request may have any number of responses. */
   readonly isDecoupled: boolean;
   readonly isResponseCacheEnabled: boolean;
 }
 
 /**
- * Joins metadata and configuration, both as the server's JSON (or the same fields decoded from gRPC).
- * @param version the version asked for; empty for the server's choice
- * @throws RunError when they are not what the protocol says
+ * Combines metadata and configuration, as JSON or decoded from gRPC.
+ * @param version the requested version; empty: the server chooses
+ * @throws RunError when they violate the protocol
  */
 export function readModel(metadata: unknown, config: unknown, version: string): TritonModel {
   const meta = AnswerObject.of(metadata, "model metadata");

@@ -1,14 +1,27 @@
-import type { RequestParameterPlan } from "../../plan/plan.ts";
+import type { Builders, Schema } from "../../plan/schema.ts";
 import type { ProtoObject } from "../protobuf/message.ts";
 
-/** Parameters of requests, as users write them and as Triton's gRPC service takes them. */
-
 export const PARAMETER_TYPES = ["bool", "int", "uint", "double", "string"] as const;
+
+/**
+ * A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any
+ * string.
+ */
+export interface RequestParameterPlan {
+  readonly type: (typeof PARAMETER_TYPES)[number];
+  readonly value: string;
+}
+
+/** The schema of a request parameter, whose text must be one of its type. */
+export function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
+  const parameter = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
+  return v.pipe(parameter, v.check(isParameterValue, "must be a value of its type"));
+}
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Whether a parameter's text is a value of its type: 64 bits for whole numbers, `true` or `false` for bool. */
+/** Whether a parameter's text is valid for its type: 64 bits for integers, `true` or `false` for booleans. */
 export function isParameterValue({ type, value }: RequestParameterPlan): boolean {
   switch (type) {
     case "string":
@@ -24,7 +37,7 @@ export function isParameterValue({ type, value }: RequestParameterPlan): boolean
   }
 }
 
-/** A parameter as an `InferParameter` message. */
+/** Converts a parameter to an `InferParameter` message. */
 export function toInferParameter({ type, value }: RequestParameterPlan): ProtoObject {
   switch (type) {
     case "string":

@@ -1,13 +1,10 @@
 import type { SequenceMark } from "../service.ts";
 
-/**
- * What tells Triton that a request belongs to a sequence, written anew for every request and therefore by hand. Source: Triton's sequence
- * extension.
- */
+/** Stamps for requests of sequences (Triton's sequence extension). Encoded by hand, because every request has its own. */
 
 const encoder = new TextEncoder();
 
-/** JSON that closes the id's string and gives the sequence's parameters; as long for `true` as for `false`. */
+/** Returns JSON that closes the id's string and adds the sequence's parameters. `true` and `false` have the same length. */
 export function stampHttpSequence({ id, isStart, isEnd }: SequenceMark): Uint8Array {
   return encoder.encode(
     `","parameters":{"sequence_id":${id},"sequence_start":${isStart ? "true " : "false"},"sequence_end":${isEnd ? "true " : "false"}}`,
@@ -15,12 +12,12 @@ export function stampHttpSequence({ id, isStart, isEnd }: SequenceMark): Uint8Ar
 }
 
 const ID_NAME = "sequence_id";
-/** By bytes of the id's varint: its map entry without the varint. */
+/** By length of the id's varint: its map entry without the varint. */
 const ID_STARTS: Uint8Array[] = [];
-/** The entries of the two flags, made with the first stamp. */
+/** The entries of the two flags, created for the first stamp. */
 let flags: { readonly start: Uint8Array; readonly end: Uint8Array } | undefined;
 
-/** Three entries of the request's map of parameters: `sequence_id` (int64), `sequence_start` and `sequence_end` (bool). */
+/** Returns three entries of the request's parameter map: `sequence_id` (int64), `sequence_start` and `sequence_end` (bool). */
 export function stampGrpcSequence({ id, isStart, isEnd }: SequenceMark): Uint8Array {
   flags ??= { start: flagEntry("sequence_start"), end: flagEntry("sequence_end") };
   const { start, end } = flags;
@@ -51,13 +48,13 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
-/** A map entry of field 4 up to where its value's message begins. */
+/** Returns the start of an entry of map field 4, up to its value's message. */
 function mapEntryStart(name: string, valueBytes: number): Uint8Array {
   const entryBytes = 2 + name.length + 2 + valueBytes;
   return Uint8Array.of(0x22, entryBytes, 0x0a, name.length, ...encoder.encode(name), 0x12, valueBytes);
 }
 
-/** An entry whose last byte is its `bool_param`. */
+/** Returns an entry whose last byte is its `bool_param`. */
 function flagEntry(name: string): Uint8Array {
   return Uint8Array.of(...mapEntryStart(name, 2), 0x08, 0); // bool_param
 }

@@ -1,7 +1,7 @@
 import { AnswerObject } from "../answer.ts";
 import type { ServerCounters } from "../statistics.ts";
 
-/** Reads Triton's statistics answer, one entry per model version. Throws `RunError` where it is not what the protocol says. */
+/** Reads Triton's statistics, one entry per model version. @throws RunError when they violate the protocol */
 export function readStatistics(data: unknown): ServerCounters[] {
   const counters: ServerCounters[] = [];
   for (const model of AnswerObject.of(data, "model statistics").objects("model_stats"))

@@ -1,43 +1,76 @@
-import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
-import type { Builders, Schema } from "../../plan/schema.ts";
-import { headersSchema, moreUrlsSchema, tlsSchema } from "../target-schemas.ts";
-import { isParameterValue, PARAMETER_TYPES } from "./parameters.ts";
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { DEFAULT_TLS } from "../../plan/tls.ts";
+import { serverEntries } from "../target-schemas.ts";
+import { parameterSchema } from "./parameters.ts";
 
-/** A request parameter, whose text must be one of its type. */
-function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
-  const parameter = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
-  return v.pipe(parameter, v.check(isParameterValue, "must be a value of its type"));
+/** A Triton server, or another server with the KServe v2 protocol. */
+export type TritonTargetPlan = PlanOf<typeof tritonTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly triton: TritonTargetPlan;
+  }
 }
 
-/** The schema of a Triton target. */
-export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
+/** A model that the measured model calls. */
+export type ComposingModelPlan = TritonTargetPlan["composingModels"][number];
+
+/** A Triton target with perf_analyzer's defaults. */
+export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | "model"> = {
+  kind: "triton",
+  modelVersion: "",
+  batchSize: 1,
+  isStreaming: false,
+  inputTensorFormat: "binary",
+  outputTensorFormat: "binary",
+  headers: [],
+  shapes: {},
+  sharedMemory: "none",
+  outputSharedMemoryBytes: 102_400,
+  parameters: {},
+  compression: "none",
+  composingModels: [],
+  tls: DEFAULT_TLS,
+};
+
+/** Returns the schema of a Triton target. */
+export function tritonTargetSchema(v: Builders) {
   const format = v.picklist(["binary", "json"], "must be binary or json");
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const target = v.object({
     kind: v.literal("triton"),
-    url: v.pipe(v.string(), v.nonEmpty("must name a server")),
-    moreUrls: moreUrlsSchema(v),
+    ...serverEntries(v),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
-    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
+    /** Empty: the server chooses. */
     modelVersion: v.string(),
+    /** Items per request, 1 or more. */
     batchSize: whole,
+    /** One bidirectional gRPC stream per lane instead of unary calls. */
     isStreaming: v.boolean(),
     inputTensorFormat: format,
     outputTensorFormat: format,
-    headers: headersSchema(v),
+    /** Sizes of inputs with variable shape, without the batch dimension. */
     shapes: v.record(v.string(), v.array(whole)),
+    /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
     sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
+    /** Shared memory for one item of an output with variable size. */
     outputSharedMemoryBytes: v.pipe(
       v.number(),
       v.integer("must be a whole number"),
       v.minValue(0, "must be 0 or more"),
     ),
+    /** Extra parameters of every request, by name; gRPC only. */
     parameters: v.record(v.string(), parameterSchema(v)),
+    /** Compression of requests; gRPC only. */
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
+    /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
     composingModels: v.array(
-      v.object({ name: v.pipe(v.string(), v.nonEmpty("must name a model")), version: v.string() }),
+      v.object({
+        name: v.pipe(v.string(), v.nonEmpty("must name a model")),
+        /** Empty: the running version. */
+        version: v.string(),
+      }),
     ),
-    tls: tlsSchema(v),
   });
   return v.pipe(
     target,

@@ -106,7 +106,7 @@ export class Channel {
       this.headers = new RepeatedHeaders(list, this.headers?.signalledBytes);
       this.headersPath = user.path;
     }
-    user.open(connection, this.headers.nextBlock(connection.peerTableBytes));
+    user.open(connection, this.headers.nextBlock(connection.frames.peerTableBytes));
     if (!connection.isReading) this.flushSoon();
   }
 

@@ -1,13 +1,12 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime/socket.ts";
-import { unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
-import { type Failure, failureOfReading, statusFailure } from "../failure.ts";
+import { type Failure, failureOfReading } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
 import { StampScratch } from "../stamp-scratch.ts";
-import { expectResponses } from "../streamed-responses.ts";
+import { expectOneResponse } from "../streamed-responses.ts";
 import { type Http1Message, headOf } from "./encode.ts";
 import { ResponseParser } from "./parser.ts";
 import { ReceivedResponse } from "./received-response.ts";
@@ -105,13 +104,16 @@ export class Connection {
       return;
     }
     this.drop();
-    this.finish({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+    this.response.fail({
+      kind: "stalled",
+      message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}`,
+    });
   }
 
   /** Closes the connection and fails its request, if any. */
   abort(failure: Failure): void {
     this.drop();
-    this.finish(failure);
+    this.response.fail(failure);
   }
 
   private connect(): void {
@@ -196,39 +198,18 @@ export class Connection {
     try {
       this.parser.feed(bytes);
     } catch (error) {
-      this.failReading(error);
+      this.drop();
+      this.response.failReading(error, this.parser.head.status);
       return;
     }
     if (this.response.isComplete) this.responded(socket);
     else this.response.keepUnread();
   }
 
-  private failReading(error: unknown): void {
-    const { status } = this.parser.head;
-    const failure = failureOfReading(error);
-    const { call } = this;
-    this.drop();
-    if (failure.kind !== "limit" || status < 400) {
-      this.finish(failure);
-      return;
-    }
-    // The error status is more useful than the size limit.
-    call.endNs = this.response.readNs;
-    this.response.giveBody();
-    this.finish({ kind: "http", status, message: `HTTP status ${status}` });
-  }
-
-  private completeResponse(): void {
-    const { call, response } = this;
-    response.isComplete = false;
-    call.endNs = response.readNs;
-    response.giveBody();
-  }
-
   private responded(socket: Socket): void {
     const parser = this.parser;
     const call = this.call;
-    this.completeResponse();
+    this.response.complete();
     // After a response that arrived before its request was sent, the connection's state is unknown.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
@@ -236,23 +217,8 @@ export class Connection {
     if (++this.servedCount === 2) this.trust.prove();
     if (!parser.keepAlive || overtaken || extra) this.drop();
     if (extra) {
-      this.finish({ kind: "protocol", message: "bytes after the end of the response" });
-    } else if (parser.head.status >= 300) {
-      this.finish(statusFailure(parser.head.status, parser.head.location));
-    } else this.succeed();
-  }
-
-  /** Ends the request with success, unless its response is not valid. */
-  private succeed(): void {
-    const { call } = this;
-    const fault = this.response.findFault(this.parser.head.contentEncoding);
-    if (fault === undefined) {
-      call.isActive = false;
-      this.options.onDone(call);
-      return;
-    }
-    call.body = fault.bytes;
-    this.finish(unreadable(fault.reason));
+      this.response.fail({ kind: "protocol", message: "bytes after the end of the response" });
+    } else this.response.conclude(parser.head);
   }
 
   private closed(error: Error | undefined, socket: Socket): void {
@@ -267,7 +233,7 @@ export class Connection {
     else if (wasOpen) this.closedWhileOpen(error);
     else {
       this.waiting = undefined;
-      this.finish(connectFailure(error));
+      this.response.fail(connectFailure(error));
     }
   }
 
@@ -275,17 +241,22 @@ export class Connection {
     this.response.readNs = nowNs();
     if (this.call.firstByteNs === 0) {
       if (this.canResend(error)) this.resend();
-      else this.finish({ kind: "closed", message: describeClose(error, "before any byte of the response") });
+      else this.response.fail({ kind: "closed", message: describeClose(error, "before any byte of the response") });
       return;
     }
     try {
       this.parser.end();
     } catch (problem) {
-      this.finish({ kind: "closed", message: failureOfReading(problem).message });
+      this.response.fail({ kind: "closed", message: failureOfReading(problem).message });
       return;
     }
-    if (this.response.isComplete) this.respondedByClose();
-    else this.finish({ kind: "closed", message: describeClose(error, "within the response") });
+    if (!this.response.isComplete) {
+      this.response.fail({ kind: "closed", message: describeClose(error, "within the response") });
+      return;
+    }
+    // The response's body ends with the connection.
+    this.response.complete();
+    this.response.conclude(this.parser.head);
   }
 
   /** Whether a request was written to a reused connection and no byte of a response has arrived. */
@@ -310,26 +281,6 @@ export class Connection {
     this.connect();
   }
 
-  /** Handles a response whose body ends with the connection. */
-  private respondedByClose(): void {
-    const { status, location } = this.parser.head;
-    this.completeResponse();
-    if (status >= 300) this.finish(statusFailure(status, location));
-    else this.succeed();
-  }
-
-  private finish(failure: Failure): void {
-    const call = this.call;
-    if (!call.isActive) return;
-    if (failure.kind !== "http" && failure.kind !== "unreadable") call.endNs = nowNs();
-    if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
-    call.failure = failure;
-    call.isActive = false;
-    call.isSending = false;
-    this.response.reset();
-    this.options.onDone(call);
-  }
-
   private drop(): void {
     const socket = this.socket;
     this.socket = undefined;
@@ -346,10 +297,4 @@ export class Connection {
     this.onPreconnected = undefined;
     settle?.();
   }
-}
-
-function expectOneResponse(call: Call): void {
-  expectResponses(call);
-  call.responseCount = 1;
-  call.messageCount = 1;
 }

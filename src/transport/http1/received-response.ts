@@ -1,13 +1,22 @@
-import type { AnswerFault } from "../answer-check.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import { unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { MAX_ERROR_BODY_BYTES, ProtocolError, ResponseTooLargeError } from "../failure.ts";
+import {
+  type Failure,
+  failureOfReading,
+  MAX_ERROR_BODY_BYTES,
+  ProtocolError,
+  ResponseTooLargeError,
+  statusFailure,
+} from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
 import { expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import type { ResponseParser, ResponseSink } from "./parser.ts";
+import type { ResponseHead } from "./response-head.ts";
 
-/** The response to a slot's current request: its body, or its server-sent events. */
+/** The response to a slot's current request, its body or its server-sent events, and the end of the request. */
 export class ReceivedResponse implements ResponseSink {
   isComplete = false;
   /** Start of handling the current socket read. */
@@ -38,19 +47,55 @@ export class ReceivedResponse implements ResponseSink {
     this.body.clear();
   }
 
-  /** Moves the body to the call, as far as it was kept. */
-  giveBody(): void {
+  /** Takes the end of the response: its time, and the body as far as it was kept. */
+  complete(): void {
+    this.isComplete = false;
+    this.call.endNs = this.readNs;
     if (this.body.length > 0) this.call.body = this.body.take();
+  }
+
+  /** Ends the request after a complete response: with success, unless its status or content is an error. */
+  conclude({ status, location, contentEncoding }: ResponseHead): void {
+    if (status >= 300) {
+      this.fail(statusFailure(status, location));
+      return;
+    }
+    const { call } = this;
+    const fault = this.checked.end(contentEncoding);
+    if (fault === undefined) {
+      call.isActive = false;
+      this.options.onDone(call);
+      return;
+    }
+    call.body = fault.bytes;
+    this.fail(unreadable(fault.reason));
+  }
+
+  /** Ends the request, if there is one, with a failure. */
+  fail(failure: Failure): void {
+    const { call } = this;
+    if (!call.isActive) return;
+    const hasEnded = failure.kind === "http" || failure.kind === "unreadable";
+    call.fail(failure, hasEnded ? call.endNs : nowNs());
+    this.reset();
+    this.options.onDone(call);
+  }
+
+  /** Ends the request after an error while its response was parsed. @param status of the response; 0 before its status line */
+  failReading(error: unknown, status: number): void {
+    const failure = failureOfReading(error);
+    if (failure.kind !== "limit" || status < 400) {
+      this.fail(failure);
+      return;
+    }
+    // The error status is more useful than the size limit.
+    this.complete();
+    this.fail({ kind: "http", status, message: `HTTP status ${status}` });
   }
 
   /** Copies unchecked bytes before the next read overwrites them. */
   keepUnread(): void {
     this.checked.flush();
-  }
-
-  /** Returns why the complete response is not valid; undefined when it is. @param encoding its content encoding; empty: none */
-  findFault(encoding: string): AnswerFault | undefined {
-    return this.checked.end(encoding);
   }
 
   onHead(parser: ResponseParser): boolean {

@@ -2,7 +2,7 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { latin1Text } from "../latin1.ts";
 
 const SHOWN_CHARACTERS = 60;
-const LOOKED_AT_BYTES = 1024;
+const EXAMINED_BYTES = 1024;
 
 /** Whether a header line has this name. @param name lower case; compared case-insensitively */
 export function isName(input: Uint8Array, start: number, end: number, name: string): boolean {
@@ -57,6 +57,6 @@ export function hexadecimal(input: Uint8Array, start: number, end: number): numb
 export function quote(input: Uint8Array, start: number, end: number): string {
   // Mask before cutting, so that a secret across the cut is masked too.
   return JSON.stringify(
-    maskSecrets(latin1Text(input, start, Math.min(end, start + LOOKED_AT_BYTES))).slice(0, SHOWN_CHARACTERS),
+    maskSecrets(latin1Text(input, start, Math.min(end, start + EXAMINED_BYTES))).slice(0, SHOWN_CHARACTERS),
   );
 }

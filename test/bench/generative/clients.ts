@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
-import { benchFolder } from "../clients.ts";
+import { baselineName, benchFolder } from "../clients.ts";
 import { freshCopy } from "../fresh.ts";
 import { installPerfAnalyzer } from "../peers/install.ts";
 import { installPythonTool, OFFLINE_TOKENIZER, offlineEnvironment } from "./peers.ts";
@@ -32,9 +32,11 @@ export interface Tool {
   readStreams(): MeasuredStream[];
 }
 
-/** Rampart's executable, and the others, installed where missing. One that cannot be is left out, with the reason on stderr. */
-export async function openTools(executable: string): Promise<Tool[]> {
-  const tools = [rampartTool(freshCopy(executable, join(benchFolder, "fresh")))];
+/** Rampart's executable, an earlier one where it is named, and the others, installed where missing. One that cannot be is left out, with the reason on stderr. */
+export async function openTools(executable: string, baseline: string | undefined): Promise<Tool[]> {
+  const fresh = join(benchFolder, "fresh");
+  const tools = [rampartTool("rampart", freshCopy(executable, fresh))];
+  if (baseline !== undefined) tools.push(rampartTool(baselineName, freshCopy(baseline, join(fresh, baselineName))));
   for (const open of [openPerfAnalyzer, openGenaiPerf, openAiperf]) {
     try {
       tools.push(await open());
@@ -45,8 +47,7 @@ export async function openTools(executable: string): Promise<Tool[]> {
   return tools;
 }
 
-function rampartTool(program: string): Tool {
-  const name = "rampart";
+function rampartTool(name: string, program: string): Tool {
   return {
     name,
     version: "",

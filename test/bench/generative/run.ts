@@ -1,13 +1,14 @@
-// npm run bench:generative [-- --rounds N --executable FILE --only TEXT --memory]
+// npm run bench:generative [-- --rounds N --executable FILE --baseline FILE --only TEXT --memory]
 //
 // Measures `rampart genai-perf` against AIPerf, GenAI-Perf and the perf_analyzer below it, interleaved, on a Go stub of a language model that
-// counts requests and notes when tokens leave. Exits with 1 when a goal is missed. --memory runs 100,000 streams and looks at memory instead.
+// counts requests and notes when tokens leave. Exits with 1 when a goal is missed. --memory runs 100,000 streams and looks at memory instead. --baseline adds the
+// rows of an earlier executable.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type LlmStub, type LlmStubOptions, startLlmStub } from "../../servers/llm-stub.ts";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
-import { benchFolder, root } from "../clients.ts";
+import { baselineName, benchFolder, root } from "../clients.ts";
 import { buildMeasure, runMeasured } from "../measure.ts";
 import { chooseCores } from "../pin.ts";
 import { writeFigures } from "../write-figures.ts";
@@ -61,7 +62,7 @@ const CASES: readonly (Case & {
     kind: "report",
     stub: { tokens: 20 },
     loadOf: (tool) =>
-      tool === "rampart"
+      tool === "rampart" || tool === baselineName
         ? { isStreaming: true, concurrency: 1, requests: REPORT_REQUESTS, tokenizer: largeTokenizer() }
         : undefined,
   },
@@ -70,7 +71,7 @@ const CASES: readonly (Case & {
     kind: "truth",
     stub: PACED,
     isPinned: true,
-    loadOf: (tool) => (tool === "rampart" || tool === "perf_analyzer" ? PACED_LOAD : undefined),
+    loadOf: (tool) => (["rampart", baselineName, "perf_analyzer"].includes(tool) ? PACED_LOAD : undefined),
   },
 ];
 
@@ -90,6 +91,7 @@ async function main(): Promise<number> {
     options: {
       rounds: { type: "string", default: "3" },
       executable: { type: "string", default: join(root, "dist", "rampart") },
+      baseline: { type: "string" },
       only: { type: "string", default: "" },
       memory: { type: "boolean", default: false },
     },
@@ -108,7 +110,7 @@ async function main(): Promise<number> {
   const cores = chooseCores();
   if (cores === undefined)
     console.error("bench: nothing is held to cores: there are not two, or the system does not tell");
-  const tools = await openTools(executable);
+  const tools = await openTools(executable, values.baseline && resolve(values.baseline));
   const samples: Samples = new Map();
   const problems: string[] = [];
   for (let round = 0; round < rounds; round++)

@@ -15,7 +15,7 @@ import { TOKENIZER } from "./run-captured.ts";
 
 const LIMIT = { timeout: 60_000 };
 
-describe("only what is sent is made", () => {
+describe("only requests that are sent are created", () => {
   const plan = makePlan({
     inputs: { kind: "payloads", file: "inputs.json", isInOrder: true },
     load: { kind: "concurrency", levels: { kind: "list", values: [4] }, search: "linear" },

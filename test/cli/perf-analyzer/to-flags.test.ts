@@ -5,9 +5,10 @@ import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";
-import type { OpenAiTargetPlan, Plan } from "../../../src/plan/plan.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
 import { NO_TRACE } from "../../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
+import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 
 /** Plans written as flags: read back they are the same plan, but for what a note says. */
@@ -262,7 +263,7 @@ test("the embedded target becomes the mock at its default ports", () => {
   }
 });
 
-test("a server that takes payloads, and the embedded one that does, are told as such", () => {
+test("targets that accept payloads, including the embedded one, keep their kind", () => {
   const openai: OpenAiTargetPlan = {
     kind: "openai",
     url: "https://host:9",

@@ -4,6 +4,7 @@ import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
+import { VERSION } from "../../../src/report/version.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import type { ServerUsage } from "../../../src/service/openai/answer-parts.ts";
 import { makeWindow, tallyOf } from "../../measure/make-window.ts";
@@ -55,7 +56,7 @@ const RUN: RunResult = makeResult(
 );
 
 function settingsOf(change: Partial<SummarySettings> = {}): SummarySettings {
-  return { family: "text", isStreaming: true, goodput: null, run: RUN, ...change };
+  return { family: "text", isStreaming: true, goodput: undefined, run: RUN, ...change };
 }
 
 test("requests are counted without the warm-up, and those whose answer turned out to be an error as failed", () => {
@@ -123,7 +124,7 @@ function rowsOf(table: string): Record<string, readonly string[]> {
   return Object.fromEntries(rows);
 }
 
-test("the table has what was measured, the server's counts beside the client's", () => {
+test("the table has the measurements, with the server's counts beside the client's", () => {
   const columns = new TokenColumns();
   addThinking(columns, 0, USAGE);
   addThinking(columns, 80, { ...USAGE, promptTokens: 17 });
@@ -174,9 +175,8 @@ test("the JSON file has everything with its unit, sample sizes, counts and the c
   columns.failureExample = "overloaded";
   const summary = summarizeRun(columns, settingsOf());
   const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
-  const parts = { summary, columns, run: RUN, goodput: null, about, warnings: ["a doubt"], version: "1.2.3" };
-  const json = JSON.parse(formatRampartJson(parts));
-  assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [1, "1.2.3", ["tiny"], ["a doubt"]]);
+  const json = JSON.parse(formatRampartJson({ summary, columns, run: RUN, about }, ["a doubt"]));
+  assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [1, VERSION, ["tiny"], ["a doubt"]]);
   assert.deepEqual([json.startedAt, json.runDurationSec, json.isPartial], ["2023-11-14T22:13:20.000Z", 3.5, false]);
   assert.deepEqual(json.requests, { sent: 10, completed: 5, failed: 4, cancelled: 1, measured: 4, withoutContent: 0 });
   assert.deepEqual(json.warmup, { sent: 2, failed: 1 });
@@ -220,7 +220,7 @@ test("the JSON file of a load with due times has latencies from these, and why t
   const run = makeResult(makePlan({}), [makeLevel({ unit: "request-rate", level: 5, window })]);
   const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
   const summary = summarizeRun(columns, settingsOf({ run }));
-  const text = formatRampartJson({ summary, columns, run, goodput: null, about, warnings: [], version: "1" });
+  const text = formatRampartJson({ summary, columns, run, about }, []);
   const [level] = JSON.parse(text).levels;
   assert.deepEqual([level.unit, level.level], ["request-rate", 5]);
   assert.deepEqual([level.latencyFromDueTimeMs.avg, level.latencyFromDueTimeMs.count], [25, 1]);

@@ -4,11 +4,11 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, describe, test } from "node:test";
 import { type MockServer, startMock } from "../../../src/mock/server.ts";
-import type { OpenAiTargetPlan, TritonTargetPlan } from "../../../src/plan/plan.ts";
 import type { FailureFacts } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../src/plan/triton-target.ts";
 import { type Diagnosis, diagnose, diagnoseServer } from "../../../src/run/judge/diagnosis.ts";
+import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
+import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -83,7 +83,7 @@ test("failures of other kinds, and of several servers, are left as they are", as
   assert.equal(await diagnose({ target: openAi("127.0.0.1:1", { moreUrls: ["h:2"] }) }, http(401)), undefined);
 });
 
-test("a server that serves both APIs is no mistake", () => {
+test("a server with both APIs is not a mistake", () => {
   const asked = { wire: "http", api: "openai", isSecure: false, address: "h:1", path: "/x", hasKey: false } as const;
   assert.equal(diagnoseServer(asked, { speaks: "http", apis: ["kserve", "openai"] }), undefined);
 });

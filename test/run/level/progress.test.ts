@@ -14,7 +14,7 @@ test("progress follows the driver", async () => {
   const { sentCount, completedCount, failedCount, cancelledCount, outstanding, openResponses } = progress;
   assert.deepEqual([sentCount, completedCount, failedCount, cancelledCount, outstanding], [5, 1, 1, 1, 2]);
   assert.equal(openResponses, 3);
-  progress.handOver();
+  progress.drainRecords();
   assert.equal(flags.length, 3);
   driver.close();
 });

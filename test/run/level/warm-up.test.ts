@@ -13,7 +13,7 @@ function begin(count: number, durationMs: number) {
   const { driver, signal } = level;
   const policy = { isWarmingUp: false } as FailurePolicy;
   const canceller = new Canceller({ sharePct: 100, delayMs: 0, seed: 1 });
-  canceller.isOn = true;
+  canceller.isEnabled = true;
   const started = {
     driver,
     policy,
@@ -26,7 +26,7 @@ function begin(count: number, durationMs: number) {
   return { ...level, policy, canceller, done: warmUp(started) };
 }
 
-test("no more requests are in flight than there are in all", () => {
+test("the concurrency does not exceed the number of requests", () => {
   assert.deepEqual(warmUpDrive(drive, 3, 0), { ...drive, concurrency: 3 });
   assert.deepEqual(warmUpDrive(drive, 9, 0), drive);
   assert.deepEqual(warmUpDrive(drive, 3, 100), drive, "a time has no number");
@@ -34,7 +34,7 @@ test("no more requests are in flight than there are in all", () => {
 
 test("a number of requests is sent and answered", async () => {
   const { clock, driver, done, policy, canceller } = begin(10, 0);
-  assert.deepEqual([policy.isWarmingUp, canceller.isOn], [true, false]);
+  assert.deepEqual([policy.isWarmingUp, canceller.isEnabled], [true, false]);
   assert.deepEqual(await settleWithin(clock, 1000, done), { sentCount: 10, failedCount: 0 });
   assert.deepEqual([driver.outstanding, policy.isWarmingUp], [0, false]);
 });
@@ -53,7 +53,7 @@ for (const [count, sentCount] of [
     driver.close();
   });
 
-test("failures are counted apart", async () => {
+test("failures are counted separately", async () => {
   const { clock, client, done, server } = begin(1, 0);
   server.latencyMs = 1e9;
   await clock.advanceMs(1);

@@ -9,7 +9,7 @@ function makeCanceller(delayMs: number, sharePct = 100) {
   const canceller = new Canceller({ sharePct, delayMs, seed: 1 }, clock);
   const cancelled: (readonly [slot: number, atMs: number, message: string])[] = [];
   canceller.attach((slot, { message }) => cancelled.push([slot, clock.nowMs, message]));
-  canceller.isOn = true;
+  canceller.isEnabled = true;
   return { clock, canceller, cancelled };
 }
 
@@ -52,11 +52,11 @@ test("the time counts from when all of the request's bytes had left", async () =
   );
 });
 
-test("a request that is over by then is left alone", async () => {
+test("a request that is ended by then is left alone", async () => {
   const { clock, canceller, cancelled } = makeCanceller(30);
   canceller.add(sentAt(0, 0));
   await clock.advanceMs(29);
-  canceller.over(0);
+  canceller.ended(0);
   await clock.advanceMs(100);
   assert.deepEqual([cancelled, clock.timerCount], [[], 0]);
 });
@@ -75,7 +75,7 @@ test("the seed draws the share of requests, and none while it is off", async () 
     drawn,
     "the same ones in each run",
   );
-  canceller.isOn = false;
+  canceller.isEnabled = false;
   cancelled.length = 0;
   for (let slot = 0; slot < 1000; slot++) canceller.add(sentAt(slot, 2));
   await clock.advanceMs(100);

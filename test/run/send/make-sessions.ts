@@ -21,12 +21,12 @@ function makeSessions(...turnCounts: number[]): Dataset {
   return { streams, isFromJson: true, warnings: [] };
 }
 
-/** A conversation that puts the last answer behind what it asks; the answer "?" cannot be read. */
+/** A conversation that appends the last answer to its request; the answer "?" is unreadable. */
 function openConversation(): Conversation {
   let heard: number[] = [];
   return {
-    ask: (turn) => Uint8Array.of(...turn, ...heard),
-    hear: (reads) => {
+    nextRequest: (turn) => Uint8Array.of(...turn, ...heard),
+    addAnswer: (reads) => {
       heard = [...(reads[0] ?? [])];
       return heard[0] === 63 ? "unreadable" : undefined;
     },

@@ -16,7 +16,7 @@ test("a slot knows its request, and others do not", () => {
   assert.deepEqual([intendedNs[1], isDelayed[1], steps[1]], [Number.NaN, false, 0]);
 });
 
-test("what is known of a slot can be copied, whatever happens to the slot then", () => {
+test("a slot's data can be copied, independent of later changes", () => {
   const slots = new Slots();
   const kept = new Slots();
   slots.fill(0, request, 5, 100, true);
@@ -32,7 +32,7 @@ test("what is known of a slot can be copied, whatever happens to the slot then",
 test("a lane takes its own slots, the one it released last first", () => {
   const slots = new Slots();
   slots.grow(6);
-  slots.deal(2);
+  slots.assignLanes(2);
   assert.deepEqual([slots.take(0), slots.take(0), slots.take(1)], [0, 2, 1]);
   slots.release(0);
   assert.deepEqual([slots.take(0), slots.take(0)], [0, 4]);
@@ -41,7 +41,7 @@ test("a lane takes its own slots, the one it released last first", () => {
 test("a lane without a free slot gets one of a new round, whose others are free", () => {
   const slots = new Slots();
   slots.grow(3);
-  slots.deal(3);
+  slots.assignLanes(3);
   assert.deepEqual([slots.take(1), slots.take(1)], [1, 4]);
   assert.equal(slots.count, 6);
   assert.deepEqual([slots.take(0), slots.take(0), slots.take(2), slots.take(2)].toSorted(), [0, 2, 3, 5]);

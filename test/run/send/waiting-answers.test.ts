@@ -8,7 +8,7 @@ import { makeDriver } from "./fake-client.ts";
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
 const ENDLESS = Number.POSITIVE_INFINITY;
 
-test("a slot has its next request before its answer is looked into, which happens with what was known of the former one", async () => {
+test("a slot has its next request before its answer is judged, with the data of the earlier request", async () => {
   const seen: { sent: number; endNs: number; step: number }[] = [];
   const ends: number[] = [];
   const { driver, client, flags } = makeDriver({
@@ -57,20 +57,20 @@ test("an answer that is found wrong later is a failure like any other, and one t
 });
 
 const LIMITS = [
-  { name: "by number", most: { answers: 256, bytes: 1e9 }, bodyBytes: 1, waiting: 256 },
-  { name: "by size", most: { answers: 1000, bytes: 10_500 }, bodyBytes: 922, waiting: 10 },
-  { name: "but for one, however large", most: { answers: 256, bytes: 100 }, bodyBytes: 1000, waiting: 1 },
-  { name: "by far more than 256, by default", most: undefined, bodyBytes: 1, waiting: 600 },
+  { name: "by number", max: { answers: 256, bytes: 1e9 }, bodyBytes: 1, waiting: 256 },
+  { name: "by size", max: { answers: 1000, bytes: 10_500 }, bodyBytes: 922, waiting: 10 },
+  { name: "but for one, however large", max: { answers: 256, bytes: 100 }, bodyBytes: 1000, waiting: 1 },
+  { name: "by far more than 256, by default", max: undefined, bodyBytes: 1, waiting: 600 },
 ] as const;
-for (const { name, most, bodyBytes, waiting: mostWaiting } of LIMITS)
-  test(`answers that wait are limited ${name}, and looked into in the order in which they came, each with its own body`, () => {
+for (const { name, max, bodyBytes, waiting: mostWaiting } of LIMITS)
+  test(`deferred answers are limited ${name}, and judged in order of arrival, each with its own body`, () => {
     const judged: number[] = [];
     const bodies: (number | undefined)[] = [];
     const judge = (call: Call): void => {
       judged.push(call.endNs);
       bodies.push(call.body?.[0]);
     };
-    const waiting = new WaitingAnswers(judge, { most });
+    const waiting = new WaitingAnswers(judge, { max });
     const slots = new Slots();
     slots.grow(1);
     const call = new Call(0);

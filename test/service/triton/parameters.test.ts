@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RequestParameterPlan } from "../../../src/plan/plan.ts";
 import { encodeMessage, message } from "../../../src/service/protobuf/message.ts";
-import { isParameterValue, toInferParameter } from "../../../src/service/triton/parameters.ts";
+import {
+  isParameterValue,
+  type RequestParameterPlan,
+  toInferParameter,
+} from "../../../src/service/triton/parameters.ts";
 
 const INFER_PARAMETER = message(() => ({ int64_param: [2, "int64"], uint64_param: [5, "uint64"] }));
 
@@ -23,7 +26,7 @@ const cases: readonly (readonly [
 ];
 
 for (const [type, good, bad] of cases) {
-  test(`what is a value of type ${type}`, () => {
+  test(`valid values of type ${type}`, () => {
     for (const value of good) assert.equal(isParameterValue({ type, value }), true, value);
     for (const value of bad) assert.equal(isParameterValue({ type, value }), false, value);
   });

@@ -1,47 +1,26 @@
 import { join } from "node:path";
+import type { Checkpoint } from "../../../campaign/checkpoint.ts";
+import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
-import type { SweepPoint } from "../../../report/genai-perf/sweep/sweep.ts";
+import { formatPoint, type PointParameters, type SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
-import { isWhole, type Keeper } from "../checkpoint/keep.ts";
+import { isWhole, toKeepable } from "../checkpoint/keep.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { nameFolder } from "../profile/folder-name.ts";
-import { isUnstable } from "../profile/instability.ts";
-import { type Profile, runProfile } from "../profile/run-profile.ts";
+import { isUnstable, type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work.ts";
-import { applyPoint, formatPoint, type PointParameters } from "./points.ts";
+import { applyPoint } from "./points.ts";
 
 /** Measures one point of a sweep: a profile with the point's settings in a folder of its own. */
-
-/** Result of a point. */
-export type PointOutcome =
-  | {
-      readonly kind: "measured";
-      readonly point: SweepPoint;
-      readonly settings: GenaiSettings;
-      /** Why the point does not count as passed: failed requests, or an unstable measurement. Undefined if it passed. */
-      readonly complaint: string | undefined;
-      /** Whether the client may have been the limit instead of the server. Unknown for results from a checkpoint. */
-      readonly isClientLimited: boolean;
-    }
-  | { readonly kind: "failed"; readonly parameters: PointParameters; readonly reason: string }
-  /** Ctrl-C. */
-  | { readonly kind: "interrupted" };
-
-/**
- * Measures a point and adds it to the sweep's state and files.
- * @param progress progress of the sweep, in words
- * @param repeat number of earlier measurements of the point; default: 0
- */
-export type Measure = (parameters: PointParameters, progress: string, repeat?: number) => Promise<PointOutcome>;
 
 /** Data that all points of a sweep share. */
 export interface SweepParts {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
   readonly io: CommandIo;
-  readonly keeper: Keeper;
+  readonly checkpoint: Checkpoint;
   /** Keeps the tokenizer loaded. */
   readonly tokens: SharedTokenWork;
 }
@@ -58,15 +37,19 @@ export async function measurePoint(
   isFirst: boolean,
   repeat: number,
 ): Promise<PointOutcome> {
-  const { given, io, keeper, tokens } = parts;
+  const { given, io, checkpoint, tokens } = parts;
   const settings = applyPoint(parts.settings, parameters);
-  const kept = repeat === 0 ? keeper.find(settings, formatPoint(parameters)) : undefined;
-  if (kept !== undefined) {
-    const { name, folder, result } = kept;
-    const point = { name, parameters, result, folder };
-    return { kind: "measured", point, settings, complaint: undefined, isClientLimited: false };
-  }
-  const folderName = nameFolder(settings, { kind: "sweep", values: parameters });
+  const keepable = toKeepable(settings, given);
+  const toPoint = ({ name, folder, result }: Pick<SweepRow, "name" | "folder" | "result">): SweepRow => ({
+    ...{ name, parameters, result, folder, ...(repeat === 0 ? {} : { repeat }) },
+    // Like in GenAI-Perf, a load without a number counts as 1.
+    load: settings.perfAnalyzer.stimulus.value ?? 1,
+    datasetEntries: settings.input.datasetEntries,
+  });
+  const kept = repeat === 0 ? checkpoint.find(keepable, formatPoint(parameters)) : undefined;
+  if (kept !== undefined)
+    return { kind: "measured", point: toPoint(kept), complaint: undefined, isClientLimited: false };
+  const folderName = nameFolder(settings, parameters);
   const folder = join(settings.output.artifactDir, repeat === 0 ? folderName : `${folderName}-repeat${repeat}`);
   let profile: Profile;
   try {
@@ -81,11 +64,10 @@ export async function measurePoint(
   const complaint = complaintOf(profile);
   if (measured === undefined) return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
   const { result } = measured;
-  const isKept = repeat === 0 && isWhole(profile);
-  const name = await keeper.keep(settings, parameters, { folder, result, isPassed: isKept });
+  const named = { name: checkpoint.nameResult(), folder, result };
+  if (repeat === 0 && isWhole(profile)) await checkpoint.add(keepable, parameters, named);
   const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
-  const point = { name, parameters, result, folder, ...(repeat === 0 ? {} : { repeat }) };
-  return { kind: "measured", point, settings, complaint, isClientLimited };
+  return { kind: "measured", point: toPoint(named), complaint, isClientLimited };
 }
 
 function complaintOf({ run, isPassed, outputError }: Profile): string | undefined {

@@ -1,17 +1,26 @@
-import { formatLimit } from "../../../report/genai-perf/limits.ts";
-import type { SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
-import { formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
+import { createLadder } from "../../../campaign/search.ts";
+import { runSweep, type SweepSearch } from "../../../campaign/sweep.ts";
+import { type Problem, UserError } from "../../../plan/problem.ts";
+import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
+import { drawSweep } from "../../../report/genai-perf/plots.ts";
+import { formatPoint, type SweepSummary } from "../../../report/genai-perf/sweep/sweep.ts";
+import {
+  removeSweepFiles,
+  type SweepFiles,
+  sweepFiles,
+  writeSweepFiles,
+} from "../../../report/genai-perf/sweep/sweep-files.ts";
+import { formatAnswer, formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
-import { openKeeper } from "../checkpoint/keep.ts";
+import { openCheckpoint } from "../checkpoint/keep.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
-import { drawSweep } from "../profile/plots.ts";
+import { isDecimal } from "../options/sweeps.ts";
+import { toReportsPlan } from "../profile/to-outputs.ts";
 import { SharedTokenWork } from "../profile/token-work.ts";
-import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
-import { combineSweeps, formatPoint } from "./points.ts";
-import { readSearchLimits } from "./search-limits.ts";
-import { searchSweeps } from "./search-sweeps.ts";
-import { removeSweepFiles, type SweepState, sweepFiles, writeSweepFiles } from "./sweep-report.ts";
+import { measurePoint } from "./measure-point.ts";
+import { axesOf, findLoadSweep } from "./points.ts";
 
 /** `genai-perf analyze`: runs one profile per point of a sweep, and summarizes them. */
 
@@ -21,93 +30,58 @@ import { removeSweepFiles, type SweepState, sweepFiles, writeSweepFiles } from "
  * @throws UserError, RunError
  */
 export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
-  const limits = readSearchLimits(settings);
-  const keeper = await openKeeper(settings, given, io);
+  const { analyze, output, perfAnalyzer } = settings;
+  const search = toSearch(settings);
+  const checkpoint = await openCheckpoint(settings, io);
   const tokens = new SharedTokenWork();
+  const files = sweepFiles(output.artifactDir);
+  const { title } = loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind);
   try {
-    return await sweep({ settings, given, io, keeper, tokens }, limits);
+    const { sweep, isPassed } = await runSweep({
+      axes: axesOf(analyze.sweeps),
+      search,
+      measure: async (parameters, repeat, isFirst) => {
+        const outcome = await measurePoint({ settings, given, io, checkpoint, tokens }, parameters, isFirst, repeat);
+        if (isFirst) await removeSweepFiles(files);
+        return outcome;
+      },
+      onChange: (summary) => writeSweepFiles(files, summary, title),
+      note: (text) => io.err(`rampart: ${text}\n`),
+    });
+    reportSweep(sweep, files, io);
+    const what = analyze.sweeps.map(({ type }) => type).join(", ");
+    if (output.isPlotting) await drawSweep(toReportsPlan(settings, given), sweep.points, what, files.plots, io);
+    return isPassed;
   } finally {
     await tokens.close();
   }
 }
 
-async function sweep(parts: SweepParts, limits: ReturnType<typeof readSearchLimits>): Promise<boolean> {
-  const { settings, io } = parts;
-  const state: SweepState = {
-    measured: [],
-    failed: [],
-    search: limits === undefined ? undefined : { limits: limits.map(formatLimit), answers: [] },
-    brokenLimits: new Map(),
-  };
-  const measure = createMeasure(parts, state);
-  const isPassed =
-    limits === undefined ? await measureAll(parts, measure) : await searchSweeps(parts, state, limits, measure);
-  await writeSweepFiles(settings, state);
-  reportSweep(parts, state);
-  const points = state.measured.map(({ point }) => point);
-  const what = settings.analyze.sweeps.map(({ type }) => type).join(", ");
-  if (settings.output.isPlotting) await drawSweep(settings, points, what, io);
-  return isPassed;
-}
-
-function createMeasure(parts: SweepParts, state: SweepState): Measure {
-  const note = (text: string): void => parts.io.err(`rampart: ${text}\n`);
-  return async (parameters, progress, repeat = 0) => {
-    note(`${progress}: ${formatPoint(parameters)}`);
-    const isFirst = state.measured.length + state.failed.length === 0;
-    const outcome = await measurePoint(parts, parameters, isFirst, repeat);
-    if (isFirst) await removeSweepFiles(parts.settings);
-    if (outcome.kind === "interrupted") {
-      note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; what was measured before is`);
-      return outcome;
-    }
-    if (outcome.kind === "measured") state.measured.push(outcome);
-    else {
-      state.failed.push(outcome);
-      note(`${formatPoint(parameters)} failed: ${outcome.reason}`);
-    }
-    await writeSweepFiles(parts.settings, state);
-    return outcome;
-  };
-}
-
-async function measureAll({ settings }: SweepParts, measure: Measure): Promise<boolean> {
-  const points = combineSweeps(settings.analyze.sweeps);
-  let isPassed = true;
-  for (const [index, parameters] of points.entries()) {
-    const outcome = await measure(parameters, `point ${index + 1} of ${points.length}`);
-    if (outcome.kind === "interrupted") return false;
-    if (outcome.kind === "failed" || outcome.complaint !== undefined) isPassed = false;
+/** Undefined if the settings ask for no search. @throws UserError for invalid limits */
+function toSearch({ analyze, rampart }: GenaiSettings): SweepSearch | undefined {
+  const load = findLoadSweep(analyze.sweeps);
+  if (rampart.searchLimits === null || load === undefined) return undefined;
+  const limits: ResultLimit[] = [];
+  const problems: Problem[] = [];
+  for (const [name, value] of Object.entries(rampart.searchLimits)) {
+    const limit = parseLimit(name, value);
+    const hint = "Write for example request_latency.p99:300, or request_latency:300 for the average.";
+    if (typeof limit === "string") problems.push({ path: "--search-limits", message: limit, value: name, hint });
+    else limits.push(limit);
   }
-  return isPassed;
+  if (problems.length > 0) throw new UserError(problems);
+  return { parameter: load.type, ladder: createLadder(load, !isDecimal(load.type)), limits };
 }
 
-function reportSweep({ settings, io }: SweepParts, { measured, failed, search, brokenLimits }: SweepState): void {
-  const note = (text: string): void => io.err(`rampart: ${text}\n`);
-  for (const { parameters, reason } of failed) note(`without results: ${formatPoint(parameters)}: ${reason}`);
-  if (measured.length === 0) return;
-  const points = measured.map(({ point }) => point);
-  io.out(`\n${formatSweepTable(points, search === undefined ? undefined : brokenLimits)}`);
+function reportSweep(
+  { points, failed, search, brokenLimits }: SweepSummary,
+  { csv, json }: SweepFiles,
+  io: CommandIo,
+): void {
+  for (const { parameters, reason } of failed)
+    io.err(`rampart: without results: ${formatPoint(parameters)}: ${reason}\n`);
+  if (points.length === 0) return;
+  io.out(`\n${formatSweepTable(points, search && brokenLimits)}`);
   for (const answer of search?.answers ?? []) io.out(formatAnswer(answer, search?.limits ?? []));
-  const { csv, json } = sweepFiles(settings);
-  note(`the sweep is in ${csv} and ${json}`);
-}
-
-function formatAnswer(
-  { parameter, fixed, highest, lowestBroken, isClientLimited, highestVotes, lowestBrokenVotes }: SearchSummary,
-  limits: readonly string[],
-): string {
-  const what = `${parameter}${fixed.length === 0 ? "" : ` with ${formatPoint(fixed)}`}`;
-  const doubt = isClientLimited ? ", where the client may have been the limit and not the server" : "";
-  const broken = lowestBrokenVotes === null ? [] : [formatVotes(lowestBrokenVotes.broken, lowestBrokenVotes)];
-  if (highest === null)
-    return `No ${what} keeps ${limits.join(" and ")}: ${lowestBroken} breaks it already${doubt}, in ${broken.join("")}.\n`;
-  const end = lowestBroken === null ? "the end of the sweep" : `${lowestBroken} does not${doubt}`;
-  const kept = highestVotes === null ? [] : [formatVotes(highestVotes.kept, highestVotes)];
-  return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
-}
-
-/** Formats how many measurements of a load agree with the answer. */
-function formatVotes(agreeing: number, { kept, broken }: NonNullable<SearchSummary["highestVotes"]>): string {
-  return `${agreeing} of ${kept + broken} measurements`;
+  io.err(`rampart: the sweep is in ${csv} and ${json}\n`);
 }

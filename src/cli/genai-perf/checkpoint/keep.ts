@@ -1,9 +1,5 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Checkpoint, type KeptResult } from "../../../campaign/checkpoint.ts";
+import { Checkpoint, type KeepableRun } from "../../../campaign/checkpoint.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
-import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { CommandIo } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -12,71 +8,33 @@ import { type Profile, runProfile } from "../profile/run-profile.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { toOriginalEntry } from "./original-entry.ts";
 
-/** Reuses stored results of earlier runs. */
-
-/** Finds and stores results if there is a checkpoint. Otherwise it only names them. */
-export interface Keeper {
-  /** Returns the result of an earlier run with these settings if its report still exists unchanged, and prints a note about it. */
-  find(settings: GenaiSettings, what: string): KeptResult | undefined;
-  /** Stores the result of a run that passed. Returns the result's name. */
-  keep(
-    settings: GenaiSettings,
-    parameters: readonly (readonly [name: string, value: number])[],
-    profile: { readonly folder: string; readonly result: GenAiPerfResult; readonly isPassed: boolean },
-  ): Promise<string>;
-}
+/** Profiles with a checkpoint. */
 
 /** Opens the checkpoint that the settings ask for. @throws UserError for a file that is not a checkpoint */
-export async function openKeeper(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<Keeper> {
-  const model = settings.modelNames[0] ?? "";
-  const checkpoint = settings.output.isCheckpointing ? await Checkpoint.open(settings.output.checkpointDir) : undefined;
-  const names: string[] = [];
+export function openCheckpoint({ modelNames, output }: GenaiSettings, io: CommandIo): Promise<Checkpoint> {
+  const folder = output.isCheckpointing ? output.checkpointDir : undefined;
+  return Checkpoint.open(modelNames[0] ?? "", folder, (text) => io.err(`rampart: ${text}\n`));
+}
+
+/** Returns the run of a profile or of a point, whose result can be stored. */
+export function toKeepable(settings: GenaiSettings, given: GivenSettings): KeepableRun {
   return {
-    find: (point, what) => {
-      const kept = checkpoint?.find(fingerprintOf(point, given));
-      if (kept === undefined || hashReport(point, kept.folder) !== kept.reportSha256) return undefined;
-      names.push(kept.name);
-      io.err(
-        `rampart: ${what}: ${kept.name} of ${checkpoint?.path} has been measured, its files are in ${kept.folder}: not measured again\n`,
-      );
-      return kept;
-    },
-    keep: async (point, parameters, { folder, result, isPassed }) => {
-      const name = nextName(model, [...names, ...(checkpoint?.names() ?? [])]);
-      names.push(name);
-      if (checkpoint === undefined || !isPassed) return name;
-      const reportSha256 = hashReport(point, folder) ?? "";
-      const kept = { name, fingerprint: fingerprintOf(point, given), folder, reportSha256, result };
-      await checkpoint.add(kept, toOriginalEntry(point, given, parameters, result));
-      return name;
-    },
+    fingerprint: () => fingerprintOf(settings, given),
+    reportIn: (folder) => artifactFiles(folder, settings.output.profileExportFile).genaiPerfJson,
+    toEntry: (parameters, result) => toOriginalEntry(settings, given, parameters, result),
   };
-}
-
-/** Undefined when the report does not exist. */
-function hashReport({ output }: GenaiSettings, folder: string): string | undefined {
-  try {
-    const report = readFileSync(join(folder, artifactFiles(output.profileExportFile).json));
-    return createHash("sha256").update(report).digest("hex");
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the next number after the highest, like GenAI-Perf. */
-function nextName(model: string, names: readonly string[]): string {
-  const ids = names.map((name) => Number(/_run_config_(\d+)$/.exec(name)?.[1] ?? -1));
-  return `${model}_run_config_${Math.max(-1, ...ids) + 1}`;
 }
 
 /** Runs a profile with a checkpoint. Returns whether the profile passed, now or earlier. */
 export async function runKeptProfile(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
-  const keeper = await openKeeper(settings, given, io);
-  if (keeper.find(settings, nameFolder(settings)) !== undefined) return true;
+  const checkpoint = await openCheckpoint(settings, io);
+  const run = toKeepable(settings, given);
+  if (checkpoint.find(run, nameFolder(settings)) !== undefined) return true;
   const profile = await runProfile(settings, given, io);
-  if (profile.measured !== undefined)
-    await keeper.keep(settings, [], { ...profile, result: profile.measured.result, isPassed: isWhole(profile) });
-  return profile.isPassed;
+  const { folder, measured, isPassed } = profile;
+  if (measured !== undefined && isWhole(profile))
+    await checkpoint.add(run, [], { name: checkpoint.nameResult(), folder, result: measured.result });
+  return isPassed;
 }
 
 /** Reports whether a result can be reused: no failures and no interruption. */

@@ -1,6 +1,7 @@
 import type { PythonJson } from "../../../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { toInputConfig } from "../profile/to-input-config.ts";
@@ -18,11 +19,12 @@ export function toOriginalEntry(
   result: GenAiPerfResult,
 ): Record<string, PythonJson> {
   const model = settings.modelNames[0] ?? "";
+  const { kind, value } = settings.perfAnalyzer.stimulus;
   return {
     genai_perf_config: { _parameters: configOf(settings, given, parameters) },
     perf_analyzer_config: {
       _model_name: model,
-      _parameters: Object.fromEntries(loadOf(settings)),
+      _parameters: value === undefined ? {} : { [kind]: value },
       _cli_args: cliArgs(settings, model),
     },
     measurement: {
@@ -43,28 +45,11 @@ function configOf(
   return { endpoint: rest, input, tokenizer, ...Object.fromEntries(varied) } as PythonJson;
 }
 
-function loadOf({ perfAnalyzer: { stimulus } }: GenaiSettings): [string, number][] {
-  switch (stimulus.kind) {
-    case "concurrency":
-      return [["concurrency", stimulus.requests]];
-    case "request_rate":
-      return [["request_rate", stimulus.ratePerSec]];
-    case "session_concurrency":
-      return [["session_concurrency", stimulus.sessions]];
-    case "fixed_schedule":
-      return [];
-  }
-}
-
 /** GenAI-Perf reads the load from these arguments. No perf_analyzer was started. Headers are left out, because they can be secret. */
-function cliArgs(settings: GenaiSettings, model: string): string[] {
-  const flags = {
-    concurrency: "--concurrency-range",
-    request_rate: "--request-rate-range",
-    session_concurrency: "--session-concurrency",
-  };
-  const load = loadOf(settings).flatMap(([name, value]) => [flags[name as keyof typeof flags], String(value)]);
-  return ["perf_analyzer", "-m", model, ...load, "--service-kind", ENDPOINT_TYPES[settings.endpoint.type].serviceKind];
+function cliArgs({ perfAnalyzer: { stimulus }, endpoint }: GenaiSettings, model: string): string[] {
+  const { passedFlag } = loadOf(stimulus.kind);
+  const load = stimulus.value === undefined ? [] : [passedFlag, String(stimulus.value)];
+  return ["perf_analyzer", "-m", model, ...load, "--service-kind", ENDPOINT_TYPES[endpoint.type].serviceKind];
 }
 
 function perfRecords({ statistics }: GenAiPerfResult): PythonJson {

@@ -1,13 +1,16 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { findExports } from "../../../campaign/find-exports.ts";
 import { joinExports, type RunGap } from "../../../campaign/join-exports.ts";
 import { writeMergedExport } from "../../../campaign/merged-export.ts";
-import { messageOf, type Problem, RunError, UserError } from "../../../plan/problem.ts";
+import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
+import { type Problem, UserError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { writeArtifacts } from "../../../report/genai-perf/files.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
-import { measureExports } from "../../../report/genai-perf/measure-export.ts";
-import { toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { type ExportRules, measureExports } from "../../../report/genai-perf/measure-export.ts";
+import { type Measured, toMeasured } from "../../../report/genai-perf/measured.ts";
+import { drawRuns, removePlots } from "../../../report/genai-perf/plots.ts";
+import { printTables } from "../../../report/genai-perf/run-console.ts";
 import { mergeTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
 import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry/telemetry.ts";
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
@@ -18,10 +21,8 @@ import { findReadOutputs, textsIn } from "../../output-files.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
-import { drawProfile, removePlots } from "../profile/plots.ts";
-import { type Measured, writeReports } from "../profile/report.ts";
+import { toReportsPlan } from "../profile/to-outputs.ts";
 import { openTokenizer } from "../profile/token-work.ts";
-import { measureForPlots } from "./measure-for-plots.ts";
 import { type HostRun, readHost } from "./read-host.ts";
 
 /** `genai-perf process-export-files`: merges the requests that several hosts measured at the same time into one run. */
@@ -42,27 +43,28 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   const { sources, gaps, unanswered } = joinExports(hosts.map(({ source }) => source));
   if (unanswered.length > 0) throw new UserError(unanswered.map(noAnswers));
   reportDoubts(hosts, gaps, note);
-  const measured = await measure(merged, hosts, sources);
+  const { measured, runs } = await measure(merged, hosts, sources);
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
     const hint = "Give the exports of runs that measured something.";
     throw new UserError([{ path: "--input-directory", message, value: settings.process.inputDir, hint }]);
   }
   const folder = join(settings.output.artifactDir, nameFolder(merged));
-  const files = artifactFiles(settings.output.profileExportFile);
-  const outputs = Object.values(files).map((name) => ["--artifact-dir", join(folder, name)] as const);
+  const { plots, ...files } = artifactFiles(folder, settings.output.profileExportFile);
+  const outputs = Object.values(files).map((path) => ["--artifact-dir", path] as const);
   const problems = findReadOutputs(
     outputs,
     hosts.flatMap((host) => textsIn([host.source.path, host.files])),
   );
   if (problems.length > 0) throw new UserError(problems);
-  await writeExport(join(folder, files.profileExport), folder, hosts);
-  await writeReports({ settings: merged, given: first.builder.given, place: { folder, files }, io }, measured);
-  await removePlots(folder);
-  if (settings.output.isPlotting) {
-    const formats = settings.rampart.plotFormats;
-    await drawProfile({ settings: merged, folder, runs: measured.runs, result: measured.result, formats, io });
-  }
+  await writeMergedExport(
+    files.profileExport,
+    hosts.map(({ source }) => source),
+  );
+  printTables(measured, io);
+  writeArtifacts(measured, io, { plots, ...files });
+  await removePlots(plots);
+  if (settings.output.isPlotting) await drawRuns(measured, runs, plots, io);
   const { telemetry } = measured.result;
   if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
   note(`${hosts.length === 1 ? "1 export is" : `${hosts.length} exports are`} merged in ${folder}`);
@@ -99,23 +101,37 @@ async function measure(
   settings: GenaiSettings,
   hosts: readonly HostRun[],
   sources: readonly HostRun["source"][],
-): Promise<Measured & { readonly runs: readonly PlottedRun[] }> {
-  const { endpoint, input } = settings;
-  const { kind, field, endpointType } = readingOf(settings, sources[0] as HostRun["source"]);
-  const family = familyOf(kind);
-  const tokenizer = family === "text" ? await openNamed(settings, hosts[0] as HostRun) : undefined;
+): Promise<{ readonly measured: Measured; readonly runs: readonly PlottedRun[] }> {
+  const { kind, field } = readingOf(settings, sources[0] as HostRun["source"]);
+  const tokenizer = familyOf(kind) === "text" ? await openNamed(settings, hosts[0] as HostRun) : undefined;
   const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
   const columns = measureExports(sources, { kind, countTokens, field });
-  const runs = hosts.map(({ telemetry }) => telemetry).filter((telemetry) => telemetry !== undefined);
-  const result = toGenAiPerfResult(columns, {
-    family,
-    endpointType,
-    isStreaming: endpoint.isStreaming,
-    goodput: input.goodput ?? undefined,
-    telemetry: mergeTelemetry(runs),
-  });
+  const telemetry = mergeTelemetry(hosts.map((host) => host.telemetry).filter((one) => one !== undefined));
+  const about = toReportsPlan(settings, (hosts[0] as HostRun).builder.given);
   const rules = { kind, countTokens };
-  return { columns, result, runs: settings.output.isPlotting ? measureForPlots(settings, hosts, sources, rules) : [] };
+  return {
+    measured: toMeasured(about, columns, kind, undefined, telemetry),
+    runs: settings.output.isPlotting ? measureForPlots(settings, hosts, sources, rules) : [],
+  };
+}
+
+/** More colors than this cannot be told apart. */
+const MOST_HOSTS = 8;
+
+/** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in their order */
+function measureForPlots(
+  { endpoint }: GenaiSettings,
+  hosts: readonly HostRun[],
+  sources: readonly HostRun["source"][],
+  rules: Pick<ExportRules, "kind" | "countTokens">,
+): PlottedRun[] {
+  const measure = (name: string, some: readonly HostRun["source"][]): PlottedRun => {
+    const gaps = new TokenGaps();
+    const columns = measureExports(some, { ...rules, onTimes: ({ contentNs }) => gaps.add(contentNs) });
+    return { name, columns, gaps: gaps.summarize(), isStreaming: endpoint.isStreaming };
+  };
+  if (hosts.length > MOST_HOSTS) return [measure(`${hosts.length} hosts`, sources)];
+  return hosts.map(({ files }, i) => measure(files.host, [sources[i] as HostRun["source"]]));
 }
 
 /** The tokenizer of the other hosts may not exist on this one. */
@@ -160,21 +176,8 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
 function mergeSettings({ builder }: HostRun, asked: GenaiSettings): GenaiSettings {
   const { settings } = builder;
   const { subcommand, isVerbose, output, process } = asked;
+  const rampart = { ...settings.rampart, plotFormats: asked.rampart.plotFormats };
   const tokenizer =
     asked.tokenizer.name === "" ? settings.tokenizer : { ...settings.tokenizer, name: asked.tokenizer.name };
-  return { ...settings, subcommand, isVerbose, output, process, tokenizer };
-}
-
-async function writeExport(path: string, folder: string, hosts: readonly HostRun[]): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-    writeMergedExport(
-      path,
-      hosts.map(({ source }) => source),
-    );
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    const hint = "Give another folder with --artifact-dir.";
-    throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, hint);
-  }
+  return { ...settings, subcommand, isVerbose, output, process, rampart, tokenizer };
 }

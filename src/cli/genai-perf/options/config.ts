@@ -16,6 +16,7 @@ import { registerArguments } from "../../../plan/secrets.ts";
 import { showValue } from "../../../plan/show-value.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import { JsonNumber, orderedKey } from "../../../service/json-text.ts";
+import type { LoadName } from "../loads.ts";
 import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "./keys.ts";
 import { readStimulus } from "./loads.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
@@ -135,7 +136,7 @@ function readValue(builder: SettingsBuilder, entry: YamlKey, node: Node, from: G
   else if (kind === "file" && !isFileOrFolder(String(read)))
     fail(`'${read}' is not a valid file or directory`, "Give an existing file or folder.");
   else if (kind === "stimulus" && unknown === undefined) {
-    const name = names[0] as string;
+    const name = names[0] as LoadName;
     readStimulus(builder, name, (read as Record<string, unknown>)[name], from);
   } else {
     // Choices are case-insensitive, like in GenAI-Perf.

@@ -1,4 +1,5 @@
 import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "../endpoints.ts";
+import { LOAD_NAMES } from "../loads.ts";
 import { readMeasurement } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
 import { SWEEP_DEFAULT_TEXT, SWEEP_DEFAULTS, SWEEP_FLAG_TYPES } from "./sweeps.ts";
@@ -246,14 +247,7 @@ export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   },
   {
     key: "perf_analyzer.stimulus",
-    ...sets(
-      "stimulus",
-      "perfAnalyzer.stimulus",
-      { kind: "concurrency", requests: 1 },
-      {
-        choices: ["concurrency", "request_rate", "session_concurrency", "fixed_schedule"],
-      },
-    ),
+    ...sets("stimulus", "perfAnalyzer.stimulus", { kind: "concurrency", value: 1 }, { choices: LOAD_NAMES }),
     help: "The load, with its number: requests in flight at any time, requests per second, or conversations at the same time. A fixed schedule, the timestamps of a payload file, has no number.",
   },
   {

@@ -1,5 +1,6 @@
 import type { Problem } from "../../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../../options/argparse.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { liftLoad } from "../lift-load.ts";
 import { RuleSet } from "../rules/rule-set.ts";
 import { checkTogether } from "../rules/rules.ts";
@@ -104,8 +105,7 @@ function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: rea
 
 function finish(builder: SettingsBuilder): SettingsResult {
   const { settings, given, problems } = builder;
-  // This path always streams.
-  if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
+  if (ENDPOINT_TYPES[settings.endpoint.type].alwaysStreams) settings.endpoint.isStreaming = true;
   const rules = new RuleSet(settings, given);
   checkTogether(rules);
   const all = [...problems, ...rules.problems];

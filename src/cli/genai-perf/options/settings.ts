@@ -1,17 +1,11 @@
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
+import type { LoadOptions, Stimulus } from "../loads.ts";
 
 /** The settings of a command line and a YAML file, grouped by the YAML's top-level keys. The option tables have their defaults. */
 
 /** The subcommands except `config`, which becomes the one that its file asks for. */
 export type Subcommand = "profile" | "analyze" | "create-template" | "process-export-files";
-
-/** The load; exactly one. Like in GenAI-Perf, session concurrency takes precedence over any other. */
-export type Stimulus =
-  | { readonly kind: "concurrency"; readonly requests: number }
-  | { readonly kind: "request_rate"; readonly ratePerSec: number }
-  | { readonly kind: "session_concurrency"; readonly sessions: number }
-  | { readonly kind: "fixed_schedule" };
 
 /** Parameters that `analyze` can vary. */
 export type SweepType =
@@ -34,19 +28,10 @@ export interface Spread {
 }
 
 /** Rampart's own options, with the YAML key `rampart`. Null stands for "not given". */
-export interface OwnSettings {
-  rateDistribution: "constant" | "poisson" | "gamma";
-  rateSmoothness: number;
-  concurrencyLimit: number | null;
-  concurrencyRampSec: number | null;
-  rateRampSec: number | null;
+export interface OwnSettings extends LoadOptions {
   durationSec: number | null;
   gracePeriodSec: number;
   warmupSec: number | null;
-  hasScheduleAutoOffset: boolean;
-  scheduleStartMs: number | null;
-  scheduleEndMs: number | null;
-  scheduleSpeedRatio: number;
   cancelPct: number;
   cancelDelaySec: number;
   moreUrls: string[];

@@ -1,4 +1,5 @@
 import { isMap, isScalar, type Node } from "yaml";
+import { isLoadName, loadOf } from "../loads.ts";
 import type { LastFlag } from "./loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 import type { Sweep, SweepType } from "./settings.ts";
@@ -158,9 +159,14 @@ function makeRange(type: SweepType, min: number, max: number, step: number | und
 }
 
 function readNumber(type: SweepType, text: string): number | undefined {
-  return type === "request_rate" ? parseDecimal(text) : parseInteger(text);
+  return isDecimal(type) ? parseDecimal(text) : parseInteger(text);
 }
 
 function kindOf(type: SweepType): string {
-  return type === "request_rate" ? "a number" : "an int";
+  return isDecimal(type) ? "a number" : "an int";
+}
+
+/** Whether the values of a sweep can be fractions. */
+export function isDecimal(type: SweepType): boolean {
+  return isLoadName(type) && loadOf(type).number === "decimal";
 }

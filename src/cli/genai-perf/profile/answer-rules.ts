@@ -32,25 +32,16 @@ function asksLength({ input, rampart }: GenaiSettings): boolean {
   return isAsked || isPayloadFile({ input, rampart });
 }
 
-/** How the answers of a recorded run are read, and the title of their report. */
+/** How the answers of a recorded run are read. */
 export interface AnswerReading {
   readonly kind: AnswerKind;
   /** Location of their text, for the kind `custom`. */
   readonly field: ResponseField | undefined;
-  readonly endpointType: string;
 }
 
 /** Decided by the endpoint type or, if that is ambiguous, by the first answer in a run's export. @throws UserError */
 export function readingOf(settings: GenaiSettings, source: ProfileExport): AnswerReading {
   const field = responseFieldOf(settings);
   const known = formatOf(settings.endpoint)?.answer ?? detectExportKind(source);
-  const kind = known === "custom" ? detectExportedCustomKind(source, field) : known;
-  return { kind, field, endpointType: titledTypeOf(settings, kind) };
-}
-
-/** Returns the endpoint type for the title of GenAI-Perf's report. @param kind kind of the answers */
-export function titledTypeOf({ endpoint }: GenaiSettings, kind: AnswerKind): string {
-  const format = formatOf(endpoint);
-  if (format?.answer === "custom") return kind === "custom" ? endpoint.type : kind;
-  return format?.title ?? endpoint.type;
+  return { kind: known === "custom" ? detectExportedCustomKind(source, field) : known, field };
 }

@@ -1,6 +1,7 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, UserError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/target/probe.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 /** Detects the backend from a model's inputs. A wrong `--backend` otherwise causes one problem for each tensor of each entry. */
@@ -25,7 +26,8 @@ export async function explainBackend(
   { target }: Plan,
   inputsFile: string,
 ): Promise<unknown> {
-  if (endpoint.type !== "kserve" || target.kind !== "triton" || !isAboutInputs(error, inputsFile)) return error;
+  if (!ENDPOINT_TYPES[endpoint.type].isTritonModel || !("url" in target) || !isAboutInputs(error, inputsFile))
+    return error;
   const models = await probeModels(target).catch(() => []);
   const model = models.find(({ name }) => name === target.model);
   if (model === undefined) return error;

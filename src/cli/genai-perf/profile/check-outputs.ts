@@ -1,21 +1,16 @@
 import { join } from "node:path";
 import { UserError } from "../../../plan/problem.ts";
-import type { ArtifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
-import { SERVER_METRICS_FILES } from "./report.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 
 /** Refuses a profile whose output files would replace its input files. @throws UserError with each of them */
-export function checkOutputs(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  { folder, files }: { readonly folder: string; readonly files: ArtifactFiles },
-): void {
-  const artifacts = [INPUTS_FILE, ...Object.values(files), ...SERVER_METRICS_FILES];
+export function checkOutputs(settings: GenaiSettings, given: GivenSettings, folder: string): void {
+  const { plots: _folder, ...files } = artifactFiles(folder, settings.output.profileExportFile);
   const outputs = [
-    ...artifacts.map((name) => ["--artifact-dir", join(folder, name)] as const),
+    ...[join(folder, INPUTS_FILE), ...Object.values(files)].map((path) => ["--artifact-dir", path] as const),
     ["--records-file", settings.rampart.recordsFile] as const,
   ];
   const problems = findReadOutputs(outputs, readPaths(settings, given));

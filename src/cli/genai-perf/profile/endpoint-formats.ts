@@ -1,32 +1,26 @@
+import { familyOf } from "../../../report/genai-perf/layout.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS } from "../../../service/openai/endpoints.ts";
 import type { PayloadFormat } from "../../../service/openai/payload.ts";
-import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
-
-/** Request and answer format of each endpoint type. */
 
 interface Format {
   readonly payload: PayloadFormat | "template";
   readonly answer: AnswerKind;
-  /** GenAI-Perf's type for the report's title, if it is not this type. */
-  readonly title?: EndpointTypeName;
 }
-
-/** Types whose reports use the title of another type. */
-const TITLES: Readonly<Partial<Record<EndpointTypeName, EndpointTypeName>>> = {
-  vision: "multimodal",
-  cohere_rankings: "rankings",
-  tei_rankings: "rankings",
-};
 
 /** Returns the format of an endpoint's bodies and answers; undefined if it is not supported yet. */
 export function formatOf({ type, backend }: GenaiSettings["endpoint"]): Format | undefined {
-  if (type === "kserve") return { payload: backend, answer: "kserve" };
-  if (type === "template") return { payload: "template", answer: "custom" };
-  const { endpoint } = ENDPOINT_TYPES[type];
+  const { endpoint, isTritonModel, usesTemplate } = ENDPOINT_TYPES[type];
+  if (isTritonModel) return { payload: backend, answer: "kserve" };
+  if (usesTemplate) return { payload: "template", answer: "custom" };
   if (endpoint === null) return undefined;
   const { format, answers } = LLM_ENDPOINTS[endpoint];
-  const title = TITLES[type];
-  return { payload: format, answer: answers, ...(title === undefined ? {} : { title }) };
+  return { payload: format, answer: answers };
+}
+
+/** Reports whether answers arrive whole and have no tokens. */
+export function isTokenless(endpoint: GenaiSettings["endpoint"]): boolean {
+  return familyOf(formatOf(endpoint)?.answer ?? "chat") !== "text";
 }

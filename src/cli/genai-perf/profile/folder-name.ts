@@ -1,27 +1,29 @@
-import { artifactFolder, type Stimulus } from "../../../report/genai-perf/artifacts.ts";
+import type { PointParameters } from "../../../report/genai-perf/sweep/sweep.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import { intervalsFileOf } from "../lift-load.ts";
+import { loadOf, nameLoad } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 /**
- * Returns the name of a run's folder, like GenAI-Perf. For intervals from a file it contains the flag's name, where GenAI-Perf writes
- * `concurrency1`.
- * @param stimulus replaces the settings' load
+ * Returns the name of a run's folder below `artifacts/`, like GenAI-Perf: `tiny-openai-chat-concurrency2`. For intervals from a file it
+ * contains the flag's name, where GenAI-Perf writes `concurrency1`.
+ * @param point the point of a sweep, which replaces the load in the name
  */
-export function nameFolder(settings: GenaiSettings, stimulus: Stimulus = stimulusOf(settings)): string {
+export function nameFolder(settings: GenaiSettings, point?: PointParameters): string {
   const { endpoint, modelNames } = settings;
-  const { serviceKind } = ENDPOINT_TYPES[endpoint.type];
-  const endpointType = serviceKind === "triton" ? endpoint.backend : endpoint.type;
-  return artifactFolder({ models: modelNames, serviceKind, endpointType, stimulus });
+  const { serviceKind, isTritonModel } = ENDPOINT_TYPES[endpoint.type];
+  const model = `${modelNames[0] ?? ""}${modelNames.length > 1 ? "_multi" : ""}`.replaceAll("/", "_");
+  const load = point?.map(([name, value]) => `${name}${value}`) ?? nameLoads(settings);
+  return [model, serviceKind, isTritonModel ? endpoint.backend : endpoint.type, ...load].join("-");
 }
 
-function stimulusOf(settings: GenaiSettings): Stimulus {
+/** A payload file with its own times, without a schedule flag, has no name. */
+function nameLoads(settings: GenaiSettings): string[] {
   const { stimulus } = settings.perfAnalyzer;
-  if (stimulus.kind === "session_concurrency") return { kind: "session_concurrency", value: stimulus.sessions };
-  if (stimulus.kind === "fixed_schedule") return stimulus;
-  if (intervalsFileOf(settings.passThrough) !== undefined) return { kind: "request_intervals" };
-  if (isPayloadFile(settings)) return { kind: "none" };
-  if (stimulus.kind === "request_rate") return { kind: "request_rate", value: stimulus.ratePerSec };
-  return { kind: "concurrency", value: stimulus.requests };
+  if (!loadOf(stimulus.kind).sendsOnce) {
+    if (intervalsFileOf(settings.passThrough) !== undefined) return ["request_intervals"];
+    if (isPayloadFile(settings)) return [];
+  }
+  return [nameLoad(stimulus)];
 }

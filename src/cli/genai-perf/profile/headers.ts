@@ -1,14 +1,12 @@
 import { type Problem, UserError } from "../../../plan/problem.ts";
 import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
-
-/** The only version so far. Servers with this API require the header. */
-const ANTHROPIC_VERSION = "2023-06-01";
 
 type Header = readonly [name: string, value: string];
 
 /**
- * Returns the headers of every request: the user's (`Name:Value`), the API key, and those that Anthropic's API requires. The key is read
+ * Returns the headers of every request: the user's (`Name:Value`), the API key, and those that the endpoint type requires. The key is read
  * from the environment and sent, and never stored.
  * @throws UserError for invalid headers, and for an environment variable that is not set
  */
@@ -17,6 +15,8 @@ export function headersOf(
   env: Readonly<Record<string, string | undefined>>,
 ): Header[] {
   const problems: Problem[] = [];
+  const { keyHeader, headers: required = [] } = ENDPOINT_TYPES[endpoint.type];
+  const hasHeader = (name: string): boolean => headers.some(([other]) => other.toLowerCase() === name.toLowerCase());
   const headers = input.headers.flatMap((text): Header[] => {
     const colon = text.indexOf(":");
     if (colon > 0) return [[text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
@@ -26,14 +26,14 @@ export function headersOf(
   registerHeaders(headers);
   if (rampart.apiKeyEnv !== "") {
     const read = readApiKey(rampart.apiKeyEnv, env);
-    const name = endpoint.type === "messages" ? "x-api-key" : "Authorization";
-    if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))
+    const name = keyHeader ?? "Authorization";
+    if (hasHeader(name))
       problems.push({
         path: "--header",
         message: `--header and --api-key-env both give ${name}`,
         hint: "Leave one of them out: servers take either.",
       });
-    else if ("key" in read) headers.push([name, name === "x-api-key" ? read.key : `Bearer ${read.key}`]);
+    else if ("key" in read) headers.push([name, name === keyHeader ? read.key : `Bearer ${read.key}`]);
     else
       problems.push({
         path: "--api-key-env",
@@ -41,8 +41,7 @@ export function headersOf(
         hint: `Set it: export ${rampart.apiKeyEnv}=…`,
       });
   }
-  const hasVersion = headers.some(([name]) => name.toLowerCase() === "anthropic-version");
-  if (endpoint.type === "messages" && !hasVersion) headers.push(["anthropic-version", ANTHROPIC_VERSION]);
+  headers.push(...required.filter(([name]) => !hasHeader(name)));
   if (problems.length > 0) throw new UserError(problems);
   return headers;
 }

@@ -1,5 +1,6 @@
 import { UserError } from "../../../plan/problem.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 /** Checks that requests and load agree on sessions. GenAI-Perf's perf_analyzer fails if they do not. */
@@ -16,9 +17,9 @@ export class LoadCheck {
 
   /** @param position index of the request, from 0 @throws UserError */
   add({ sessionId, delayMs, timestampMs }: PromptEntry, position: number): void {
-    const { kind } = this.stimulus;
+    const { holdsSessions, followsTimes } = loadOf(this.stimulus.kind);
     this.hasTimes ||= timestampMs !== undefined;
-    if (kind === "session_concurrency") {
+    if (holdsSessions) {
       if (sessionId !== undefined) this.ids.add(sessionId);
       else
         throw this.refuse(
@@ -33,8 +34,8 @@ export class LoadCheck {
     const what = sessionId === undefined ? "a delay" : "a session";
     throw this.refuse(
       "--input-file",
-      `request ${position + 1} has ${what}, which ${kind === "fixed_schedule" ? "a fixed schedule does not hold" : "only --session-concurrency holds"}`,
-      kind === "fixed_schedule"
+      `request ${position + 1} has ${what}, which ${followsTimes ? "a fixed schedule does not hold" : "only --session-concurrency holds"}`,
+      followsTimes
         ? "Leave out session_id and delay, or hold the sessions with --session-concurrency instead of --fixed-schedule."
         : "Add --session-concurrency N, or leave out session_id and delay.",
     );
@@ -42,10 +43,9 @@ export class LoadCheck {
 
   /** Called after the last request. @throws UserError */
   finish(): void {
-    if (this.stimulus.kind !== "session_concurrency") return;
-    const { sessions } = this.stimulus;
+    const { value: sessions = 0 } = this.stimulus;
     const count = this.ids.size;
-    if (count >= sessions) return;
+    if (!loadOf(this.stimulus.kind).holdsSessions || count >= sessions) return;
     throw this.refuse(
       "--session-concurrency",
       `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${sessions}.`,
@@ -55,7 +55,7 @@ export class LoadCheck {
 
   /** Describes what the load ignores in the requests, in sentences without a full stop. */
   notes(): string[] {
-    if (!this.hasTimes || this.stimulus.kind === "fixed_schedule") return [];
+    if (!this.hasTimes || loadOf(this.stimulus.kind).followsTimes) return [];
     return ["the requests' timestamps are not followed: only --fixed-schedule does that"];
   }
 

@@ -1,4 +1,4 @@
-import { messageOf, UserError } from "../../../plan/problem.ts";
+import { UserError, unreadable } from "../../../plan/problem.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import { deriveSeed } from "../../../runtime/random.ts";
 import { compactJson, formatJson } from "../../../service/json-text.ts";
@@ -7,6 +7,7 @@ import type { TemplateSource } from "../../../service/openai/payload-template.ts
 import type { JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import { parseResponseField, type ResponseField } from "../../../service/openai/response-field.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { NAMED_TEMPLATES, readTemplateOptions, templateFileOf } from "../template-options.ts";
 import { toLayoutSettings, toPayloadSettings } from "./prompt-settings.ts";
@@ -22,7 +23,7 @@ export interface PayloadLayout {
 
 /** Creates the layout of the run's endpoint type. @throws UserError for an invalid template or path into answers */
 export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
-  if (settings.endpoint.type === "template") return openTemplateLayout(settings, tokenizer);
+  if (ENDPOINT_TYPES[settings.endpoint.type].usesTemplate) return openTemplateLayout(settings, tokenizer);
   const layout = toPayloadSettings(settings);
   return { create: (entry, position) => [createPayload(entry, position, layout)] };
 }
@@ -32,7 +33,7 @@ export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer |
  * @throws UserError for an invalid path
  */
 export function responseFieldOf(settings: GenaiSettings): ResponseField | undefined {
-  if (settings.endpoint.type !== "template") return undefined;
+  if (!ENDPOINT_TYPES[settings.endpoint.type].usesTemplate) return undefined;
   const { responseField } = readTemplateOptions(settings.input.extra);
   return responseField === undefined ? undefined : parseResponseField(responseField, "--extra-inputs response_field");
 }
@@ -76,9 +77,7 @@ function findTemplate(value: string, file: string | undefined): TemplateSource {
   try {
     return { text: fileSystem().readFileSync(value, "utf8"), name: value };
   } catch (error) {
-    throw new UserError([
-      { path: value, message: `cannot be read: ${messageOf(error)}`, hint: "Give a file that can be read." },
-    ]);
+    throw unreadable(value, error, "Give a file that can be read.");
   }
 }
 

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { parseSequenceMix } from "../../../inputs/prompts/lengths.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
 import type { LayoutSettings, PayloadSettings } from "../../../service/openai/payload.ts";
-import { RANKING_TYPES } from "../endpoints.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { hasMadeUpAudio, hasMadeUpImages, toAudioUnits } from "../rules/media-rules.ts";
@@ -14,6 +15,7 @@ import { formatOf } from "./endpoint-formats.ts";
 /** Returns how prompts are generated. Throws `UserError` for an invalid distribution of lengths. */
 export function toPromptSettings(settings: GenaiSettings, given: GivenSettings): PromptSettings {
   const { endpoint, input, rampart } = settings;
+  const { isRanking, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
   const { outputTokens, prefixPrompt, sessions } = input;
   const { turns, turnDelay } = sessions;
   const delayMs = { mean: turnDelay.meanMs, stddev: turnDelay.stddevMs };
@@ -29,14 +31,14 @@ export function toPromptSettings(settings: GenaiSettings, given: GivenSettings):
     ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
     ...(sessions.count === 0 ? {} : { sessions: { count: sessions.count, turns, delayMs } }),
     delayRatio: turnDelay.ratio,
-    isRanking: RANKING_TYPES.includes(endpoint.type) || (endpoint.type === "template" && hasRankingFiles(input.file)),
+    isRanking: isRanking === true || (usesTemplate === true && hasRankingFiles(input.file)),
   };
 }
 
 /** Without sessions, only the first turns of conversations are sent. */
 function toSource({ input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings["source"] {
   const source = input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file, rampart.inputFormat);
-  const isMultiTurn = perfAnalyzer.stimulus.kind === "session_concurrency";
+  const isMultiTurn = loadOf(perfAnalyzer.stimulus.kind).holdsSessions === true;
   return source.kind === "conversations" ? { ...source, isMultiTurn } : source;
 }
 
@@ -57,7 +59,7 @@ function toMediaSettings(
   const { widthPx, heightPx, format } = image;
   return {
     // Image retrieval ignores text.
-    textsPerRequest: settings.endpoint.type === "image_retrieval" ? 0 : textBatchSize,
+    textsPerRequest: ENDPOINT_TYPES[settings.endpoint.type].isTextless ? 0 : textBatchSize,
     imagesPerRequest: image.batchSize,
     audioPerRequest: audio.batchSize,
     ...(hasMadeUpImages(settings)

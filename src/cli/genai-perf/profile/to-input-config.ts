@@ -2,9 +2,10 @@ import { HIDDEN_VALUE, isSecretName } from "../../../plan/secrets.ts";
 import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
 import { valueAt } from "../../options/place.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
+import { loadOf, type Stimulus } from "../loads.ts";
 import type { KeyedOption } from "../options/genai-option.ts";
 import { isGroup, OWN_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
-import type { GenaiSettings, Stimulus, Sweep } from "../options/settings.ts";
+import type { GenaiSettings, Sweep } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
 /**
@@ -104,17 +105,9 @@ function same(value: number): unknown {
   return value;
 }
 
-function exportStimulus(stimulus: Stimulus, isFloat: boolean): Record<string, unknown> {
-  switch (stimulus.kind) {
-    case "concurrency":
-      return { concurrency: stimulus.requests };
-    case "request_rate":
-      return { request_rate: isFloat ? toFloat(stimulus.ratePerSec) : stimulus.ratePerSec };
-    case "session_concurrency":
-      return { session_concurrency: stimulus.sessions };
-    case "fixed_schedule":
-      return { fixed_schedule: "" };
-  }
+function exportStimulus({ kind, value }: Stimulus, isFloat: boolean): Record<string, unknown> {
+  if (value === undefined) return { [kind]: "" };
+  return { [kind]: isFloat && loadOf(kind).number === "decimal" ? toFloat(value) : value };
 }
 
 function exportSweep(sweep: Sweep): unknown {

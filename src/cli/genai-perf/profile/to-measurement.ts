@@ -1,5 +1,6 @@
 import type { MeasurementPlan } from "../../../plan/plan.ts";
 import { isPayloadFile } from "../input-format.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
@@ -18,7 +19,7 @@ export function toMeasurement(settings: GenaiSettings, given: GivenSettings, ent
   return {
     mode,
     // Like GenAI-Perf, which never warms up with sessions. A warning says so.
-    warmupRequests: stimulus.kind === "session_concurrency" ? 0 : warmupRequests,
+    warmupRequests: loadOf(stimulus.kind).holdsSessions ? 0 : warmupRequests,
     ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: warmupSec * 1000 }),
     percentile: null,
     latencyLimitMs: null,
@@ -34,14 +35,13 @@ function isOverridden(given: GivenSettings): boolean {
 /** Like in GenAI-Perf, a payload file is sent once by default, and sessions always run once. */
 function toMode(settings: GenaiSettings, entryCount: number): MeasurementPlan["mode"] {
   const { measurement, stimulus, stabilityPct } = settings.perfAnalyzer;
-  if (stimulus.kind === "fixed_schedule" || stimulus.kind === "session_concurrency")
-    return { kind: "requests", count: null };
+  const { sendsOnce, isInFlight } = loadOf(stimulus.kind);
+  if (sendsOnce) return { kind: "requests", count: null };
   if (measurement.mode === "interval") {
     const windowMs = measurement.num ?? DEFAULT_INTERVAL_MS;
     return { kind: "time-windows", windowMs, stabilityPct, maxTrials: MAX_TRIALS };
   }
   if (measurement.num !== null) return { kind: "requests", count: measurement.num };
   if (isPayloadFile(settings)) return { kind: "requests", count: entryCount };
-  const concurrency = stimulus.kind === "concurrency" ? stimulus.requests : 1;
-  return { kind: "requests", count: Math.max(MIN_REQUESTS, 2 * concurrency) };
+  return { kind: "requests", count: Math.max(MIN_REQUESTS, isInFlight ? 2 * (stimulus.value ?? 1) : 0) };
 }

@@ -9,6 +9,7 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { toLoad } from "./to-load.ts";
 import { toMeasurement } from "./to-measurement.ts";
+import { toOutputs } from "./to-outputs.ts";
 import { type Headers, toTarget } from "./to-target.ts";
 
 /** Converts settings to a plan. */
@@ -16,7 +17,8 @@ import { type Headers, toTarget } from "./to-target.ts";
 /** The files of a run, and the number of its requests. */
 export interface ProfileFiles {
   readonly inputsFile: string;
-  readonly profileExportFile: string;
+  /** Folder of the files that it writes. */
+  readonly folder: string;
   /** Number of requests in `inputsFile`. */
   readonly entryCount: number;
 }
@@ -59,16 +61,7 @@ export function toProfilePlan(
     ...(rampart.cancelPct > 0 ? { cancellation: toCancellation(settings) } : {}),
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
-    outputs: {
-      style: "genai-perf",
-      verbosity: settings.perfAnalyzer.isVerbose ? 1 : 0,
-      files: {
-        profileExport: files.profileExportFile,
-        ...(rampart.recordsFile === "" ? {} : { records: rampart.recordsFile }),
-      },
-      isVerboseCsv: false,
-      isLive: rampart.isLive,
-    },
+    outputs: toOutputs(settings, given, files.folder),
     behaviour: { skipsRunCounters: true, measuresLevelsOnce: true },
   };
 }

@@ -1,6 +1,6 @@
 import type { TargetPlan } from "../../../plan/plan.ts";
 import { DEFAULT_TLS } from "../../../plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../plan/triton-target.ts";
+import { DEFAULT_TRITON_TARGET } from "../../../service/triton/target.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -17,7 +17,7 @@ export function toTarget(settings: GenaiSettings, given: GivenSettings, headers:
   const { type, path, isStreaming } = endpoint;
   const more = rampart.moreUrls.length === 0 ? {} : { moreUrls: rampart.moreUrls };
   const model = modelNames[0] ?? "";
-  if (ENDPOINT_TYPES[type].takes === "payloads") {
+  if (ENDPOINT_TYPES[type].takesPayloads) {
     const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
     const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
     return { ...base, url, ...more, endpoint: endpointPath(type, path, model), model, isStreaming, headers };

@@ -10,6 +10,7 @@ const ANY_PORT = 1;
 export function checkEndpoint(rules: RuleSet): void {
   const { settings } = rules;
   const { type, backend } = settings.endpoint;
+  const { isTritonModel, isLater } = ENDPOINT_TYPES[type];
   rules.refuse(
     settings.modelNames.length === 0 || settings.modelNames.includes(""),
     "modelNames",
@@ -17,19 +18,19 @@ export function checkEndpoint(rules: RuleSet): void {
     "Name the model with -m, or as model_names in the file.",
   );
   rules.refuse(
-    rules.isChosen("endpoint.backend") && type !== "kserve",
+    rules.isChosen("endpoint.backend") && !isTritonModel,
     "endpoint.backend",
     "The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
     `Leave the backend ${backend} out, or add --endpoint-type kserve.`,
   );
   rules.refuse(
-    type === "dynamic_grpc" || type === "tensorrtllm_engine",
+    isLater === true,
     "endpoint.type",
     `the endpoint type ${type} is not supported yet`,
     "rampart help genai-perf lists the types that are.",
   );
   if (!rules.isChosen("endpoint.serverMetricsUrls")) return;
-  const explain = ENDPOINT_TYPES[type].serviceKind === "triton" ? explainTritonMetrics : explainMetrics;
+  const explain = isTritonModel ? explainTritonMetrics : explainMetrics;
   for (const url of settings.endpoint.serverMetricsUrls)
     for (const message of explain(url.trim()))
       rules.refuse(true, "endpoint.serverMetricsUrls", message, "Write for example http://localhost:8002/metrics.");

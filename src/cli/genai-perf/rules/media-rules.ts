@@ -1,6 +1,7 @@
 import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import { wordProblem } from "../../setting-names.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
@@ -8,28 +9,17 @@ import type { RuleSet } from "./rule-set.ts";
 
 /** The images, audio and batches that each endpoint type supports. */
 
-const IMAGE_TYPES: readonly string[] = [
-  "multimodal",
-  "vision",
-  "nvclip",
-  "image_retrieval",
-  "huggingface_generate",
-  "responses",
-  "messages",
-  "template",
-];
-const AUDIO_TYPES: readonly string[] = ["multimodal", "vision", "template"];
-/** Endpoint types whose bodies contain a single text. */
-const SINGLE_TEXT_TYPES = ["chat", "multimodal", "vision", "kserve", "responses", "messages"];
-
 /** Returns media in an input file that the endpoint type does not support; undefined if there are none. */
 export function findLostMedia(
   { images = [], audio = [] }: PromptEntry,
   { endpoint }: GenaiSettings,
 ): string | undefined {
-  if (images.length > 0 && !IMAGE_TYPES.includes(endpoint.type)) return "images";
-  return audio.length > 0 && !AUDIO_TYPES.includes(endpoint.type) ? "sounds" : undefined;
+  const { takesImages, takesSounds } = ENDPOINT_TYPES[endpoint.type];
+  if (images.length > 0 && !takesImages) return "images";
+  return audio.length > 0 && !takesSounds ? "sounds" : undefined;
 }
+
+type Takes = "takesImages" | "takesSounds";
 
 /** Refuses media settings that the endpoint type does not support. */
 export function checkMedia(rules: RuleSet): void {
@@ -56,7 +46,7 @@ function refuse(rules: RuleSet, at: SettingPath, message: string, hint: string):
 function checkImages(rules: RuleSet): void {
   const { image } = rules.settings.input;
   const hint = "Give both --image-width-mean and --image-height-mean.";
-  if (hasMadeUpImages(rules.settings)) checkTypes(rules, "input.image.widthPx.mean", "images", IMAGE_TYPES);
+  if (hasMadeUpImages(rules.settings)) checkTypes(rules, "input.image.widthPx.mean", "images", "takesImages");
   else if (image.widthPx.mean > 0 || image.heightPx.mean > 0) {
     const at = image.widthPx.mean > 0 ? "input.image.widthPx.mean" : "input.image.heightPx.mean";
     refuse(rules, at, "an image has a width and a height", hint);
@@ -64,7 +54,7 @@ function checkImages(rules: RuleSet): void {
     const message = "says how made-up images are, and none are made up";
     for (const at of ["input.image.widthPx.stddev", "input.image.heightPx.stddev", "input.image.format"] as const)
       if (rules.isChosen(at)) refuse(rules, at, message, hint);
-    if (rules.settings.endpoint.type === "image_retrieval" && hasMadeUpPrompts(rules.settings))
+    if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings))
       refuse(rules, "endpoint.type", "image_retrieval has no images to send", hint);
   }
 }
@@ -82,7 +72,7 @@ function checkSounds(rules: RuleSet): void {
   if (hasMadeUpAudio(rules.settings)) {
     const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
     rules.problems.push(...problems.map((problem) => wordProblem("genai-perf", problem)));
-    checkTypes(rules, "input.audio.lengthSec.mean", "sounds", AUDIO_TYPES);
+    checkTypes(rules, "input.audio.lengthSec.mean", "sounds", "takesSounds");
   } else
     for (const at of AUDIO_DETAILS)
       if (rules.isChosen(at))
@@ -98,9 +88,10 @@ export function toAudioUnits(audio: GenaiSettings["input"]["audio"]): {
 }
 
 /** Refuses generated media for endpoint types that do not support them. */
-function checkTypes(rules: RuleSet, at: SettingPath, what: string, types: readonly string[]): void {
+function checkTypes(rules: RuleSet, at: SettingPath, what: string, takes: Takes): void {
   const { endpoint, input } = rules.settings;
-  if (!types.includes(endpoint.type)) {
+  if (!ENDPOINT_TYPES[endpoint.type][takes]) {
+    const types = Object.entries(ENDPOINT_TYPES).flatMap(([type, entry]) => (entry[takes] ? [type] : []));
     const hint = `Leave it out, or use --endpoint-type ${types.join(", ")}.`;
     refuse(rules, at, `requests of the endpoint type ${endpoint.type} have no ${what}`, hint);
   }
@@ -113,15 +104,15 @@ function checkTypes(rules: RuleSet, at: SettingPath, what: string, types: readon
 function checkBatches(rules: RuleSet): void {
   const { input, endpoint } = rules.settings;
   const { type } = endpoint;
-  if (input.textBatchSize !== 1 && SINGLE_TEXT_TYPES.includes(type)) {
+  if (input.textBatchSize !== 1 && ENDPOINT_TYPES[type].takesOneText) {
     const message = `The --batch-size-text flag is not supported for ${type}.`;
     refuse(rules, "input.textBatchSize", message, "Leave it out: a request has one text.");
   }
   const batches = [
-    ["input.image.batchSize", "images", IMAGE_TYPES],
-    ["input.audio.batchSize", "sounds", AUDIO_TYPES],
+    ["input.image.batchSize", "images", "takesImages"],
+    ["input.audio.batchSize", "sounds", "takesSounds"],
   ] as const;
-  for (const [at, what, types] of batches)
-    if (rules.isChosen(at) && !types.includes(type))
+  for (const [at, what, takes] of batches)
+    if (rules.isChosen(at) && !ENDPOINT_TYPES[type][takes])
       refuse(rules, at, `requests of the endpoint type ${type} have no ${what}`, "Leave it out.");
 }

@@ -1,4 +1,5 @@
 import { checkOutputFiles } from "../../output-files.ts";
+import { flagOf, LOAD_NAMES, loadOf } from "../loads.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
@@ -31,19 +32,12 @@ export function checkOwn(rules: RuleSet): void {
 function checkNeeds(rules: RuleSet): void {
   const { rampart, perfAnalyzer, subcommand, analyze } = rules.settings;
   const isAnalyzing = subcommand === "analyze";
-  const hasLoad = (kind: string): boolean =>
-    perfAnalyzer.stimulus.kind === kind || (isAnalyzing && analyze.sweeps.some(({ type }) => type === kind));
-  const hasRate = hasLoad("request_rate");
-  const hasSchedule = hasLoad("fixed_schedule");
-  rules.require("rampart.rateDistribution", hasRate, "--request-rate");
-  rules.require("rampart.concurrencyLimit", hasRate, "--request-rate");
-  rules.require("rampart.concurrencyRampSec", hasLoad("concurrency"), "--concurrency");
-  rules.require("rampart.rateRampSec", hasRate, "--request-rate");
+  for (const kind of LOAD_NAMES) {
+    const isGiven =
+      perfAnalyzer.stimulus.kind === kind || (isAnalyzing && analyze.sweeps.some(({ type }) => type === kind));
+    for (const name of loadOf(kind).options) rules.require(`rampart.${name}`, isGiven, flagOf(kind));
+  }
   rules.require("rampart.rateSmoothness", rampart.rateDistribution === "gamma", "--request-rate-distribution gamma");
-  rules.require("rampart.hasScheduleAutoOffset", hasSchedule, "--fixed-schedule");
-  rules.require("rampart.scheduleStartMs", hasSchedule, "--fixed-schedule");
-  rules.require("rampart.scheduleEndMs", hasSchedule, "--fixed-schedule");
-  rules.require("rampart.scheduleSpeedRatio", hasSchedule, "--fixed-schedule");
   rules.require("rampart.gracePeriodSec", rampart.durationSec !== null, "--benchmark-duration");
   rules.require("rampart.cancelDelaySec", rampart.cancelPct > 0, "--request-cancellation-rate");
   rules.require("rampart.searchLimits", isAnalyzing, "a sweep");
@@ -61,9 +55,9 @@ function checkPhases(rules: RuleSet): void {
     "a duration cannot be given together with a number of requests or a measurement interval",
     "Leave one of them out.",
   );
-  const { kind } = settings.perfAnalyzer.stimulus;
-  if (kind !== "fixed_schedule" && kind !== "session_concurrency") return;
-  const why = `is not possible with --${kind.replace("_", "-")}, which sends each of its requests once`;
+  const { stimulus } = settings.perfAnalyzer;
+  if (!loadOf(stimulus.kind).sendsOnce) return;
+  const why = `is not possible with ${flagOf(stimulus.kind)}, which sends each of its requests once`;
   for (const at of ["rampart.durationSec", "rampart.warmupSec"] as const)
     rules.refuse(rules.isChosen(at), at, `${nameOf(at)} ${why}`, "Leave it out.");
 }

@@ -1,8 +1,10 @@
 import { isDirectory } from "../../output-files.ts";
-import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "../endpoints.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { checkInputFormat, isPayloadFile } from "../input-format.ts";
+import { loadOf } from "../loads.ts";
 import { flagsOf } from "../options/subcommands.ts";
 import { isFileOrFolder } from "../options/value-kinds.ts";
+import { isTokenless } from "../profile/endpoint-formats.ts";
 import { checkTemplate } from "../template-options.ts";
 import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
 import { checkMedia } from "./media-rules.ts";
@@ -41,9 +43,8 @@ export function checkTogether(rules: RuleSet): void {
 /** Checks tokens and tokenizers. */
 function checkTokens(rules: RuleSet): void {
   const { settings } = rules;
-  const { serviceKind } = ENDPOINT_TYPES[settings.endpoint.type];
   rules.refuse(
-    settings.input.outputTokens.isDeterministic && serviceKind !== "triton" && serviceKind !== "tensorrtllm_engine",
+    settings.input.outputTokens.isDeterministic && !ENDPOINT_TYPES[settings.endpoint.type].hasExactOutput,
     "input.outputTokens.isDeterministic",
     "User Config: input.output_tokens.deterministic is only supported with Triton or TensorRT-LLM Engine service kinds",
     "For OpenAI endpoints give --extra-inputs ignore_eos:true and --extra-inputs min_tokens:N.",
@@ -89,30 +90,29 @@ function checkInput(rules: RuleSet): void {
 
 function checkLoad(rules: RuleSet): void {
   const { stimulus, measurement } = rules.settings.perfAnalyzer;
+  const { followsTimes, sendsOnce, title } = loadOf(stimulus.kind);
   rules.refuse(
-    stimulus.kind === "fixed_schedule" && !isPayloadFile(rules.settings),
+    followsTimes === true && !isPayloadFile(rules.settings),
     "perfAnalyzer.stimulus",
     "a fixed schedule needs a payload file with a timestamp in each line",
     "Add --input-file payload:FILE, or --input-file FILE with --input-format payload, azure or burstgpt.",
   );
   const isCounting = rules.given.has("perfAnalyzer.measurement.num") && measurement.mode === "request_count";
-  if (!isCounting || measurement.num === null || rules.settings.subcommand !== "profile") return;
-  const counted = (least: number, what: string): void =>
-    rules.refuse(
-      (measurement.num as number) < least,
-      "perfAnalyzer.measurement.num",
-      `--request-count can not be less than ${what}`,
-      `Give ${least} or more.`,
-    );
-  if (stimulus.kind === "concurrency") counted(stimulus.requests, "concurrency");
-  if (stimulus.kind === "request_rate") counted(Math.trunc(stimulus.ratePerSec), "request rate");
+  if (!isCounting || measurement.num === null || rules.settings.subcommand !== "profile" || sendsOnce) return;
+  const least = Math.trunc(stimulus.value ?? 1);
+  rules.refuse(
+    measurement.num < least,
+    "perfAnalyzer.measurement.num",
+    `--request-count can not be less than ${title.toLowerCase()}`,
+    `Give ${least} or more.`,
+  );
 }
 
 function checkOutput(rules: RuleSet): void {
   const { output, endpoint } = rules.settings;
   const format = ENDPOINT_TYPES[endpoint.type].outputFormat?.toUpperCase();
   rules.refuse(
-    output.isPlotting && TOKENLESS_TYPES.includes(endpoint.type),
+    output.isPlotting && isTokenless(endpoint),
     "output.isPlotting",
     `User Config: generate_plots is not supported with the OutputFormat.${format} output format`,
     "Leave --generate-plots out: there are no tokens to plot.",

@@ -1,17 +1,17 @@
-import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "../endpoints.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
+import { isTokenless } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
-
-/** Rules for sessions. */
 
 /** Checks that sessions have a load that supports them, and requests that belong to them. */
 export function checkSessions(rules: RuleSet): void {
   const { input, perfAnalyzer, endpoint } = rules.settings;
-  const { stimulus } = perfAnalyzer;
   const { count } = input.sessions;
   const isMadeUp = hasMadeUpPrompts(rules.settings);
-  if (stimulus.kind !== "session_concurrency") {
+  const { value = 0 } = perfAnalyzer.stimulus;
+  if (!loadOf(perfAnalyzer.stimulus.kind).holdsSessions) {
     const hint = "Add --session-concurrency, how many at the same time.";
     rules.refuse(count > 0 && isMadeUp, "input.sessions.count", "sessions need a load that holds them", hint);
     return;
@@ -26,13 +26,13 @@ export function checkSessions(rules: RuleSet): void {
     `Give ${files}; or leave --input-file out, and --num-sessions are made up.`,
   );
   refuse(
-    isMadeUp && count > 0 && count < stimulus.sessions,
-    `${stimulus.sessions} sessions at the same time are more than the ${count} that are made up`,
-    `Give --num-sessions ${stimulus.sessions} or more.`,
+    isMadeUp && count > 0 && count < value,
+    `${value} sessions at the same time are more than the ${count} that are made up`,
+    `Give --num-sessions ${value} or more.`,
   );
   const { type } = endpoint;
   refuse(
-    ENDPOINT_TYPES[type].takes !== "payloads" || TOKENLESS_TYPES.includes(type),
+    !ENDPOINT_TYPES[type].takesPayloads || isTokenless(endpoint),
     `the endpoint type ${type} has no conversations`,
     "Use chat or another type of an OpenAI server.",
   );
@@ -47,7 +47,7 @@ function hasSessionsIn({ input, rampart }: GenaiSettings): boolean {
 export function warnOfSessions(rules: RuleSet): void {
   const { input, perfAnalyzer } = rules.settings;
   const hasSessions = input.sessions.count > 0;
-  if (perfAnalyzer.stimulus.kind === "session_concurrency") {
+  if (loadOf(perfAnalyzer.stimulus.kind).holdsSessions) {
     const why = "with --session-concurrency: every session is held once, to its end";
     rules.warnOfFlag("perfAnalyzer.measurement.num", why, "the length of the measurement");
     rules.warnOfFlag("perfAnalyzer.stabilityPct", why, "--stability-percentage");

@@ -3,6 +3,7 @@ import { parseLimit } from "../../../report/genai-perf/limits.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { findLoadSweep } from "../analyze/points.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
+import { isLoadName, loadOf } from "../loads.ts";
 import { sweepValues } from "../options/sweeps.ts";
 import { formatOf } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
@@ -19,7 +20,7 @@ export function checkSweep(rules: RuleSet): void {
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
     rules.refuse(isBroken, "analyze.sweeps", message, hint);
   refuse(
-    types.includes("concurrency") && types.includes("request_rate"),
+    new Set(types.filter(isLoadName)).size > 1,
     "concurrency and request_rate are both the load, of which there is one",
     "Vary one of them.",
   );
@@ -56,7 +57,7 @@ function checkCounts(rules: RuleSet): void {
   const sweep = findLoadSweep(analyze.sweeps);
   if (sweep === undefined || mode !== "request_count" || num === null) return;
   const most = Math.trunc(sweep.kind === "range" ? sweep.max : Math.max(...sweepValues(sweep)));
-  const what = sweep.type === "concurrency" ? "concurrency" : "request rate";
+  const what = loadOf(sweep.type).title.toLowerCase();
   rules.refuse(
     num < most,
     "perfAnalyzer.measurement.num",

@@ -1,9 +1,11 @@
 import { GOODPUT_NAMES } from "../../../measure/tokens/goodput.ts";
 import { nearestName } from "../../../plan/nearest-name.ts";
 import { findLoadSweep } from "../analyze/points.ts";
-import { ENDPOINT_TYPES, endpointPath, TOKENLESS_TYPES } from "../endpoints.ts";
+import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { hasMadeUpPrompts, isPayloadFile } from "../input-format.ts";
+import { loadOf } from "../loads.ts";
 import { isDefault } from "../options/defaults.ts";
+import { isTokenless } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { warnOfSessions } from "./session-rules.ts";
 
@@ -11,6 +13,7 @@ import { warnOfSessions } from "./session-rules.ts";
 export function warnTogether(rules: RuleSet): void {
   const { settings, given, warnings } = rules;
   const { input, endpoint, perfAnalyzer, rampart, output } = settings;
+  const { isTritonModel } = ENDPOINT_TYPES[endpoint.type];
   const warn = (isTrue: boolean, sentence: string): void => {
     if (isTrue) warnings.push(sentence);
   };
@@ -24,7 +27,7 @@ export function warnTogether(rules: RuleSet): void {
     "--output-tokens-mean is ignored where a line of the payload file has an output_length.",
   );
   warn(
-    endpoint.isStreaming && TOKENLESS_TYPES.includes(endpoint.type),
+    endpoint.isStreaming && isTokenless(endpoint),
     `--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`,
   );
   warnOfLengths(rules);
@@ -47,7 +50,7 @@ export function warnTogether(rules: RuleSet): void {
     "--checkpoint-dir has no effect without --enable-checkpointing.",
   );
   warn(
-    rampart.cancelPct > 0 && endpoint.type === "kserve" && perfAnalyzer.stimulus.kind === "request_rate",
+    rampart.cancelPct > 0 && isTritonModel === true && loadOf(perfAnalyzer.stimulus.kind).number === "decimal",
     "with a request rate several requests share a gRPC stream: a request that is cancelled while others are in flight there is dropped here, but the server still computes it.",
   );
   for (const metric of Object.keys(input.goodput ?? {})) {
@@ -62,13 +65,14 @@ function warnOfLengths(rules: RuleSet): void {
   const { input, endpoint, rampart } = rules.settings;
   const { syntheticTokens, outputTokens } = input;
   if (rampart.sequenceMix !== "") return;
-  if (hasMadeUpPrompts(rules.settings) && endpoint.type !== "image_retrieval" && syntheticTokens.mean === 0)
+  const { isTextless } = ENDPOINT_TYPES[endpoint.type];
+  if (hasMadeUpPrompts(rules.settings) && !isTextless && syntheticTokens.mean === 0)
     rules.warnings.push(
       syntheticTokens.stddev === 0
         ? `${rules.placeOf("input.syntheticTokens.mean")} 0: made-up prompts have no text of their own, as in the original; many servers refuse empty ones.`
         : `${rules.placeOf("input.syntheticTokens.mean")} 0: lengths that are drawn below one token count as one.`,
     );
-  if (outputTokens.mean === 0 && !TOKENLESS_TYPES.includes(endpoint.type))
+  if (outputTokens.mean === 0 && !isTokenless(endpoint))
     rules.warnings.push(
       `${rules.placeOf("input.outputTokens.mean")} 0: answers of one token are asked for, the fewest there are, as the original does.`,
     );
@@ -87,7 +91,7 @@ function warnOfOverruled(rules: RuleSet): void {
 /** Warns of /v1 in the URL. OpenAI's clients need it there, but the paths of the endpoint types already contain it. */
 function warnOfPath({ settings, warnings }: RuleSet): void {
   const { endpoint, modelNames } = settings;
-  if (ENDPOINT_TYPES[endpoint.type].takes !== "payloads") return;
+  if (!ENDPOINT_TYPES[endpoint.type].takesPayloads) return;
   const path = endpointPath(endpoint.type, endpoint.path, modelNames[0] ?? "");
   const base = endpoint.url.replace(/\/+$/, "");
   if (base.endsWith("/v1") && path.startsWith("v1/"))

@@ -1,5 +1,6 @@
-import type { ComposingModelPlan, Plan, RequestParameterPlan } from "../../../plan/plan.ts";
-import { isParameterValue, PARAMETER_TYPES } from "../../../service/triton/parameters.ts";
+import type { Plan } from "../../../plan/plan.ts";
+import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
+import type { ComposingModelPlan } from "../../../service/triton/target.ts";
 import { defaultUrl } from "../default-url.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, on, text } from "./readers.ts";

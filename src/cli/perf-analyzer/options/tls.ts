@@ -1,4 +1,5 @@
-import type { Plan, TlsPlan } from "../../../plan/plan.ts";
+import type { Plan } from "../../../plan/plan.ts";
+import type { TlsPlan } from "../../../plan/tls.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, existingFile, on } from "./readers.ts";
 

@@ -1,15 +1,9 @@
 import type { StatisticName } from "../../../measure/statistics.ts";
+import { quoteCsv } from "../csv.ts";
 import { formatTwoDecimals } from "../python-format.ts";
-import type { SweepPoint } from "./sweep.ts";
+import type { SweepPoint, SweepRow } from "./sweep.ts";
 
 /** GenAI-Perf's summary of a sweep, `analyze_export_genai_perf.csv`. */
-
-/** A point with the values of its row. */
-export interface SweepRow extends SweepPoint {
-  /** Concurrency, or requests per second. */
-  readonly load: number;
-  readonly datasetEntries: number;
-}
 
 type Cell = readonly [header: string, metric: string, statistic: StatisticName];
 
@@ -43,7 +37,7 @@ export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: "Concurren
     ["Config Name", "GPU", ...GPU_METRICS.map(([header]) => header)],
     ...gpusOf(ordered).flatMap((gpu) => ordered.map((row) => formatGpuRow(row, gpu))),
   ];
-  return lines.map((line) => `${line.map(quote).join(",")}\r\n`).join("");
+  return lines.map((line) => `${line.map(quoteCsv).join(",")}\r\n`).join("");
 }
 
 function throughputOf({ result }: SweepPoint): number {
@@ -71,8 +65,4 @@ function gpusOf(rows: readonly SweepRow[]): string[] {
 
 function format(value: number | undefined): string {
   return formatTwoDecimals(value ?? 0).replaceAll(",", "");
-}
-
-function quote(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

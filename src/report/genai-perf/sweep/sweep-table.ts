@@ -2,8 +2,7 @@ import type { StatisticName } from "../../../measure/statistics.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import { formatRichTable } from "../rich-table.ts";
 import { findPareto } from "./pareto.ts";
-import type { SweepPoint } from "./sweep.ts";
-import type { BrokenLimits } from "./sweep-json.ts";
+import { type BrokenLimits, formatPoint, type SearchSummary, type SearchVotes, type SweepPoint } from "./sweep.ts";
 
 /** Table of a sweep's points for the console. */
 
@@ -40,4 +39,24 @@ export function formatSweepTable(points: readonly SweepPoint[], broken: BrokenLi
 
 function formatLimits(broken: readonly string[], repeat: number | undefined): string {
   return `${broken.length === 0 ? "kept" : "broken"}${repeat === undefined ? "" : ", repeated"}`;
+}
+
+/** Formats the answer of a search as a line. @param limits in words */
+export function formatAnswer(
+  { parameter, fixed, highest, lowestBroken, isClientLimited, highestVotes, lowestBrokenVotes }: SearchSummary,
+  limits: readonly string[],
+): string {
+  const what = `${parameter}${fixed.length === 0 ? "" : ` with ${formatPoint(fixed)}`}`;
+  const doubt = isClientLimited ? ", where the client may have been the limit and not the server" : "";
+  const broken = lowestBrokenVotes === null ? [] : [formatVotes(lowestBrokenVotes.broken, lowestBrokenVotes)];
+  if (highest === null)
+    return `No ${what} keeps ${limits.join(" and ")}: ${lowestBroken} breaks it already${doubt}, in ${broken.join("")}.\n`;
+  const end = lowestBroken === null ? "the end of the sweep" : `${lowestBroken} does not${doubt}`;
+  const kept = highestVotes === null ? [] : [formatVotes(highestVotes.kept, highestVotes)];
+  return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
+}
+
+/** Formats how many measurements of a load agree with the answer. */
+function formatVotes(agreeing: number, { kept, broken }: SearchVotes): string {
+  return `${agreeing} of ${kept + broken} measurements`;
 }

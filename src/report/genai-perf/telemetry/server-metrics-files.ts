@@ -1,5 +1,7 @@
 import { PERCENTILES } from "../../../measure/statistics.ts";
 import type { ScrapedFamily, ScrapeResult } from "../../../telemetry/scrape-result.ts";
+import { VERSION } from "../../version.ts";
+import { quoteCsv } from "../csv.ts";
 import { ESTIMATED, formatLabels, type ServerMetric, toServerMetrics } from "./server-metrics.ts";
 
 /**
@@ -13,8 +15,8 @@ const HEADS: Readonly<Record<ScrapedFamily["kind"], readonly string[]>> = {
 };
 const KINDS = ["gauge", "counter", "histogram"] as const;
 
-/** @param version Rampart's version */
-export function formatServerMetricsJson(result: ScrapeResult, version: string): string {
+/** Formats the JSON file. */
+export function formatServerMetricsJson(result: ScrapeResult): string {
   const { endpoints } = result;
   const metrics: Record<string, { type: string; description: string; unit?: string; series: object[] }> = {};
   for (const { endpoint, family, labels, statistics } of toServerMetrics(result)) {
@@ -32,7 +34,7 @@ export function formatServerMetricsJson(result: ScrapeResult, version: string): 
   }
   const document = {
     schema_version: "1.1",
-    rampart_version: version,
+    rampart_version: VERSION,
     summary: {
       endpoints_configured: endpoints.map(({ url }) => url),
       endpoints_successful: endpoints.filter(({ families }) => families.length > 0).map(({ url }) => url),
@@ -65,7 +67,7 @@ export function formatServerMetricsCsv(result: ScrapeResult): string {
   const blocks = KINDS.flatMap((kind) => {
     const rows = metrics.filter(({ family }) => family.kind === kind).map((metric) => toRow(metric, HEADS[kind]));
     const head = ["Endpoint", "Type", "Metric", "Labels", "Unit", ...HEADS[kind], "Description"];
-    return rows.length === 0 ? [] : [[head, ...rows].map((row) => `${row.map(quote).join(",")}\n`).join("")];
+    return rows.length === 0 ? [] : [[head, ...rows].map((row) => `${row.map(quoteCsv).join(",")}\n`).join("")];
   });
   return blocks.join("\n");
 }
@@ -81,8 +83,4 @@ function toRow({ endpoint, family, labels, statistics }: ServerMetric, names: re
     ...cells,
     family.help,
   ];
-}
-
-function quote(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

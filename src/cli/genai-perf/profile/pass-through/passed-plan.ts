@@ -1,6 +1,7 @@
+import { combineAxes } from "../../../../campaign/sweep.ts";
 import type { Plan } from "../../../../plan/plan.ts";
 import type { Problem } from "../../../../plan/problem.ts";
-import { applyPoint, combineSweeps } from "../../analyze/points.ts";
+import { applyPoint, axesOf } from "../../analyze/points.ts";
 import { isLoadGiven } from "../../lift-load.ts";
 import type { GenaiSettings } from "../../options/settings.ts";
 import type { GivenSettings } from "../../options/settings-builder.ts";
@@ -35,7 +36,7 @@ export async function countNeededEntries(settings: GenaiSettings, given: GivenSe
 /** Values for the files before the requests are created. */
 const UNWRITTEN: ProfileFiles = {
   inputsFile: "inputs.json",
-  profileExportFile: "",
+  folder: "",
   entryCount: Number.MAX_SAFE_INTEGER,
 };
 
@@ -54,7 +55,7 @@ export async function checkPassed(settings: GenaiSettings, given: GivenSettings)
   const { passThrough: args } = settings;
   if (args.length === 0) return [];
   const { passThrough } = await import("./pass-through.ts");
-  const [values] = settings.subcommand === "analyze" ? combineSweeps(settings.analyze.sweeps) : [];
+  const [values] = settings.subcommand === "analyze" ? combineAxes(axesOf(settings.analyze.sweeps)) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
   const plan = toProfilePlan(point, given, UNWRITTEN, []);
   return passThrough(plan, args, isLoadGiven(point, given)).warnings;

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { sequencesSchema } from "../../src/load/sequences-schema.ts";
-import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
+import { DEFAULT_SEQUENCES, sequencesSchema } from "../../src/plan/sequences.ts";
 
 const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
   ["the defaults", true, {}],

@@ -1,39 +1,34 @@
-import { saturationReason } from "../../../measure/metrics.ts";
-import type { WindowResult } from "../../../measure/window.ts";
-import { formatDurationNs } from "../../../plan/units.ts";
-import { describeLoadNotes, describeRepeats } from "../../../report/load-notes.ts";
-import { describeResends } from "../../../report/resend-note.ts";
-import type { FailureCount, RunResult } from "../../../result/run-result.ts";
-import { isCancelled } from "../../../transport/failure.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import { describeInstability } from "./instability.ts";
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { describeRemedy, explainInstability } from "../../measure/instability.ts";
+import { saturationReason } from "../../measure/metrics.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { formatDurationNs } from "../../plan/units.ts";
+import type { FailureCount, RunResult } from "../../result/run-result.ts";
+import { isCancelled } from "../../transport/failure.ts";
+import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
+import { describeResends } from "../resend-note.ts";
+import { askedRate } from "../scheduled-rate.ts";
 
-/** Prints notes on the run besides its numbers. @param doubts the result of {@link findDoubts} */
-export function reportRunNotes(
-  result: RunResult,
-  settings: GenaiSettings,
-  doubts: readonly string[],
-  note: (text: string) => void,
-): void {
-  if (settings.isVerbose) reportCourse(result, note);
-  reportFailures(result, note);
-  for (const text of doubts) note(text);
-}
+/** Notes on a run besides its numbers. */
 
 /** Returns warnings that a run's numbers may be misleading; whole sentences. */
-export function findDoubts(result: RunResult, settings: GenaiSettings): string[] {
+export function findDoubts(result: RunResult): string[] {
   const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
+  const isSynthetic = prepared.plan.outputs.genaiPerf?.isSynthetic === true;
   const doubts = [...prepared.warnings];
-  const needed = neededConnections(settings, result);
   const resends = describeResends(result);
   if (resends !== undefined) doubts.push(resends);
-  if (failedCount + result.cancelledCount === 0 && result.connectionCount > needed + result.resendCount + 1)
+  if (
+    failedCount + result.cancelledCount === 0 &&
+    result.connectionCount > neededConnections(result) + result.resendCount + 1
+  )
     doubts.push(
       `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that`,
     );
   const repeats = describeRepeats(result);
   if (repeats !== undefined)
-    doubts.push(settings.input.file === "" ? `${repeats}; --num-dataset-entries makes more of them` : repeats);
+    doubts.push(isSynthetic ? `${repeats}; ${setting("inputs.count")} makes more of them` : repeats);
   if (sessions !== undefined && sessions.cutCount > 0)
     doubts.push(
       `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, where a turn failed or its answer could not be read; turns that were not sent for that: ${sessions.unsentCount}`,
@@ -52,7 +47,21 @@ export function findDoubts(result: RunResult, settings: GenaiSettings): string[]
   return doubts;
 }
 
-function reportCourse(
+/** Explains why the run did not become stable and what would help; empty if it was stable. */
+function describeInstability({ levels, prepared: { plan } }: RunResult): string[] {
+  return levels.flatMap(({ instability, window, level, isLatencyUnstable }) => {
+    if (instability !== undefined) {
+      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
+      const advice = describeRemedy(remedy, plan.measurement.mode);
+      return [`the measurement is not stable: ${moved}; ${cause}. ${advice}`];
+    }
+    if (!isLatencyUnstable) return [];
+    return ["only throughput is stable, which is enough for asynchronous requests; latency is not."];
+  });
+}
+
+/** Reports how many requests were sent, and what that cost the client. */
+export function reportCourse(
   { sentCount, durationNs, connectionCount, levels, servers = [] }: RunResult,
   note: (text: string) => void,
 ): void {
@@ -70,15 +79,10 @@ function describeDueLatency({ scheduledLatency }: WindowResult): string {
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
 }
 
-/** Returns the number of connections that a load needs; for other loads, the number above which there are too many. */
-function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: RunResult): number {
-  const perServer =
-    stimulus.kind === "concurrency" && run.prepared.plan.load.kind === "concurrency"
-      ? stimulus.requests
-      : stimulus.kind === "session_concurrency"
-        ? stimulus.sessions
-        : Math.max(run.prepared.laneCount, run.sentCount / 2);
-  return perServer * (run.servers?.length ?? 1);
+/** Returns the number of connections that a load needs; for loads with due times, the number above which there are too many. */
+function neededConnections({ levels: [level], prepared, sentCount, servers }: RunResult): number {
+  const isClosed = level !== undefined && !LEVEL_UNITS[level.unit].isScheduled;
+  return (isClosed ? level.level : Math.max(prepared.laneCount, sentCount / 2)) * (servers?.length ?? 1);
 }
 
 /** Error responses of servers can be whole pages. */
@@ -86,8 +90,8 @@ function toOneLine(text: string): string {
   return text.trim().replace(/\s+/g, " ");
 }
 
-/** Prints the requests without a valid answer, by cause. */
-function reportFailures(result: RunResult, note: (text: string) => void): void {
+/** Reports the requests without a valid answer, by cause. */
+export function reportFailures(result: RunResult, note: (text: string) => void): void {
   const { failures, cancelledCount } = result;
   const warmup = result.warmup ?? { sentCount: 0, failedCount: 0 };
   const sentCount = result.sentCount - warmup.sentCount;
@@ -106,7 +110,7 @@ function reportFailures(result: RunResult, note: (text: string) => void): void {
     const { target } = result.prepared.plan;
     const isUnreached = failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
-    if (isUnreached && "url" in target) note(`is there a server at ${target.url}? --url names it`);
+    if (isUnreached && "url" in target) note(`is there a server at ${target.url}? ${setting("target.url")} names it`);
   }
   if (cancelledCount > 0) {
     note(`${cancelledCount} of ${sentCount} requests were cancelled: they are not failures, and are in no statistic:`);

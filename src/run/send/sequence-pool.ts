@@ -1,5 +1,5 @@
 /** The concurrent sequences of a schedule. Chooses the sequence of each request. */
-export class SequenceDeal {
+export class SequencePool {
   readonly count: number;
   private readonly laneCount: number;
   private readonly isSerial: boolean;
@@ -50,7 +50,7 @@ export class SequenceDeal {
   }
 
   /** Returns a sequence after a response. */
-  giveBack(sequence: number): void {
+  release(sequence: number): void {
     this.outstanding[sequence] = (this.outstanding[sequence] as number) - 1;
     if (this.isSerial) this.readyOf(sequence).push(sequence);
   }

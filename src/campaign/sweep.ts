@@ -1,0 +1,188 @@
+import { formatLimit, formatVerdict, judgeLimits, type ResultLimit } from "../report/genai-perf/limits.ts";
+import {
+  type FailedPoint,
+  formatPoint,
+  type PointParameters,
+  type SearchSummary,
+  type SweepRow,
+  type SweepSummary,
+} from "../report/genai-perf/sweep/sweep.ts";
+import { type Ladder, searchHighest } from "./search.ts";
+
+/** Many runs as one: measures the points of a sweep, or searches the highest load that meets limits. */
+
+/** A varied parameter and its values, in order. */
+export interface SweepAxis {
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+/** Result of a point. */
+export type PointOutcome =
+  | {
+      readonly kind: "measured";
+      readonly point: SweepRow;
+      /** Why the point does not count as passed: failed requests, or an unstable measurement. Undefined if it passed. */
+      readonly complaint: string | undefined;
+      /** Whether the client may have been the limit instead of the server. Unknown for results from a checkpoint. */
+      readonly isClientLimited: boolean;
+    }
+  | ({ readonly kind: "failed" } & FailedPoint)
+  /** Ctrl-C. */
+  | { readonly kind: "interrupted" };
+
+/** A search along one axis, once for each combination of the other parameters. */
+export interface SweepSearch {
+  /** Name of the axis, which is a load. */
+  readonly parameter: string;
+  readonly ladder: Ladder;
+  readonly limits: readonly ResultLimit[];
+}
+
+/** What to measure, and how. */
+export interface SweepTask {
+  readonly axes: readonly SweepAxis[];
+  /** Undefined: every point is measured. */
+  readonly search: SweepSearch | undefined;
+  /**
+   * Measures a point. What it throws ends the sweep.
+   * @param repeat number of earlier measurements of the point
+   * @param isFirst whether this is the first point of all
+   */
+  measure(parameters: PointParameters, repeat: number, isFirst: boolean): Promise<PointOutcome>;
+  /** Receives the sweep so far after each point, and at the end. */
+  onChange(sweep: SweepSummary): void;
+  /** Receives progress in words. */
+  note(text: string): void;
+}
+
+/** Returns all combinations of the axes' values. The last axis changes fastest, like in GenAI-Perf. */
+export function combineAxes(axes: readonly SweepAxis[]): PointParameters[] {
+  return axes.reduce<PointParameters[]>(
+    (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),
+    [[]],
+  );
+}
+
+/**
+ * Measures a sweep. A failed point is reported and the sweep continues; an interrupted one ends it.
+ * @returns what was measured, and whether all points passed or all searches found an answer
+ */
+export async function runSweep(task: SweepTask): Promise<{ readonly sweep: SweepSummary; readonly isPassed: boolean }> {
+  const running = new RunningSweep(task);
+  const isPassed = await (task.search === undefined ? running.measureAll() : running.searchAll(task.search));
+  task.onChange(running.sweep);
+  return { sweep: running.sweep, isPassed };
+}
+
+class RunningSweep {
+  private readonly task: SweepTask;
+  private readonly points: SweepRow[] = [];
+  private readonly failed: FailedPoint[] = [];
+  private readonly answers: SearchSummary[] = [];
+  private readonly brokenLimits = new Map<string, readonly string[]>();
+  readonly sweep: SweepSummary;
+
+  constructor(task: SweepTask) {
+    const { points, failed, answers, brokenLimits } = this;
+    this.task = task;
+    const search = task.search && { limits: task.search.limits.map(formatLimit), answers };
+    this.sweep = { points, failed, search, brokenLimits };
+  }
+
+  async measureAll(): Promise<boolean> {
+    const points = combineAxes(this.task.axes);
+    let isPassed = true;
+    for (const [index, parameters] of points.entries()) {
+      const outcome = await this.measure(parameters, `point ${index + 1} of ${points.length}`, 0);
+      if (outcome.kind === "interrupted") return false;
+      if (outcome.kind === "failed" || outcome.complaint !== undefined) isPassed = false;
+    }
+    return isPassed;
+  }
+
+  async searchAll(search: SweepSearch): Promise<boolean> {
+    const others = this.task.axes.filter(({ name }) => name !== search.parameter);
+    let hasAll = true;
+    for (const fixed of combineAxes(others)) {
+      const isFound = await this.searchOne(search, fixed);
+      if (isFound === undefined) return false;
+      hasAll &&= isFound;
+    }
+    return hasAll;
+  }
+
+  /** Undefined when the search was interrupted. */
+  private async searchOne(
+    { parameter, ladder, limits }: SweepSearch,
+    fixed: PointParameters,
+  ): Promise<boolean | undefined> {
+    const clientLimited = new Set<number>();
+    const answer = await searchHighest(ladder, async (value, repeat) => {
+      const parameters = this.place(parameter, value, fixed);
+      const outcome = await this.measure(parameters, repeat === 0 ? "search" : "search, to confirm", repeat);
+      if (outcome.kind === "measured" && outcome.isClientLimited) clientLimited.add(value);
+      return outcome.kind === "interrupted" ? undefined : this.judge(outcome, parameters, limits);
+    });
+    if (answer.kind === "stopped") return undefined;
+    const isFound = answer.kind === "found";
+    const lowestBroken = isFound ? (answer.broken ?? null) : answer.lowest;
+    this.answers.push({
+      parameter,
+      fixed,
+      highest: isFound ? answer.highest : null,
+      lowestBroken,
+      isClientLimited: lowestBroken !== null && clientLimited.has(lowestBroken),
+      highestVotes: isFound ? answer.highestVotes : null,
+      lowestBrokenVotes: (isFound ? answer.brokenVotes : answer.lowestVotes) ?? null,
+    });
+    return isFound;
+  }
+
+  private async measure(parameters: PointParameters, progress: string, repeat: number): Promise<PointOutcome> {
+    const { points, failed, task } = this;
+    task.note(`${progress}: ${formatPoint(parameters)}`);
+    const outcome = await task.measure(parameters, repeat, points.length + failed.length === 0);
+    if (outcome.kind === "interrupted") {
+      task.note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; what was measured before is`);
+      return outcome;
+    }
+    if (outcome.kind === "measured") points.push(outcome.point);
+    else {
+      failed.push(outcome);
+      task.note(`${formatPoint(parameters)} failed: ${outcome.reason}`);
+    }
+    task.onChange(this.sweep);
+    return outcome;
+  }
+
+  /**
+   * Reports whether a point meets the limits: its results do, no more of its requests failed than allowed, and the measurement is stable
+   * where required.
+   */
+  private judge(
+    outcome: Exclude<PointOutcome, { readonly kind: "interrupted" }>,
+    parameters: PointParameters,
+    limits: readonly ResultLimit[],
+  ): boolean {
+    const failure = outcome.kind === "failed" ? outcome.reason : outcome.complaint;
+    const verdicts = outcome.kind === "failed" ? [] : judgeLimits(outcome.point.result, limits);
+    const broken = verdicts.filter(({ isKept }) => !isKept).map(formatVerdict);
+    const failures = failure === undefined ? [] : [failure];
+    if (outcome.kind === "measured") this.brokenLimits.set(outcome.point.name, [...failures, ...broken]);
+    const found = [
+      ...failures.map((text) => `fails: ${text}`),
+      ...(broken.length === 0 ? [] : [`breaks ${broken.join("; ")}`]),
+    ];
+    this.task.note(`${formatPoint(parameters)} ${found.length === 0 ? "keeps all limits" : found.join("; it ")}`);
+    return found.length === 0;
+  }
+
+  /** Inserts the searched value in the order of the axes, which determines folder names. */
+  private place(parameter: string, value: number, fixed: PointParameters): PointParameters {
+    const others = [...fixed];
+    return this.task.axes.map(({ name }) =>
+      name === parameter ? [name, value] : (others.shift() as PointParameters[number]),
+    );
+  }
+}

@@ -1,0 +1,146 @@
+import type { SchedulePartPlan } from "../../plan/load-options.ts";
+import type { LoadPlan } from "../../plan/load-plan.ts";
+import { formatFloat } from "../../report/genai-perf/python-format.ts";
+
+/** The loads of genai-perf: everything that the rest of the mode asks about one. */
+
+/** Rampart's own options of loads. Null stands for "not given". */
+export interface LoadOptions {
+  rateDistribution: "constant" | "poisson" | "gamma";
+  rateSmoothness: number;
+  concurrencyLimit: number | null;
+  concurrencyRampSec: number | null;
+  rateRampSec: number | null;
+  hasScheduleAutoOffset: boolean;
+  scheduleStartMs: number | null;
+  scheduleEndMs: number | null;
+  scheduleSpeedRatio: number;
+}
+
+/** One load. Its flag is its name: `--request-rate`. */
+export interface GenaiLoad {
+  /** Its flag of perf_analyzer, which can stand after `--`. */
+  readonly passedFlag: string;
+  /** Kind of its number. Absent: it has none. */
+  readonly number?: "whole" | "decimal";
+  /** Name of its number in GenAI-Perf's table of a sweep and, in lower case, in messages. */
+  readonly title: "Concurrency" | "Request Rate";
+  /** Own options that need it. */
+  readonly options: readonly (keyof LoadOptions)[];
+  /** Its number is the number of requests in flight, and of connections. */
+  readonly isInFlight?: true;
+  /** It sends each request of the data once. Absent: the measurement decides how many. */
+  readonly sendsOnce?: true;
+  /** It holds conversations: their turns in order, with their pauses. */
+  readonly holdsSessions?: true;
+  /** It sends requests at the times that a payload file gives. */
+  readonly followsTimes?: true;
+  toPlan(value: number, options: LoadOptions, seed: number): LoadPlan;
+}
+
+/** The loads by their name in files, in the order of GenAI-Perf's help. */
+const LOADS = {
+  concurrency: {
+    passedFlag: "--concurrency-range",
+    number: "whole",
+    title: "Concurrency",
+    options: ["concurrencyRampSec"],
+    isInFlight: true,
+    toPlan: (value, { concurrencyRampSec }) => {
+      const rampMs = toSpanMs(concurrencyRampSec);
+      const levels = { kind: "list", values: [value] } as const;
+      return { kind: "concurrency", levels, search: "linear", ...(rampMs === undefined ? {} : { rampMs }) };
+    },
+  },
+  request_rate: {
+    passedFlag: "--request-rate-range",
+    number: "decimal",
+    title: "Request Rate",
+    options: ["rateDistribution", "concurrencyLimit", "rateRampSec"],
+    toPlan: (value, { rateDistribution, rateSmoothness, concurrencyLimit, rateRampSec }, seed) => {
+      const overMs = toSpanMs(rateRampSec);
+      return {
+        kind: "request-rate",
+        levels: { kind: "list", values: [value] },
+        search: "linear",
+        distribution: rateDistribution,
+        seed,
+        ...(rateDistribution === "gamma" ? { smoothness: rateSmoothness } : {}),
+        ...(concurrencyLimit === null ? {} : { maxOutstanding: concurrencyLimit }),
+        ...(overMs === undefined ? {} : { ramp: { fromPerSec: 0, overMs } }),
+      };
+    },
+  },
+  session_concurrency: {
+    passedFlag: "--session-concurrency",
+    number: "whole",
+    title: "Concurrency",
+    options: [],
+    isInFlight: true,
+    sendsOnce: true,
+    holdsSessions: true,
+    toPlan: (value) => ({ kind: "session-concurrency", concurrency: value }),
+  },
+  fixed_schedule: {
+    passedFlag: "--fixed-schedule",
+    title: "Concurrency",
+    options: ["hasScheduleAutoOffset", "scheduleStartMs", "scheduleEndMs", "scheduleSpeedRatio"],
+    sendsOnce: true,
+    followsTimes: true,
+    toPlan: (_value, options) => {
+      const part = toSchedulePart(options);
+      return { kind: "fixed-schedule", ...(part === undefined ? {} : { part }) };
+    },
+  },
+} satisfies Readonly<Record<string, GenaiLoad>>;
+
+export type LoadName = keyof typeof LOADS;
+
+/** The load; exactly one. Like in GenAI-Perf, session concurrency takes precedence over any other. */
+export interface Stimulus {
+  readonly kind: LoadName;
+  /** Requests in flight, requests per second, or sessions. Absent for a load without a number. */
+  readonly value?: number;
+}
+
+/** Names of all loads. */
+export const LOAD_NAMES = Object.keys(LOADS) as LoadName[];
+
+/** The load, which answers all questions about it. */
+export function loadOf(kind: LoadName): GenaiLoad {
+  return LOADS[kind];
+}
+
+/** Whether a name, such as that of a swept parameter, is that of a load. */
+export function isLoadName(name: string): name is LoadName {
+  return Object.hasOwn(LOADS, name);
+}
+
+/** Returns genai-perf's flag of a load: `--request-rate`. */
+export function flagOf(kind: LoadName): string {
+  return `--${kind.replace("_", "-")}`;
+}
+
+/** Returns the load with its number as one word, for names of folders: `concurrency2`, `request_rate2.5`. */
+export function nameLoad({ kind, value }: Stimulus): string {
+  if (value === undefined) return kind;
+  return `${kind}${loadOf(kind).number === "decimal" ? formatFloat(value) : value}`;
+}
+
+/** 0 seconds mean no ramp. */
+function toSpanMs(seconds: number | null): number | undefined {
+  return seconds === null || seconds === 0 ? undefined : seconds * 1000;
+}
+
+/** Returns the part of a payload file that is sent; undefined for all of it. */
+function toSchedulePart(options: LoadOptions): SchedulePartPlan | undefined {
+  const { hasScheduleAutoOffset, scheduleStartMs, scheduleEndMs, scheduleSpeedRatio } = options;
+  const isWhole = !hasScheduleAutoOffset && scheduleStartMs === null && scheduleEndMs === null;
+  if (isWhole && scheduleSpeedRatio === 1) return undefined;
+  return {
+    startMs: scheduleStartMs,
+    endMs: scheduleEndMs,
+    startsAtFirst: hasScheduleAutoOffset,
+    speedRatio: scheduleSpeedRatio,
+  };
+}

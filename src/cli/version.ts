@@ -1,2 +1,0 @@
-/** The version of this build. */
-export const VERSION = "0.1.0";

@@ -1,0 +1,93 @@
+import { lagWarnings } from "../../measure/client-lag.ts";
+import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import { isMeasured } from "../../result/is-measured.ts";
+import type { RunResult } from "../../result/run-result.ts";
+import type { AnswerKind } from "../../service/openai/answer-kind.ts";
+import type { PlotFormat } from "../plots/plot.ts";
+import { familyOf } from "./layout.ts";
+import type { PythonJson } from "./python-format.ts";
+import { type GenAiPerfResult, type TelemetryStatistics, toGenAiPerfResult } from "./result.ts";
+import { findDoubts } from "./run-notes.ts";
+import { type RunSummary, summarizeRun } from "./run-summary.ts";
+import { toGpuSamples, toTelemetryStatistics } from "./telemetry/telemetry.ts";
+
+/** What GenAI-Perf's reports say about a run besides its results. */
+export interface GenaiPerfPlan {
+  readonly models: readonly string[];
+  /** GenAI-Perf's name: `chat`, `vision`, … */
+  readonly endpointType: string;
+  /** The endpoint type whose title the reports have. Absent: the kind of the answers decides. */
+  readonly titledType?: string;
+  readonly isStreaming: boolean;
+  /** Absent: no goodput. */
+  readonly goodput?: GoodputLimits;
+  /** The whole configuration, for the JSON. */
+  readonly inputConfig: PythonJson;
+  /** Empty: no plots. */
+  readonly plotFormats: readonly PlotFormat[];
+  /** Whether prompts are generated, so that there can be more of them. */
+  readonly isSynthetic: boolean;
+  /** Print all tables. */
+  readonly isVerbose: boolean;
+}
+
+declare module "../../plan/plan.ts" {
+  interface OutputsPlan {
+    /** Only with the style `genai-perf`. */
+    readonly genaiPerf?: GenaiPerfPlan;
+  }
+}
+
+/** The measured requests of a run or of merged exports, for all of its reports. */
+export interface Measured {
+  readonly about: GenaiPerfPlan;
+  readonly columns: TokenColumns;
+  readonly result: GenAiPerfResult;
+  readonly summary: RunSummary;
+  /** Warnings that the numbers may be misleading; whole sentences. First those about the run, then those about single requests. */
+  readonly doubts: readonly string[];
+  readonly warnings: readonly string[];
+  /** Undefined for merged exports. */
+  readonly run: RunResult | undefined;
+}
+
+/** Computes what the reports show. @param kind kind of the answers @param run undefined for merged exports */
+export function toMeasured(
+  about: GenaiPerfPlan,
+  columns: TokenColumns,
+  kind: AnswerKind,
+  run: RunResult | undefined,
+  telemetry: TelemetryStatistics | undefined,
+): Measured {
+  const { goodput, isStreaming, titledType = kind === "custom" ? about.endpointType : kind } = about;
+  const family = familyOf(kind);
+  const windows = (run?.levels ?? []).map(({ window }) => window);
+  return {
+    about,
+    columns,
+    result: toGenAiPerfResult(columns, { family, endpointType: titledType, isStreaming, goodput, telemetry }),
+    summary: summarizeRun(columns, { family, isStreaming, goodput, run }),
+    doubts: run === undefined ? [] : findDoubts(run),
+    warnings: [...lagWarnings(windows, columns, isStreaming), ...tokenWarnings(columns)],
+    run,
+  };
+}
+
+/** The computed results of runs, because all reports of a run share them. */
+const computed = new WeakMap<RunResult, Measured>();
+
+/** Returns the measured requests of a run; undefined when nothing was answered, or the run ended before its first window. */
+export function measuredOf(run: RunResult): Measured | undefined {
+  const about = run.prepared.plan.outputs.genaiPerf;
+  const columns = isMeasured(run) ? run.levels[0]?.tokens : undefined;
+  if (about === undefined || columns === undefined) return undefined;
+  let measured = computed.get(run);
+  if (measured === undefined) {
+    const telemetry = run.scrape && toTelemetryStatistics(toGpuSamples(run.scrape));
+    measured = toMeasured(about, columns, columns.answerKind ?? "custom", run, telemetry);
+    computed.set(run, measured);
+  }
+  return measured;
+}

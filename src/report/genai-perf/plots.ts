@@ -1,0 +1,122 @@
+import { readdir, rm } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import type { Plan } from "../../plan/plan.ts";
+import type { TelemetryMetric } from "../../telemetry/series.ts";
+import type { PageText } from "../plots/page.ts";
+import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../plots/plot.ts";
+import type { PlottedRun } from "../plots/plotted-run.ts";
+import type { Report, TextSink } from "../report.ts";
+import { metricLabel } from "./layout.ts";
+import { type GenaiPerfPlan, type Measured, measuredOf } from "./measured.ts";
+import type { SweepPoint } from "./sweep/sweep.ts";
+import { toTelemetrySeries } from "./telemetry/telemetry.ts";
+
+/** Plots of runs, merged runs and sweeps. */
+
+/** Creates the report. @param folder of its files, inside the folder of the results */
+export function createPlots({ outputs }: Plan, sink: TextSink, folder: string): Report {
+  return {
+    finish: async (run) => {
+      const measured = measuredOf(run);
+      const gaps = measured?.columns.gaps;
+      if (measured === undefined || gaps === undefined) return;
+      const { about, columns } = measured;
+      const name = relative(dirname(folder), outputs.files.profileExport ?? "").replace(/\.json$/, "");
+      const drawn = { name, columns, gaps, isStreaming: about.isStreaming };
+      await drawRuns(measured, [drawn], folder, sink, run.scrape && toTelemetrySeries(run.scrape));
+    },
+  };
+}
+
+/**
+ * Draws all plots of one run, or of several overlaid runs, and reports those that could not be drawn.
+ * @param telemetry metrics of the server
+ * @throws RunError when a file cannot be written
+ */
+export async function drawRuns(
+  measured: Measured,
+  runs: readonly PlottedRun[],
+  folder: string,
+  sink: TextSink,
+  telemetry: readonly TelemetryMetric[] = [],
+): Promise<void> {
+  const { runPlots } = await import("../plots/run-plots.ts");
+  const { telemetryPlots } = await import("../plots/telemetry-plots.ts");
+  const text = toPageText(measured, runs, basename(dirname(folder)));
+  await write(text, joinPlots([runPlots(runs), telemetryPlots(telemetry)]), folder, measured.about.plotFormats, sink);
+}
+
+/**
+ * Draws a sweep's plots.
+ * @param what the varied parameters, in words
+ * @throws RunError when a file cannot be written
+ */
+export async function drawSweep(
+  { models, endpointType, plotFormats }: Pick<GenaiPerfPlan, "models" | "endpointType" | "plotFormats">,
+  points: readonly SweepPoint[],
+  what: string,
+  folder: string,
+  sink: TextSink,
+): Promise<void> {
+  const { sweepPlots } = await import("../plots/sweep-plots.ts");
+  const text = {
+    title: `${models.join(", ")}: ${what}`,
+    subtitle: `${endpointType}, drawn by Rampart`,
+    facts: [{ label: "Points", value: String(points.length) }],
+  };
+  await write(text, sweepPlots(points), folder, plotFormats, sink);
+}
+
+async function write(
+  text: PageText,
+  set: PlotSet,
+  folder: string,
+  formats: readonly PlotFormat[],
+  sink: TextSink,
+): Promise<void> {
+  const { writePlots } = await import("../plots/write-plots.ts");
+  const paths = await writePlots(text, set, folder, formats);
+  for (const [reason, plots] of Map.groupBy(set.leftOut, ({ reason }) => reason))
+    sink.err(`rampart: not drawn: ${plots.map(({ title }) => title).join("; ")}: ${reason}.\n`);
+  const [first] = paths;
+  if (first !== undefined)
+    sink.err(`rampart: ${paths.length === 1 ? "plots" : `${paths.length} files of plots`}: ${first}\n`);
+}
+
+/** Removes the plots of an earlier run, so that they are not taken for those of a later one. Keeps other files in the folder. */
+export async function removePlots(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names)
+    if (name === PLOT_PAGE_FILE || name.endsWith(".svg")) await rm(join(folder, name), { force: true });
+}
+
+/** Metrics at the top of the page, with the statistics to show. */
+const FACTS: readonly (readonly [metric: string, statistics: readonly ("avg" | "p99")[]])[] = [
+  ["request_throughput", ["avg"]],
+  ["output_token_throughput", ["avg"]],
+  ["time_to_first_token", ["avg", "p99"]],
+  ["inter_token_latency", ["avg", "p99"]],
+  ["request_latency", ["avg", "p99"]],
+];
+
+function toPageText({ about, result, run }: Measured, runs: readonly PlottedRun[], title: string): PageText {
+  const facts = FACTS.flatMap(([metric, statistics]) => {
+    const found = result.statistics.get(metric);
+    if (found === undefined || (metric === "time_to_first_token" && !result.isStreaming)) return [];
+    return statistics.flatMap((statistic) => {
+      const value = found.values.get(statistic);
+      const label = metricLabel({ name: metric, unit: found.unit });
+      return value === undefined
+        ? []
+        : [{ label: statistics.length > 1 ? `${label}, ${statistic}` : label, value: value.toFixed(2) }];
+    });
+  });
+  const { failedCount, sentCount } = run ?? { failedCount: 0, sentCount: 0 };
+  const failed = failedCount > 0 ? [{ label: "Failed", value: `${failedCount} of ${sentCount}` }] : [];
+  const count = runs.reduce((sum, { columns }) => sum + columns.count, 0);
+  return {
+    title,
+    subtitle: `${about.models.join(", ")}, ${about.endpointType}, drawn by Rampart`,
+    facts: [{ label: "Requests", value: String(count) }, ...failed, ...facts],
+  };
+}

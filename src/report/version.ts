@@ -1,0 +1,2 @@
+/** The version of this build, which reports name. */
+export const VERSION = "0.1.0";

@@ -1,0 +1,29 @@
+import { dirname } from "node:path";
+import { messageOf, RunError } from "../plan/problem.ts";
+import { type SettingPath, setting } from "../plan/setting-names.ts";
+import { fileSystem } from "../runtime/files.ts";
+import { writeOutput } from "./output-file.ts";
+
+/**
+ * Writes the file of a report.
+ * @param at the setting that chooses the file, or its folder, which is then created if needed
+ * @throws RunError naming the file and the setting
+ */
+export function writeReport(path: string, text: string, at: SettingPath): void {
+  try {
+    if (at.endsWith(".folder")) fileSystem().mkdirSync(dirname(path), { recursive: true });
+    writeOutput(path, text);
+  } catch (error) {
+    throw notWritten(path, error, at);
+  }
+}
+
+/** Returns the error of a file that could not be written. Parameters are as in {@link writeReport}. */
+export function notWritten(path: string, error: unknown, at: SettingPath): RunError {
+  const place = at.endsWith(".folder") ? "folder" : "path";
+  return new RunError(
+    "output",
+    `${path} cannot be written: ${messageOf(error)}`,
+    `Give another ${place} with ${setting(at)}.`,
+  );
+}

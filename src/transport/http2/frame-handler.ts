@@ -1,0 +1,212 @@
+import { type Failure, ProtocolError } from "../failure.ts";
+import { FrameReader, type FrameSink, unpaddedStart } from "./frame-reader.ts";
+import {
+  DEFAULT_MAX_FRAME_BYTES,
+  ERROR,
+  encodeWords,
+  errorName,
+  FLAG,
+  FRAME,
+  MAX_WINDOW_BYTES,
+  SETTING,
+} from "./frames.ts";
+import { HeaderReader } from "./header-reader.ts";
+import type { FrameSender } from "./sender.ts";
+import type { Stream, StreamFailure } from "./stream.ts";
+
+/** Receive windows: how much the server may send ahead. */
+export const STREAM_WINDOW_BYTES = 8 * 1024 * 1024; // 8 MiB per stream
+export const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024; // 64 MiB for all streams
+const EMPTY = new Uint8Array(0);
+
+/** Events for the connection of the frames. */
+export interface FrameEvents {
+  /** The server's first SETTINGS arrived. */
+  readonly onReady: () => void;
+  /** A stream ended, so that a new one may fit under the peer's limit. */
+  readonly onCapacity: () => void;
+  /** The server accepts no new streams. */
+  readonly onGoaway: () => void;
+  /** No stream is left after a GOAWAY. */
+  readonly onDrained: (failure: Failure) => void;
+}
+
+/** Handles the frames that a connection receives, and holds its open streams. */
+export class FrameHandler implements FrameSink {
+  readonly reader = new FrameReader(this);
+  /** Open streams by id. */
+  readonly streams = new Map<number, Stream>();
+  /** Id of the next stream that the client opens. */
+  nextStreamId = 1;
+  /** SETTINGS_HEADER_TABLE_SIZE of the peer, in bytes. */
+  peerTableBytes = 4096;
+  /** SETTINGS_MAX_CONCURRENT_STREAMS of the peer. */
+  maxStreams = Number.POSITIVE_INFINITY;
+  hasSettings = false;
+  private readonly headers = new HeaderReader();
+  private readonly sender: FrameSender;
+  private readonly events: FrameEvents;
+  private receivedBytes = 0;
+
+  constructor(sender: FrameSender, events: FrameEvents) {
+    this.sender = sender;
+    this.events = events;
+  }
+
+  onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+    if (!this.hasSettings && type !== FRAME.settings) {
+      throw new ProtocolError("the server's first frame is not SETTINGS");
+    }
+    switch (type) {
+      case FRAME.data:
+        this.onData(flags, streamId, bytes, start, end);
+        break;
+      case FRAME.rstStream:
+        this.onReset(streamId, this.reader.word(bytes, start, end));
+        break;
+      case FRAME.settings:
+        this.onSettings(flags, bytes, start, end);
+        break;
+      case FRAME.ping:
+        this.onPing(flags, bytes, start, end);
+        break;
+      case FRAME.goaway:
+        this.onGoaway(bytes, start, end);
+        break;
+      case FRAME.windowUpdate:
+        this.onWindowUpdate(streamId, this.reader.word(bytes, start, end));
+        break;
+      case FRAME.pushPromise:
+        throw new ProtocolError("server pushed although push is disabled");
+      default:
+        break; // PRIORITY and unknown types carry nothing for a client
+    }
+  }
+
+  onHeaderBlock(streamId: number, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+    if (!this.hasSettings) throw new ProtocolError("the server's first frame is not SETTINGS");
+    // Decode even a block of an ended stream: later blocks may refer to it.
+    const headers = this.headers.read(bytes, start, end);
+    const stream = this.knownStream(streamId, "HEADERS");
+    if (stream === undefined) return;
+    if (isLast) this.endStream(stream);
+    stream.sink.onHeaders(headers, isLast);
+  }
+
+  /** Fails all open streams. */
+  failAll(problem: StreamFailure): void {
+    const streams = [...this.streams.values()];
+    this.streams.clear();
+    for (const stream of streams) stream.sink.onFailed(problem);
+  }
+
+  /** Returns the stream; undefined when it has ended, so that late frames are ignored. @throws ProtocolError when it was never opened */
+  private knownStream(streamId: number, frame: string): Stream | undefined {
+    const stream = this.streams.get(streamId);
+    if (stream !== undefined) return stream;
+    if (streamId === 0 || streamId % 2 === 0 || streamId >= this.nextStreamId) {
+      throw new ProtocolError(`${frame} frame on stream ${streamId}, which was never opened`);
+    }
+    return undefined;
+  }
+
+  private endStream(stream: Stream): void {
+    this.streams.delete(stream.id);
+    // The response is complete before the request is: the server does not need the rest.
+    if (!stream.isSendingDone) this.sender.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
+    this.events.onCapacity();
+  }
+
+  private onData(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+    const to = this.reader.unpaddedEnd(flags, bytes, start, end);
+    this.receivedBytes += end - start;
+    if (this.receivedBytes >= CONNECTION_WINDOW_BYTES / 2) {
+      this.sender.put(encodeWords(FRAME.windowUpdate, 0, [this.receivedBytes]));
+      this.receivedBytes = 0;
+    }
+    const stream = this.knownStream(streamId, "DATA");
+    if (stream === undefined) return;
+    const isLast = (flags & FLAG.endStream) !== 0;
+    if (isLast) {
+      this.endStream(stream);
+    } else {
+      stream.receivedBytes += end - start;
+      if (stream.receivedBytes >= STREAM_WINDOW_BYTES / 2) {
+        this.sender.put(encodeWords(FRAME.windowUpdate, streamId, [stream.receivedBytes]));
+        stream.receivedBytes = 0;
+      }
+    }
+    stream.sink.onData(bytes, unpaddedStart(flags, start), to, isLast);
+  }
+
+  private onReset(streamId: number, code: number): void {
+    const stream = this.knownStream(streamId, "RST_STREAM");
+    if (stream === undefined) return;
+    this.streams.delete(streamId);
+    this.events.onCapacity();
+    stream.sink.onFailed({
+      failure: { kind: "closed", message: `server reset the stream (${errorName(code)})` },
+      isUnprocessed: code === ERROR.refusedStream,
+    });
+  }
+
+  private onSettings(flags: number, bytes: Uint8Array, start: number, end: number): void {
+    if ((flags & FLAG.ack) !== 0) return;
+    for (const [id, value] of this.reader.settings(bytes, start, end)) this.applySetting(id, value);
+    this.sender.putAck(FRAME.settings, EMPTY, 0, 0);
+    if (!this.hasSettings) {
+      this.hasSettings = true;
+      this.events.onReady();
+    }
+    this.pumpAll();
+    this.events.onCapacity();
+  }
+
+  private applySetting(id: number, value: number): void {
+    if (id === SETTING.headerTableSize) this.peerTableBytes = value;
+    else if (id === SETTING.maxConcurrentStreams) this.maxStreams = value;
+    else if (id === SETTING.maxFrameSize) {
+      if (value < DEFAULT_MAX_FRAME_BYTES || value > 2 ** 24 - 1)
+        throw new ProtocolError(`bad SETTINGS_MAX_FRAME_SIZE ${value}`);
+      this.sender.maxFrameBytes = value;
+    } else if (id === SETTING.initialWindowSize) {
+      if (value > MAX_WINDOW_BYTES) throw new ProtocolError(`bad SETTINGS_INITIAL_WINDOW_SIZE ${value}`);
+      this.sender.setInitialWindow(value, this.streams.values());
+    }
+  }
+
+  private onPing(flags: number, bytes: Uint8Array, start: number, end: number): void {
+    if (end - start !== 8) throw new ProtocolError(`PING of ${end - start} bytes`);
+    if ((flags & FLAG.ack) !== 0) return;
+    this.sender.putAck(FRAME.ping, bytes, start, end);
+  }
+
+  private onGoaway(bytes: Uint8Array, start: number, end: number): void {
+    const { lastStreamId, code, debug } = this.reader.goaway(bytes, start, end);
+    this.events.onGoaway();
+    const unprocessed = [...this.streams.values()].filter((stream) => stream.id > lastStreamId);
+    for (const stream of unprocessed) this.streams.delete(stream.id);
+    const why = debug === "" ? errorName(code) : `${errorName(code)}: ${debug}`;
+    const failure: Failure = { kind: "closed", message: `server is going away (${why})` };
+    for (const stream of unprocessed) stream.sink.onFailed({ failure, isUnprocessed: true });
+    if (this.streams.size === 0) this.events.onDrained(failure);
+  }
+
+  private onWindowUpdate(streamId: number, increment: number): void {
+    const amount = increment & 0x7fffffff;
+    if (amount === 0) throw new ProtocolError("WINDOW_UPDATE of 0");
+    if (streamId === 0) {
+      this.sender.widen(amount);
+      this.pumpAll();
+      return;
+    }
+    const stream = this.knownStream(streamId, "WINDOW_UPDATE");
+    if (stream !== undefined) this.sender.widenStream(stream, amount);
+  }
+
+  private pumpAll(): void {
+    for (const stream of this.streams.values()) {
+      if (stream.pending !== undefined) this.sender.pump(stream);
+    }
+  }
+}

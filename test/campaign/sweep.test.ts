@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createLadder } from "../../src/campaign/search.ts";
+import { combineAxes, type PointOutcome, runSweep, type SweepTask } from "../../src/campaign/sweep.ts";
+import type { GenAiPerfResult } from "../../src/report/genai-perf/result.ts";
+import type { PointParameters } from "../../src/report/genai-perf/sweep/sweep.ts";
+
+/** Sweeps and searches of runs that take no time: parameters have names of no front door. */
+
+const WIDTHS = { name: "width", values: [1, 2, 4] };
+const DEPTHS = { name: "depth", values: [5, 6] };
+
+function resultOf(latencyMs: number): GenAiPerfResult {
+  const statistics = new Map([["request_latency", { unit: "ms", values: new Map([["avg", latencyMs] as const]) }]]);
+  const about = { family: "plain", endpointType: "any", isStreaming: false, hasGoodput: false } as const;
+  return { ...about, statistics, sessions: new Map() };
+}
+
+/** The point took as many milliseconds as the product of its parameters. */
+function measured(parameters: PointParameters, complaint?: string): PointOutcome {
+  const latencyMs = parameters.reduce((product, [, value]) => product * value, 1);
+  const name = parameters.map(([, value]) => value).join("x");
+  const point = { name, parameters, result: resultOf(latencyMs), folder: name, load: 1, datasetEntries: 1 };
+  return { kind: "measured", point, complaint, isClientLimited: false };
+}
+
+interface Ran {
+  readonly ran: Awaited<ReturnType<typeof runSweep>>;
+  readonly tried: string[];
+  /** Number of points at each change. */
+  readonly changes: number[];
+  readonly notes: string;
+}
+
+async function run(
+  axes: SweepTask["axes"],
+  measure: (name: string, parameters: PointParameters) => PointOutcome,
+  search?: SweepTask["search"],
+): Promise<Ran> {
+  const tried: string[] = [];
+  const changes: number[] = [];
+  const notes: string[] = [];
+  const ran = await runSweep({
+    axes,
+    search,
+    measure: async (parameters, _repeat, isFirst) => {
+      assert.equal(isFirst, tried.length === 0);
+      tried.push(parameters.map(([, value]) => value).join("x"));
+      return measure(tried.at(-1) as string, parameters);
+    },
+    onChange: ({ points }) => changes.push(points.length),
+    note: (text) => notes.push(text),
+  });
+  return { ran, tried, changes, notes: notes.join("\n") };
+}
+
+test("axes are combined, the last changing fastest; none is one point", () => {
+  assert.deepEqual(
+    combineAxes([DEPTHS, { name: "width", values: [1, 2] }]),
+    [5, 6].flatMap((depth) =>
+      [1, 2].map((width) => [
+        ["depth", depth],
+        ["width", width],
+      ]),
+    ),
+  );
+  assert.deepEqual(combineAxes([]), [[]]);
+});
+
+test("a failed point or a complaint fails the sweep, which goes on; the files change after each point", async () => {
+  const { ran, tried, changes, notes } = await run([WIDTHS], (name, parameters) =>
+    name === "2" ? { kind: "failed", parameters, reason: "no server" } : measured(parameters),
+  );
+  assert.deepEqual([ran.isPassed, tried, changes], [false, ["1", "2", "4"], [1, 1, 2, 2]]);
+  assert.deepEqual(
+    ran.sweep.failed.map(({ reason }) => reason),
+    ["no server"],
+  );
+  assert.match(notes, /^point 2 of 3: width 2\nwidth 2 failed: no server$/m);
+  assert.equal((await run([WIDTHS], (_name, parameters) => measured(parameters))).ran.isPassed, true);
+  assert.equal((await run([WIDTHS], (_name, parameters) => measured(parameters, "unstable"))).ran.isPassed, false);
+});
+
+test("an interrupted point ends the sweep and is in no summary", async () => {
+  const { ran, tried } = await run([WIDTHS], (name, parameters) =>
+    name === "2" ? { kind: "interrupted" } : measured(parameters),
+  );
+  assert.deepEqual([ran.isPassed, tried, ran.sweep.points.length, ran.sweep.failed], [false, ["1", "2"], 1, []]);
+});
+
+test("a search answers once for each combination of the other parameters", async () => {
+  const limits = [{ metric: "request_latency", statistic: "avg", bound: "most", value: 10 }] as const;
+  const search = { parameter: "width", ladder: createLadder({ kind: "list", values: WIDTHS.values }, true), limits };
+  const { ran, tried, notes } = await run([WIDTHS, DEPTHS], (_name, parameters) => measured(parameters), search);
+  const answers = ran.sweep.search?.answers.map(({ fixed, highest, lowestBroken }) => [fixed, highest, lowestBroken]);
+  assert.deepEqual(answers, [
+    [[["depth", 5]], 2, 4],
+    [[["depth", 6]], 1, 2],
+  ]);
+  // The searched value stays at the place of its axis.
+  assert.ok(ran.isPassed && tried[0] === "1x5");
+  assert.match(notes, /^width 2, depth 6 breaks request_latency\.avg <= 10\.00 ms: 12\.00$/m);
+  assert.deepEqual(ran.sweep.brokenLimits.get("1x6"), []);
+  const unstable = await run([WIDTHS], (_name, parameters) => measured(parameters, "unstable"), search);
+  assert.equal(unstable.ran.isPassed, false);
+  assert.match(unstable.notes, /^width 1 fails: unstable$/m);
+});
