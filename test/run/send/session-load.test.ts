@@ -95,8 +95,9 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
     options.onRunning?.(running);
     const result = await running.result;
     report.finish(result);
-    const exported = JSON.parse(await readFile(profileExportFile, "utf8"));
-    return { result, received, experiment: exported.experiments[0] };
+    // Where nothing was measured, there is no export.
+    const text = await readFile(profileExportFile, "utf8").catch(() => '{"experiments":[]}');
+    return { result, received, experiment: JSON.parse(text).experiments[0] };
   } finally {
     server.closeAllConnections();
     server.close();
