@@ -17,11 +17,11 @@ declare module "../plan/load-plan.ts" {
 const schema = (v: Builders) =>
   v.object({
     kind: v.literal("fixed-schedule"),
-    /** Absent: all of it from timestamp 0, at its own speed. */
+    /** Absent: the whole schedule from timestamp 0, at its own speed. */
     part: v.exactOptional(schedulePartSchema(v)),
   });
 
-/** Every step of the data once, at the time that stands beside it. */
+/** Every step of the data once, at its timestamp. */
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   schema,
   prepare: () => ({

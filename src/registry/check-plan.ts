@@ -13,9 +13,7 @@ import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { LOAD_MODES, loadModeOf } from "./load-modes.ts";
 import { TARGETS, targetKindOf } from "./service-kinds.ts";
 
-/** Checks of whole plans, whichever front door built them. */
-
-/** Checks a plan. Throws {@link UserError}: everything that is wrong, each by its path in the plan. */
+/** Checks a plan from any front door. @throws UserError with all problems, by path in the plan */
 export function checkPlan(plan: Plan): Plan {
   const problems = [
     ...checkVariant("target", TARGETS, plan.target),
@@ -28,7 +26,7 @@ export function checkPlan(plan: Plan): Plan {
   return plan;
 }
 
-/** What every plan has, whatever its target, load and inputs. */
+/** Returns the schema of a plan's parts besides target, load and inputs. */
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
@@ -110,7 +108,7 @@ function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>):
   });
 }
 
-/** Rules between parts of a plan. */
+/** Returns conflicts between parts of a plan. */
 function checkTogether(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   const { client, load, measurement, target, telemetry } = plan;

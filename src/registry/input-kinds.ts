@@ -11,7 +11,7 @@ import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { loadModeOf } from "./load-modes.ts";
 
-/** The sources of data by the `kind` of their part of the plan. A new one is one file and one line here. */
+/** The sources of data by the `kind` of their part of the plan. To add one, add a file and a line here. */
 export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extract<InputsPlan, { kind: K }>> } = {
   random: randomInputs,
   zero: zeroInputs,
@@ -21,12 +21,12 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   prompts: promptsInputs,
 };
 
-/** The source of inputs, which answers all questions about them. */
+/** Returns the source of inputs. */
 export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
   return INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>;
 }
 
-/** What is wrong where a load sends data in an order that the inputs do not have. */
+/** Returns problems when a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
   const orders = inputKindOf(inputs).orders?.(inputs) ?? ["in-turn"];

@@ -278,7 +278,7 @@ test("validation data of one batch must be of the same outputs", async () => {
   );
 });
 
-test("expected outputs stand beside their entries", async () => {
+test("expected outputs are beside their entries", async () => {
   const dataset = await read({ data: [{ IN: [1, 2, 3, 4] }], validation_data: [{ OUT: [5, 6] }] }, one);
   assert.deepEqual([...(dataset.streams[0]?.[0]?.expected.get("OUT")?.bytes ?? [])], int32(5, 6));
 });
@@ -400,7 +400,7 @@ for (const [name, text, expected] of wrong) {
   });
 }
 
-test("all mismatches of all files are told at once, by file, entry and tensor", async () => {
+test("all mismatches of all files are reported together, by file, entry and tensor", async () => {
   const model = makeModel([spec("A", "INT32", [1]), spec("B", "FP32", [1])]);
   const texts = [
     '{"data": [{"A": [1]}, {"A": ["x"], "B": [1, 2]}]}',

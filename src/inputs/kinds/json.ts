@@ -15,7 +15,7 @@ const schema = (v: Builders) =>
   v.object({
     kind: v.literal("json"),
     files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
-    /** Each request takes the next step, whichever lane sends it, and does not stride as perf_analyzer's lanes do. Default: false. */
+    /** Each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
     isInOrder: v.exactOptional(v.boolean()),
   });
 

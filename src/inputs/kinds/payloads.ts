@@ -15,11 +15,11 @@ const schema = (v: Builders) =>
   v.object({
     kind: v.literal("payloads"),
     file: pathSchema(v),
-    /** They follow the first as if they were one. */
+    /** Continue the first one. */
     moreFiles: v.exactOptional(v.array(pathSchema(v))),
     /**
-     * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane goes
-     * through the data in strides of its own, as perf_analyzer's.
+     * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane has
+     * its own stride, like in perf_analyzer.
      */
     isInOrder: v.exactOptional(v.boolean()),
   });

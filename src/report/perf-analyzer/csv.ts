@@ -2,21 +2,20 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { messageOf, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { writeOutput } from "../output-file.ts";
 import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "../rampart/tokens.ts";
 import type { Report, TextSink } from "../report.ts";
+import { writeReport } from "../write-report.ts";
 import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
-import { meanServerTimes } from "./server-columns.ts";
+import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
-/** Creates the report. @param path of its file; those of composing models stand beside it */
+/** Creates the report. @param path of its file; those of composing models are in the same folder */
 export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
@@ -25,25 +24,14 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
       const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      writeCsv(path, text);
+      writeReport(path, text, "outputs.files.csv");
       const { levelUnit, service } = result.prepared;
       const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
       const isResponseCacheEnabled = service.isResponseCacheEnabled === true;
-      for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
+      for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled }))
+        writeReport(file.path, file.text, "outputs.files.csv");
     },
   };
-}
-
-function writeCsv(path: string, text: string): void {
-  try {
-    writeOutput(path, text);
-  } catch (error) {
-    throw new RunError(
-      "output",
-      `failed to write ${path}: ${messageOf(error)}`,
-      `Give a path that can be written with ${setting("outputs.files.csv")}.`,
-    );
-  }
 }
 
 function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
@@ -58,16 +46,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
     "Inferences/Second",
     ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",
-    ...(hasServer
-      ? [
-          "Network+Server Send/Recv",
-          "Server Queue",
-          "Server Compute Input",
-          "Server Compute Infer",
-          "Server Compute Output",
-        ]
-      : []),
-    ...(hasServer && service.isResponseCacheEnabled ? ["Server Cache Hit", "Server Cache Miss"] : []),
+    ...(hasServer ? serverColumnNames(service.isResponseCacheEnabled === true) : []),
     "Client Recv",
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => `p${percentile} latency`),
     ...(plan.outputs.isVerboseCsv
@@ -112,7 +91,7 @@ function formatRow(
   ];
 }
 
-/** Only scenarios measure tokens as they run. */
+/** Only scenarios measure tokens during the run. */
 function tokenCells({ measurement }: Plan, window: LevelResult["window"], tokens: LevelResult["tokens"]): string[] {
   if (measurement.tokens === undefined) return [];
   if (tokens === undefined) return TOKEN_CSV_COLUMNS.map(() => "");
@@ -121,7 +100,7 @@ function tokenCells({ measurement }: Plan, window: LevelResult["window"], tokens
 
 function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {
   const delta = window.server;
-  // Without statistics of this level the columns stay, so that rows keep their form.
+  // Without statistics of this level, keep the columns empty, so that all rows have the same number.
   if (delta === undefined) return new Array<number>(isCached ? 7 : 5).fill(0);
   const times = meanServerTimes(delta);
   const waitNs = window.latency.meanNs - window.sendMeanNs - window.receiveMeanNs;

@@ -1,12 +1,13 @@
 import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
 import type { Service } from "../../service/service.ts";
 
-/** The `Server:` section of a level, as perf_analyzer prints it. */
-
-/** Which of the models have a cache: one of them at all, and the measured one itself. */
+/** Whether any of the models has a cache, and whether the measured one has its own. */
 export type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
 
-/** Lines of the section, each with its line break; the models that the model calls stand below it, each indented further. */
+/**
+ * Formats the `Server:` section of a level like perf_analyzer. Each line has its line break; composing models are below their caller,
+ * indented further.
+ */
 export function formatServerSection(delta: ServerDelta, caches: ResponseCaches): string {
   return formatModel(delta, caches, 1)
     .map((line) => `${line}\n`)
@@ -24,9 +25,8 @@ function formatModel(delta: ServerDelta, caches: ResponseCaches, depth: number):
   const totalUs = averageUs(delta.successNs, delta.successCount);
   const total = `${indent}  Avg request latency: ${totalUs} usec`;
   const cacheIndent = `${indent}${indent}  `;
-  if (delta.composing.length === 0) lines.push(...ownLines(total, cacheIndent, totalUs, delta, caches));
-  else
-    lines.push(...composedLines(total, cacheIndent, totalUs, delta, caches), ...composingLines(delta, caches, depth));
+  lines.push(...timeLines(total, cacheIndent, totalUs, delta, caches));
+  if (delta.composing.length > 0) lines.push(...composingLines(delta, caches, depth));
   return lines;
 }
 
@@ -35,7 +35,7 @@ interface AverageTimes {
   readonly computeUs: number;
   readonly cacheHitUs: number;
   readonly cacheMissUs: number;
-  /** Cache and compute together, over all successful requests. */
+  /** Sum of cache and compute, over all successful requests. */
   readonly cacheAndComputeUs: number;
 }
 
@@ -53,9 +53,10 @@ function averageTimes(delta: ServerDelta): AverageTimes {
   };
 }
 
-/** The averages of all models called, added up, and the caller's own cache: what perf_analyzer tells of a model that calls others. */
-function composedTimes(delta: ServerDelta): AverageTimes {
+/** Returns the averages of a model, or of the models it calls, added up, with the caller's own cache, like perf_analyzer. */
+function timesOf(delta: ServerDelta): AverageTimes {
   const own = averageTimes(delta);
+  if (delta.composing.length === 0) return own;
   const sum = {
     queueUs: 0,
     computeUs: 0,
@@ -64,50 +65,33 @@ function composedTimes(delta: ServerDelta): AverageTimes {
     cacheAndComputeUs: 0,
   };
   for (const called of delta.composing) {
-    const times = called.composing.length === 0 ? averageTimes(called) : composedTimes(called);
+    const times = timesOf(called);
     for (const name in sum) sum[name as keyof AverageTimes] += times[name as keyof AverageTimes];
   }
   return sum;
 }
 
-function ownLines(
+function timeLines(
   total: string,
   cacheIndent: string,
   totalUs: number,
   delta: ServerDelta,
   caches: ResponseCaches,
 ): string[] {
-  const times = averageTimes(delta);
+  const isAlone = delta.composing.length === 0;
+  const times = timesOf(delta);
   if (!caches.isResponseCacheEnabled) {
     const overhead = overheadUs(totalUs, times.queueUs, times.computeUs);
-    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ...computeParts(delta))})`];
+    const compute = isAlone ? computeParts(delta) : ([["compute", times.computeUs]] as const);
+    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ...compute)})`];
   }
-  const miss = parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(delta));
+  // perf_analyzer also prints the space before nothing.
+  const miss = isAlone ? `(${parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(delta))})` : "";
   return [
-    `${total} (${cacheParts(totalUs, times)})`,
+    // With its own cache, the caller's average has little relation to those of models that it rarely calls.
+    !isAlone && caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
     `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
-    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec (${miss})`,
-  ];
-}
-
-function composedLines(
-  total: string,
-  cacheIndent: string,
-  totalUs: number,
-  delta: ServerDelta,
-  caches: ResponseCaches,
-): string[] {
-  const times = composedTimes(delta);
-  if (!caches.isResponseCacheEnabled) {
-    const overhead = overheadUs(totalUs, times.queueUs, times.computeUs);
-    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ["compute", times.computeUs])})`];
-  }
-  return [
-    // With a cache of its own the caller's average has little to do with those of the models it seldom calls.
-    caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
-    `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
-    // The blank at the end is the original's.
-    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec `,
+    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec ${miss}`,
   ];
 }
 

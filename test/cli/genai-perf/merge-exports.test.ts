@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { TOKENIZER } from "./analyze-server.ts";
 import { golden } from "./read.ts";
+import { readAll, runCaptured } from "./run-captured.ts";
 
 /** `genai-perf process-export-files`: the requests of a recorded run, dealt to several hosts and merged again. */
 
@@ -47,38 +47,18 @@ async function merge(
   ...more: string[]
 ): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-merge-"));
-  let out = "";
-  let err = "";
   try {
     for (const [host, files] of Object.entries(hosts)) {
       await mkdir(join(folder, "in", host), { recursive: true });
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, "in", host, name), text);
     }
     const args = ["process-export-files", "-d", join(folder, "in"), "--artifact-dir", join(folder, "out"), ...more];
-    const code = await runGenaiPerf(args, "genai-perf", {
-      out: (text) => {
-        out += text;
-      },
-      err: (text) => {
-        err += text;
-      },
-      onInterrupt: () => () => {},
-      loadApi: async () => ({}),
-    });
-    return { code, out, err: err.replaceAll(folder, ""), results: await readAll(join(folder, "out")) };
+    const { err, ...ran } = await runCaptured(args);
+    const results = [...(await readAll(join(folder, "out")))].filter(([, text]) => text !== "");
+    return { ...ran, err: err.replaceAll(folder, ""), results: new Map(results) };
   } finally {
     await rm(folder, { recursive: true });
   }
-}
-
-async function readAll(folder: string): Promise<Map<string, string>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return new Map(
-    await Promise.all(
-      files.map(async (path) => [path.slice(folder.length + 1), await readFile(path, "utf8")] as const),
-    ),
-  );
 }
 
 /** The requests of the recorded run whose number this takes; the n-th later by so many nanoseconds. */
@@ -132,7 +112,7 @@ const even = { "profile_export.json": share((index) => index % 2 === 0), "profil
 const odd = { "profile_export.json": share((index) => index % 2 === 1), "profile_export_genai_perf.json": REPORT };
 
 describe("genai-perf process-export-files", () => {
-  test("a run that is dealt to two hosts comes out as the whole run, to the last digit shown", async () => {
+  test("a run that is split between two hosts equals the whole run, to the last digit", async () => {
     const { code, out, err, results } = await merge({ b: odd, a: even, "c/empty": {} });
     assert.equal(code, 0, err);
     assert.equal(
@@ -177,7 +157,7 @@ describe("genai-perf process-export-files", () => {
     assert.match(alone.err, /--plot-formats needs --generate-plots/);
   });
 
-  test("a host's artifact folder may be copied whole, and its export lies one folder deeper", async () => {
+  test("a host's artifact folder may be copied whole, with its export one folder deeper", async () => {
     const flat = await merge({ b: odd, a: even });
     const deep = await merge({ "b/tiny-run": odd, "b/tiny-run/plots": {}, "a/tiny-run": even }, "--generate-plots");
     assert.equal(deep.code, 0, deep.err);
@@ -188,7 +168,7 @@ describe("genai-perf process-export-files", () => {
     assert.deepEqual(options[0].xAxis[0].data, ["a", "b"], "hosts, not artifact folders");
   });
 
-  test("runs one after another: the time between is left out and told", async () => {
+  test("runs one after another: the gap between them is removed and reported", async () => {
     const hour = 3_600_000_000_000n;
     const later = { ...odd, "profile_export.json": share((index) => index % 2 === 1, hour) };
     const together = await merge({ a: even, b: odd });
@@ -203,7 +183,7 @@ describe("genai-perf process-export-files", () => {
     assert.ok(rates[0] / rates[1] > 1.6 && rates[0] / rates[1] < 2, rates.join());
   });
 
-  test("loads that differ are told: a sweep's points would be merged like hosts", async () => {
+  test("different loads are reported, because a sweep's points would be merged like hosts", async () => {
     const report = REPORT.replace('"concurrency": 2', '"concurrency": 4');
     const { code, err, results } = await merge({ a: even, b: { ...odd, "profile_export_genai_perf.json": report } });
     assert.equal(code, 0, err);
@@ -211,7 +191,7 @@ describe("genai-perf process-export-files", () => {
     assert.ok(results.has(`${NAME}.json`));
   });
 
-  test("GPU metrics are averaged or the greatest, as the original has it; --profile-export-file names the files", async () => {
+  test("GPU metrics are averages or maxima, like in GenAI-Perf; --profile-export-file names the files", async () => {
     const withGpu = (watts: number, memory: number): string => {
       const gpu = {
         gpu_power_usage: { unit: "W", gpu0: { avg: watts, p99: 9 } },

@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import jpeg from "jpeg-js";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What `genai-perf profile` sends for each kind of endpoint and input, and what it makes of the answers. */
 
 const LIMIT = { timeout: 30_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 const tokenizer = await loadTokenizer(TOKENIZER);
 /** Of "the the", which all servers here answer. */
@@ -59,17 +57,6 @@ async function run(
     response.writeHead(200, { "Content-Type": type }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const said = { out: "", err: "" };
-  const io = {
-    out: (text: string) => {
-      said.out += text;
-    },
-    err: (text: string) => {
-      said.err += text;
-    },
-    onInterrupt: () => () => {},
-    loadApi: async () => ({}),
-  };
   try {
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -78,23 +65,17 @@ async function run(
     const artifacts = join(folder, "artifacts");
     await mkdir(artifacts);
     const all = [...common.split(" "), "--tokenizer", TOKENIZER, "--artifact-dir", artifacts, ...own];
-    const code = await runGenaiPerf(all, "genai-perf", io);
+    const said = await runCaptured(all);
     const [name = ""] = await readdir(artifacts);
     const inputs = await readFile(join(artifacts, name, "inputs.json"), "utf8").catch(() => '{"data":[]}');
     const report = await readFile(join(artifacts, name, "profile_export_genai_perf.json"), "utf8").catch(() => "{}");
     const bodies = (JSON.parse(inputs).data as { payload: Json[] }[]).map(({ payload }) => payload[0] as Json);
-    return { code, ...said, received, inputs, bodies, report: JSON.parse(report), folder: name };
+    return { ...said, received, inputs, bodies, report: JSON.parse(report), folder: name };
   } finally {
     server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
 }
 
 const CHAT: Answer = () => '{"object":"chat.completion","choices":[{"message":{"content":"the the"}}]}';
@@ -123,7 +104,7 @@ function sizeOf({ format, bytes }: { format: string; bytes: Buffer }): [number, 
 const MULTIMODAL = ["--endpoint-type", "multimodal"];
 const SIZED = ["--image-width-mean", "20", "--image-height-mean", "12"];
 
-describe("made-up images", () => {
+describe("synthetic images", () => {
   test("have the size and format asked for, as many as asked for, beside the prompt", LIMIT, async () => {
     for (const format of ["png", "jpeg"]) {
       const args = [...MULTIMODAL, ...SIZED, "--image-format", format, "--batch-size-image", "2"];
@@ -190,7 +171,7 @@ describe("made-up images", () => {
   });
 });
 
-describe("made-up sounds", () => {
+describe("synthetic audio", () => {
   const clipsOf = (body: Json): { format: string; bytes: Buffer }[] =>
     partsOf(body).flatMap(({ input_audio: clip }) =>
       clip === undefined
@@ -296,7 +277,7 @@ function stream(events: readonly object[], isNamed: boolean): string {
 }
 
 describe("endpoint types of Rampart's own", () => {
-  test("responses: OpenAI's API, at once and streamed", LIMIT, async () => {
+  test("responses: OpenAI's API, whole and streamed", LIMIT, async () => {
     const whole = await run(() => RESPONSE, ["--endpoint-type", "responses", "--osl", "2"]);
     assert.equal(whole.code, 0, whole.err);
     assert.equal(whole.folder, "tiny-openai-responses-concurrency1");
@@ -396,7 +377,7 @@ describe("endpoint types of Rampart's own", () => {
     assert.equal(report["output_sequence_length"]?.avg, ANSWER_TOKENS);
   });
 
-  test("the original's choices stay in usage errors, Rampart's stand in the hint", LIMIT, async () => {
+  test("usage errors list GenAI-Perf's choices, and hints list Rampart's", LIMIT, async () => {
     const { code, err } = await run(CHAT, ["--endpoint-type", "chats"]);
     assert.equal(code, 2);
     assert.match(
@@ -417,7 +398,7 @@ describe("templates", () => {
   ];
   const TEXT = '{"ask": {{ text|tojson }}, "limit": {{ max_tokens|tojson }}, "stream": {{ stream|lower }}}';
 
-  test("lay bodies out, and answers are read where the path says, streamed too", LIMIT, async () => {
+  test("create bodies, and answers are read from the path, streamed too", LIMIT, async () => {
     const files = { "t.jinja": TEXT };
     const extra = ["--extra-inputs", "response_field:out[0].words", "--extra-inputs", "temperature:1.0", "--osl", "2"];
     const answer: Answer = ({ body }) =>
@@ -442,7 +423,7 @@ describe("templates", () => {
     assert.equal(streamed.report["output_sequence_length"]?.avg, ANSWER_TOKENS);
   });
 
-  test("an answer without the path's text is a failed request, and says so", LIMIT, async () => {
+  test("an answer without text at the path is a failed request with that reason", LIMIT, async () => {
     const extra = ["--extra-inputs", "response_field:nope"];
     const { code, err } = await run(() => '{"text":"the"}', [...TEMPLATE, ...extra], { "t.jinja": TEXT });
     assert.equal(code, 1);

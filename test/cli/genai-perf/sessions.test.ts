@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { readAll, readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What the flags of sessions do to what is sent, and what is written of it. */
 
 const LIMIT = { timeout: 30_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const FOLDER = "tiny-openai-chat-session_concurrency2";
 
 interface Received {
@@ -28,6 +27,12 @@ interface Ran {
   readonly received: readonly Received[];
   /** The folder's files, JSON parsed; empty when there is no folder. */
   readonly files: Readonly<Record<string, string>>;
+}
+
+interface Exported {
+  readonly experiments: readonly {
+    readonly requests: readonly { readonly timestamp: number; readonly response_timestamps: readonly number[] }[];
+  }[];
 }
 
 interface InputEntry {
@@ -69,40 +74,19 @@ async function run(
     else response.end(JSON.stringify({ object: "chat.completion", choices }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const texts = { out: "", err: "" };
-  const take = (to: "out" | "err") => (text: string) => {
-    texts[to] += text;
-  };
-  const io = { out: take("out"), err: take("err"), onInterrupt: () => () => {}, loadApi: async () => ({}) };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
     await writeFile(file, makeText(url, folder));
     const all = makeArgs(url, folder, file);
-    const code = await runGenaiPerf(all, "genai-perf", io);
-    return { code, ...texts, received, files: await readAll(join(folder, "artifacts")) };
+    const ran = await runCaptured(all);
+    const artifacts = join(folder, "artifacts");
+    const found = existsSync(artifacts) ? { ".": "", ...Object.fromEntries(await readAll(artifacts)) } : {};
+    return { ...ran, received, files: found };
   } finally {
     server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
-}
-
-/** Files by their paths below the folder. */
-async function readAll(folder: string): Promise<Record<string, string>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => undefined);
-  if (found === undefined) return {};
-  const files: Record<string, string> = { ".": "" };
-  for (const entry of found) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile()) files[path.slice(folder.length + 1)] = await readFile(path, "utf8");
-  }
-  return files;
 }
 
 function inputsOf({ files }: Ran): readonly InputEntry[] {
@@ -166,17 +150,19 @@ describe("genai-perf profile with sessions", () => {
     assert.equal(ran.received.length, inputsOf(ran).length);
   });
 
-  test("--session-turn-delay-mean: a turn waits so long after the answer before", LIMIT, async () => {
+  test("--session-turn-delay-mean: a turn waits this long after the previous answer", LIMIT, async () => {
     const ran = await profile(
       "--num-sessions 1 --session-concurrency 1 --session-turns-mean 3 --session-turn-delay-mean 50",
     );
     const [first, second, third] = ran.received.map(({ atMs }) => atMs) as [number, number, number];
     assert.ok(second - first >= 45 && third - second >= 45, `${second - first} ${third - second}`);
-    const report = JSON.parse(
-      ran.files["tiny-openai-chat-session_concurrency1/profile_export_genai_perf.json"] ?? "{}",
-    );
-    // The pause is no part of anybody's latency.
-    assert.ok(report.request_latency.min < 45, `${report.request_latency.min}`);
+    const text = ran.files["tiny-openai-chat-session_concurrency1/profile_export.json"] ?? "{}";
+    const { requests } = (JSON.parse(text) as Exported).experiments[0] as Exported["experiments"][number];
+    // The pause lies between requests: it is no part of a latency.
+    for (const [index, { timestamp }] of requests.slice(1).entries()) {
+      const pauseMs = (timestamp - (requests[index]?.response_timestamps.at(-1) ?? Number.NaN)) / 1e6;
+      assert.ok(pauseMs >= 49, `${pauseMs} ms`);
+    }
   });
 
   test(
@@ -234,7 +220,7 @@ describe("genai-perf profile with sessions", () => {
     },
   );
 
-  test("a YAML file says the same", LIMIT, async () => {
+  test("a YAML file has the same effect", LIMIT, async () => {
     const makeText = (url: string, folder: string): string =>
       JSON.stringify({
         model_name: "tiny",
@@ -256,7 +242,7 @@ describe("genai-perf profile with sessions", () => {
     );
   });
 
-  test("a turn that fails ends its session: what was not sent is told, and the exit code is 1", LIMIT, async () => {
+  test("a failed turn ends its session: unsent turns are reported, and the exit code is 1", LIMIT, async () => {
     const ran = await profile("--num-sessions 2 --session-concurrency 1 --session-turns-mean 3", [], [1]);
     assert.equal(ran.code, 1);
     assert.equal(ran.received.length, 5);
@@ -264,7 +250,7 @@ describe("genai-perf profile with sessions", () => {
     assert.match(ran.err, /1 of 2 sessions ended early.*not sent for that: 1\n/);
   });
 
-  test("flags that sessions leave without effect are told", LIMIT, async () => {
+  test("flags without effect on sessions are reported", LIMIT, async () => {
     const ran = await profile(
       `${MADE_UP} --request-count 50 --num-warmup-requests 2 -s 5 --session-delay-ratio 2 --num-dataset-entries 3`,
     );
@@ -276,7 +262,7 @@ describe("genai-perf profile with sessions", () => {
     assert.match(ran.err, /--num-dataset-entries has no effect on sessions/);
   });
 
-  test("times that only a schedule follows are told", LIMIT, async () => {
+  test("timestamps that only a schedule follows are reported", LIMIT, async () => {
     const lines = [{ session_id: "a", text: "one", timestamp: 5000 }];
     const held = await profile("--input-file payload:FILE --session-concurrency 1", lines);
     assert.equal(held.code, 0, held.err);

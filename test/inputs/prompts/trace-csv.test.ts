@@ -53,7 +53,7 @@ const bad: [content: string, message: RegExp][] = [
   ["TIMESTAMP,ContextTokens,GeneratedTokens\n", /data\.txt: has no requests/],
 ];
 
-test("what is no trace is refused with its line and column", async () => {
+test("an invalid trace is rejected with its line and column", async () => {
   for (const [content, message] of bad) {
     await assert.rejects(
       collectFrom("trace", content),

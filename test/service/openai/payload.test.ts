@@ -120,7 +120,7 @@ test("Triton's backends can be asked for an exact output length", () => {
 
 const extra = { temperature: 0.7, max_tokens: 99, nested: { a: 1 }, nothing: null };
 
-test("extra inputs come last, or replace a value where it stands; an entry's own come after them", () => {
+test("extra inputs come last, or replace a value in place; an entry's own come after them", () => {
   assert.equal(
     bodyText({ ...entry, extra: { temperature: 1, priority: 3 } }, { format: "completions", extra }),
     '{"model":"tiny","prompt":["a prompt"],"max_tokens":99,"temperature":1,"nested":{"a":1},"nothing":null,"priority":3}',
