@@ -136,7 +136,7 @@ test("no files import each other in a circle, type imports included", () => {
   assert.deepEqual(findCycle(circle), ["b", "c", "b"]);
 });
 
-test("the order is checked as it is meant", () => {
+test("the check of the order works", () => {
   assert.equal(offence("run/driver.ts", "load/pacer.ts"), undefined);
   assert.equal(offence("run/driver.ts", "run/feed.ts"), undefined);
   assert.equal(offence("main.ts", "cli/commands.ts"), undefined);
@@ -160,7 +160,7 @@ test("reports and runs both depend on results, not on each other", () => {
   assert.deepEqual(reaching, []);
 });
 
-test("src holds the entries and the folders of the list, and nothing else", () => {
+test("src contains only the entries and the folders of the list", () => {
   const unknown = readdirSync(SRC).filter((name) => ![...ORDER, ...ENTRIES, GUIDE].includes(name));
   assert.deepEqual(unknown, []);
   assert.ok(sources.length > 80, `only ${sources.length} files were found`);
@@ -291,7 +291,7 @@ for (const [what, pattern] of forbidden) {
   });
 }
 
-test("the patterns find what they forbid", () => {
+test("the patterns match what they forbid", () => {
   const samples = [
     "const a: any = 1;",
     "enum Kind { A }",
@@ -336,7 +336,7 @@ test("names are kebab-case, and no folder is a drawer for leftovers", () => {
   assert.deepEqual(odd, []);
 });
 
-test("the top level holds only what it may", () => {
+test("the top level has only allowed entries", () => {
   const unknown = readdirSync(ROOT).filter((name) => !name.startsWith(".") && !TOP_LEVEL.includes(name));
   assert.deepEqual(unknown, []);
 });

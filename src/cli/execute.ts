@@ -1,3 +1,4 @@
+import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
@@ -44,6 +45,8 @@ export interface ExecuteOptions {
   readonly peers?: Peers;
   /** Measures the tokens of answers; not closed. Default: one of the run's own. */
   readonly meter?: TokenLink;
+  /** The entries of the plan's input file, which is then not read. Default: the file is read. */
+  readonly held?: HeldEntries | undefined;
 }
 
 /**
@@ -53,7 +56,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  { door, onInterrupt, peers = ALONE, meter }: ExecuteOptions,
+  { door, onInterrupt, peers = ALONE, meter, held }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   // Until there is something to report, Ctrl-C ends the process as usual.
@@ -73,7 +76,7 @@ export async function executePlan(
     return broadcast(reports);
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
-  const running = startPlan(plan, openReports, check, peers, meter);
+  const running = startPlan(plan, openReports, check, peers, meter, held);
   let result: RunResult;
   try {
     result = await running.result;

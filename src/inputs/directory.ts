@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, UserError, unreadable } from "../plan/problem.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -40,9 +40,7 @@ async function listFiles(path: string): Promise<string[]> {
     const entries = await readdir(path);
     return entries.filter((name) => !name.startsWith("."));
   } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing directory." },
-    ]);
+    throw unreadable(path, error, "Give an existing directory.");
   }
 }
 

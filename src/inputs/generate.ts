@@ -1,5 +1,6 @@
 import { type Problem, UserError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
+import { createRandomFor, drawIndex, type Random } from "../runtime/random.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, formatShape, type TensorSpec, tensorBytes } from "../service/tensor.ts";
 import type { Dataset, StepTensor } from "./dataset.ts";
@@ -36,7 +37,8 @@ export function generateDataset(model: ModelInfo, options: GenerateOptions): Dat
   }
   if (problems.length > 0) throw new UserError(problems);
   const shared = options.isZero ? new Uint8Array(largest) : glibcRandomBytes(largest);
-  const random = createRandom(model.name);
+  // Every run has the same strings.
+  const random = createRandomFor(0, model.name);
   const inputs = new Map<string, StepTensor>();
   for (const input of model.inputs) {
     const bytes =
@@ -76,7 +78,7 @@ function tooLargeProblem(input: TensorSpec, bytes: number): Problem {
   };
 }
 
-function makeStrings(input: TensorSpec, options: GenerateOptions, random: () => number): Uint8Array {
+function makeStrings(input: TensorSpec, options: GenerateOptions, random: Random): Uint8Array {
   const bytes = new Uint8Array(stringBytes(input, options));
   const view = new DataView(bytes.buffer);
   for (let offset = 0; offset < bytes.length; ) {
@@ -89,20 +91,8 @@ function makeStrings(input: TensorSpec, options: GenerateOptions, random: () => 
   return bytes;
 }
 
-function randomText(length: number, random: () => number): string {
+function randomText(length: number, random: Random): string {
   let text = "";
-  for (let i = 0; i < length; i++) text += CHARACTERS[Math.floor(random() * CHARACTERS.length)];
+  for (let i = 0; i < length; i++) text += CHARACTERS[drawIndex(random, CHARACTERS.length)];
   return text;
-}
-
-/** A small generator (mulberry32) seeded with the model's name, so that every run has the same strings. */
-function createRandom(seedText: string): () => number {
-  let state = 0x9e3779b9;
-  for (let i = 0; i < seedText.length; i++) state = (Math.imul(state, 31) + seedText.charCodeAt(i)) >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

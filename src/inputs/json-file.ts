@@ -1,12 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { isTooDeep, TOO_DEEP } from "../plan/json-depth.ts";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
+import { type HeldEntries, type HeldEntry, unpackEntries } from "./held-entries.ts";
 import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader } from "./json-entry.ts";
-import { isLargeFile } from "./large-file.ts";
+import { isLargeFile, readWhole } from "./large-file.ts";
 
 const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
 const NO_DATA_FIELD = "The json file doesn't contain data field";
@@ -16,6 +16,7 @@ const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field 
 /**
  * Reads data from JSON files, `{"data": [...], "validation_data": [...]}`, one after the other.
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
+ * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their entries are read when they are sent
  * @throws UserError with file, entry and tensor of everything that does not fit the model
  */
@@ -23,29 +24,24 @@ export async function readJsonFiles(
   paths: readonly string[],
   model: ModelInfo,
   isTimed = false,
+  held?: HeldEntries,
   maxHeldBytes?: number,
 ): Promise<Dataset> {
   const reader = new DatasetReader(model, isTimed);
   for (const path of paths) {
+    if (held !== undefined) {
+      reader.add(toHeldDocument(path, held));
+      continue;
+    }
     if (await isLargeFile(path, maxHeldBytes)) {
       const { openJsonDocument } = await import("./stored-tensors.ts");
       reader.add(openJsonDocument(path, model));
       continue;
     }
-    const root = reader.parse(path, await readText(path));
+    const root = reader.parse(path, await readWhole(path));
     if (root !== undefined) reader.add(toDocument(path, root));
   }
   return reader.finish();
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-    ]);
-  }
 }
 
 function toDocument(path: string, root: Entry): JsonDocument<unknown> {
@@ -56,6 +52,12 @@ function toDocument(path: string, root: Entry): JsonDocument<unknown> {
     validation: validation === undefined || Array.isArray(validation) ? validation : "wrong",
     read: (entry) => entry,
   };
+}
+
+function toHeldDocument(path: string, held: HeldEntries): JsonDocument<HeldEntry> {
+  const decoder = new TextDecoder();
+  const read = ({ payload }: HeldEntry): unknown => parseLossless(decoder.decode(payload));
+  return { path, data: unpackEntries(held), validation: undefined, read };
 }
 
 class DatasetReader {

@@ -1,4 +1,3 @@
-import { readSync } from "node:fs";
 import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
 import { UserError } from "../plan/problem.ts";
 
@@ -9,19 +8,13 @@ export interface ByteSource {
   close(): void;
 }
 
-/** Reads an open file from its start, independent of other reads. Does not close it. */
-export function fileSource(fd: number): ByteSource {
-  let position = 0;
-  return {
-    read: (into) => {
-      const count = readSync(fd, into, 0, into.length, position);
-      position += count;
-      return count;
-    },
-    close: () => {},
-  };
+/** Position of a value in a file, in bytes. */
+export interface Extent {
+  readonly offset: number;
+  readonly byteCount: number;
 }
 
+const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
@@ -89,6 +82,21 @@ export class JsonScanner {
     this.take(CLOSE_BRACKET, "a comma or a closing bracket");
   }
 
+  /** Yields the lines of the rest of the file, with their positions. The last line need not end with a line feed. */
+  *lines(): Generator<Extent & { readonly text: string }> {
+    for (let isLast = false; !isLast; ) {
+      let byteCount = 0;
+      for (let feed = -1; feed < 0 && !isLast; ) {
+        feed = this.buffer.subarray(this.position + byteCount, this.end).indexOf(LINE_FEED);
+        byteCount = feed < 0 ? this.end - this.position : byteCount + feed;
+        isLast = feed < 0 && !this.fill();
+      }
+      const text = this.decoder.decode(this.buffer.subarray(this.position, this.position + byteCount));
+      yield { text, offset: this.dropped + this.position, byteCount };
+      this.position += byteCount + 1;
+    }
+  }
+
   /** Returns the text of the next value. */
   text(): string {
     this.peek();
@@ -116,7 +124,7 @@ export class JsonScanner {
   }
 
   /** Skips the next value and returns its position in the file. */
-  extent(): { readonly offset: number; readonly byteCount: number } {
+  extent(): Extent {
     this.peek();
     const offset = this.dropped + this.position;
     this.walk();

@@ -1,23 +1,18 @@
 import { messageOf, UserError } from "../plan/problem.ts";
-import { parseJson } from "../service/json-text.ts";
-import type { DataStep } from "./dataset.ts";
+import { formatJson, parseJson } from "../service/json-text.ts";
+import { type DataStep, NO_TENSORS } from "./dataset.ts";
 
 /** The send time of a step, or its session and delay. */
 export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
 
-/** A payload that is stored, which makes a step of its own. */
-export interface StoredPayload {
-  toStep(facts: StepFacts): DataStep;
-}
-
-/** What an entry of a file says: its payload, undefined where it has none, and all beside it. */
+/** What an entry of a file says: its payload (or a step, if it is read later), undefined where it has none, and all beside it. */
 export interface PayloadEntry {
-  readonly payload: Uint8Array | StoredPayload | undefined;
+  readonly payload: Uint8Array | DataStep | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** @param toPayload makes a body into bytes, or what stands for them */
-export function toEntry<P extends Uint8Array | StoredPayload>(
+export function toEntry<P extends Uint8Array | DataStep>(
   entry: unknown,
   toPayload: (body: object) => P,
 ): PayloadEntry & { readonly payload: P | undefined } {
@@ -35,4 +30,16 @@ export function parseLine(line: string, place: string): unknown {
   } catch (error) {
     throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
   }
+}
+
+const encoder = new TextEncoder();
+
+/** A body as the payload of a request: compact JSON. */
+export function toPayload(body: object): Uint8Array {
+  return encoder.encode(formatJson(body));
+}
+
+/** The step of a request that is a payload. */
+export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
+  return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

@@ -1,40 +1,35 @@
-import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
-import { type DataOrder, type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
-import { isLargeFile } from "./large-file.ts";
-import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
+import { parseJson, toPlainNumber } from "../service/json-text.ts";
+import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
+import { type HeldEntries, unpackEntries } from "./held-entries.ts";
+import { isLargeFile, readWhole } from "./large-file.ts";
+import { type PayloadEntry, parseLine, type StepFacts, toEntry, toPayload, toPayloadStep } from "./payload-entry.ts";
 
 const MAX_PROBLEMS = 20;
 
 /**
- * Reads payloads from a JSON file as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
+ * Reads payloads from files as if they were one. A file is JSON as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or JSON Lines
  * (`.jsonl`) with one such entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one,
  * `"delay": [ms]`.
  * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a
  *   `session_id`, and each session becomes a stream, in the order of their first turns
- * @throws UserError with the place of each entry that is not valid
- */
-export function readPayloadList(path: string, order: DataOrder): Promise<Dataset> {
-  return readPayloadLists([path], order);
-}
-
-/**
- * Reads several files as one; see {@link readPayloadList}.
+ * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their payloads are read when they are sent
+ * @throws UserError with the place of each entry that is not valid
  */
 export async function readPayloadLists(
   paths: readonly string[],
   order: DataOrder,
+  held?: HeldEntries,
   maxHeldBytes?: number,
 ): Promise<Dataset> {
   const problems: Problem[] = [];
   const steps: DataStep[] = [];
   let isStored = false;
   for (const path of paths) {
-    const isLarge = await isLargeFile(path, maxHeldBytes);
+    const isLarge = held === undefined && (await isLargeFile(path, maxHeldBytes));
     isStored ||= isLarge;
-    const entries = isLarge ? await openEntries(path) : await readEntries(path);
+    const entries = held ? unpackEntries(held) : isLarge ? await openEntries(path) : await readEntries(path);
     for (const step of toSteps(path, entries, order, problems)) steps.push(step);
   }
   if (problems.length > 0) throw new UserError(problems);
@@ -62,12 +57,12 @@ function* toSteps(
 
 async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
   const { PayloadFile } = await import("./stored-payloads.ts");
-  const file = new PayloadFile(path, toPayload);
+  const file = new PayloadFile(path);
   return isLines(path) ? file.lines() : file.entries();
 }
 
 async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
-  const text = await read(path);
+  const text = await readWhole(path);
   const entries = isLines(path) ? parseLines(path, text) : parse(path, text);
   return entries.map((entry) => toEntry(entry, toPayload));
 }
@@ -86,16 +81,6 @@ export function groupBySession(steps: readonly DataStep[]): DataStep[][] {
     else turns.push(step);
   }
   return [...sessions.values()];
-}
-
-async function read(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-    ]);
-  }
 }
 
 function parse(path: string, text: string): readonly unknown[] {
@@ -131,7 +116,7 @@ function toStep(
   }
   const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
   if (facts === undefined) return undefined;
-  return payload instanceof Uint8Array ? toPayloadStep(payload, { place, ...facts }) : payload.toStep(facts);
+  return payload instanceof Uint8Array ? toPayloadStep(payload, { place, ...facts }) : Object.assign(payload, facts);
 }
 
 function readTime(
@@ -176,16 +161,4 @@ function single(value: unknown): unknown {
 
 function isTime(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
-}
-
-const encoder = new TextEncoder();
-
-/** A body as the payload of a request: compact JSON. */
-export function toPayload(body: object): Uint8Array {
-  return encoder.encode(formatJson(body));
-}
-
-/** The step of a request that is a payload. */
-export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
-  return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

@@ -1,43 +1,14 @@
-import { openSync, readSync } from "node:fs";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
-import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
-import { type PayloadEntry, parseLine, type StepFacts, type StoredPayload, toEntry } from "./payload-entry.ts";
+import { type Extent, JsonScanner } from "./json-scanner.ts";
+import { LargeFile } from "./large-file.ts";
+import { type PayloadEntry, parseLine, toEntry, toPayload } from "./payload-entry.ts";
 
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
-const LINE_BYTES = 256 * 1024;
-const LINE_FEED = 10;
-const decoder = new TextDecoder();
 
-/** Position of a value in the file. */
-interface Extent {
-  readonly offset: number;
-  readonly byteCount: number;
-}
-
-/**
- * A payload file that is too large for memory. It is scanned once, and each payload is read when its request is sent. The file stays open
- * and must not change.
- */
-export class PayloadFile {
-  readonly path: string;
-  private readonly fd: number;
-  private readonly toPayload: (body: object) => Uint8Array;
-
-  /** @param toPayload makes the bytes of a body @throws UserError when the file cannot be read */
-  constructor(path: string, toPayload: (body: object) => Uint8Array) {
-    this.path = path;
-    this.toPayload = toPayload;
-    try {
-      this.fd = openSync(path, "r");
-    } catch (error) {
-      throw new UserError([
-        { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-      ]);
-    }
-  }
-
+/** A large file of payloads. It is scanned once, and each payload is read when its request is sent. */
+export class PayloadFile extends LargeFile {
   /** Yields the entries of the list `data`. @throws UserError with the byte offset when the file is not valid */
   *entries(): Generator<PayloadEntry> {
     const scanner = new JsonScanner(this.source(), this.path, HINT);
@@ -59,52 +30,26 @@ export class PayloadFile {
 
   /** Yields the entries of a JSON Lines file. @throws UserError when a line is not JSON */
   *lines(): Generator<PayloadEntry> {
-    const source = this.source();
-    let buffer = new Uint8Array(LINE_BYTES);
-    let kept = 0;
-    let offset = 0;
-    for (let number = 1; ; ) {
-      if (kept === buffer.length) buffer = grow(buffer);
-      const count = source.read(buffer.subarray(kept));
-      const end = kept + count;
-      let from = 0;
-      for (;;) {
-        const feed = buffer.subarray(0, end).indexOf(LINE_FEED, from);
-        // The last line need not end with a line feed.
-        const lineEnd = feed >= 0 ? feed : count === 0 ? end : -1;
-        if (lineEnd < 0 || (feed < 0 && from >= end)) break;
-        const text = decoder.decode(buffer.subarray(from, lineEnd));
-        const extent = { offset: offset + from, byteCount: lineEnd - from };
-        if (text.trim() !== "") {
-          const entry = parseLine(text, `${this.path}, line ${number}`);
-          yield toEntry(entry, () => new StoredStep(this, extent));
-        }
-        number++;
-        from = lineEnd + 1;
-        if (feed < 0) break;
-      }
-      if (count === 0) return;
-      buffer.copyWithin(0, from, end);
-      offset += from;
-      kept = end - from;
+    let number = 0;
+    for (const { text, ...extent } of new JsonScanner(this.source(), this.path, HINT).lines()) {
+      number++;
+      if (text.trim() === "") continue;
+      const entry = parseLine(text, `${this.path}, line ${number}`);
+      yield toEntry(entry, () => new StoredStep(this, extent));
     }
   }
 
   /** A payload. @throws RunError when the file is not what it was */
-  read({ offset, byteCount }: Readonly<Extent>): Uint8Array {
+  read(extent: Extent): Uint8Array {
     try {
-      const bytes = new Uint8Array(byteCount);
-      if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than before");
       // The text is the list of payloads, or a whole line.
-      const text = decoder.decode(bytes);
-      const { payload } = toEntry(
-        text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line"),
-        this.toPayload,
-      );
+      const text = this.text(extent);
+      const entry = text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line");
+      const { payload } = toEntry(entry, toPayload);
       if (payload === undefined) throw new Error("the payload is missing now");
       return payload;
     } catch (error) {
-      const place = `${this.path}, byte ${offset}`;
+      const place = `${this.path}, byte ${extent.offset}`;
       throw new RunError("internal", `${place}: ${messageOf(error)}`, "Do not change the file during a run.");
     }
   }
@@ -118,14 +63,10 @@ export class PayloadFile {
     }
     return { fields, payload: extent === undefined ? undefined : new StoredStep(this, extent) };
   }
-
-  private source(): ByteSource {
-    return fileSource(this.fd);
-  }
 }
 
 /** A step whose payload is read on each access. A small object, because there may be millions. */
-class StoredStep implements DataStep, StoredPayload {
+class StoredStep implements DataStep {
   readonly timestampMs?: number;
   readonly sessionId?: string;
   readonly delayMs?: number;
@@ -154,14 +95,4 @@ class StoredStep implements DataStep, StoredPayload {
   get place(): string {
     return `${this.file.path}, byte ${this.offset}`;
   }
-
-  toStep(facts: StepFacts): DataStep {
-    return Object.assign(this, facts);
-  }
-}
-
-function grow(buffer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const grown = new Uint8Array(2 * buffer.length);
-  grown.set(buffer);
-  return grown;
 }

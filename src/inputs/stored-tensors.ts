@@ -1,11 +1,11 @@
-import { openSync, readSync } from "node:fs";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import type { JsonDocument } from "./json-document.ts";
 import { EntryReader } from "./json-entry.ts";
-import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
+import { type Extent, JsonScanner } from "./json-scanner.ts";
+import { LargeFile } from "./large-file.ts";
 
 /** An entry is parsed from one string, which engines limit to about 512 MiB. */
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024; // 256 MiB
@@ -13,7 +13,6 @@ const HINT = 'Write {"data": [{"INPUT": [...]}]}, whole.';
 
 const FIRST = { stream: 0, step: 0 };
 const NOTHING: ReadonlyMap<string, StepTensor> = new Map();
-const decoder = new TextDecoder();
 
 type Entries = readonly (StoredStep | readonly StoredStep[])[];
 
@@ -62,12 +61,6 @@ function findEntries(scanner: JsonScanner, file: TensorFile): Entries | undefine
   return entries;
 }
 
-/** Position of an entry in the file. */
-interface Extent {
-  readonly offset: number;
-  readonly byteCount: number;
-}
-
 /** A step that is read on each access. A small object, because there may be millions. */
 class StoredStep implements DataStep, Extent {
   readonly offset: number;
@@ -108,29 +101,20 @@ class StoredStep implements DataStep, Extent {
   }
 }
 
-/** The open file. */
-class TensorFile {
-  readonly path: string;
-  private readonly fd: number;
+class TensorFile extends LargeFile {
   private readonly entries: EntryReader;
   /** The step read last, because a request reads its tensors one by one. */
   private last: { readonly extent: Extent; readonly tensors: ReadonlyMap<string, StepTensor> } | undefined;
 
   constructor(path: string, model: ModelInfo) {
-    this.path = path;
+    super(path);
     this.entries = new EntryReader(model, false, "timestamp");
-    try {
-      this.fd = openSync(path, "r");
-    } catch (error) {
-      throw new UserError([
-        { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-      ]);
-    }
   }
 
   /** Reads the JSON value of an entry. @throws UserError when it is not JSON */
-  read({ offset, byteCount }: Extent): unknown {
-    const path = `${this.path}, byte ${offset}`;
+  read(extent: Extent): unknown {
+    const path = `${this.path}, byte ${extent.offset}`;
+    const { byteCount } = extent;
     if (byteCount > MAX_ENTRY_BYTES)
       throw new UserError([
         {
@@ -139,13 +123,8 @@ class TensorFile {
           hint: 'Give large tensors in a directory of raw files, or as {"b64": "..."}.',
         },
       ]);
-    const bytes = new Uint8Array(byteCount);
-    if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount)
-      throw new UserError([
-        { path, message: "the file is shorter than before", hint: "Do not change it during a run." },
-      ]);
     try {
-      return parseLossless(decoder.decode(bytes));
+      return parseLossless(this.text(extent));
     } catch (error) {
       const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;
       throw new UserError([{ path, message, hint: "Correct the JSON." }]);
@@ -160,10 +139,6 @@ class TensorFile {
 
   expected(extent: Extent): ReadonlyMap<string, StepTensor> {
     return this.readAgain(extent, (value) => this.entries.expected("", value));
-  }
-
-  source(): ByteSource {
-    return fileSource(this.fd);
   }
 
   /** Reads tensors that were valid when the file was scanned. @throws RunError when the file has changed */

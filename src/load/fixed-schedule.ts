@@ -7,7 +7,7 @@ import { describePart, takePart } from "./schedule-part.ts";
 /** Every step of the data once, at its timestamp. */
 export interface FixedScheduleLoadPlan {
   readonly kind: "fixed-schedule";
-  /** Absent: all of it from timestamp 0, at its own speed. */
+  /** Absent: the whole schedule from timestamp 0, at its own speed. */
   readonly part?: SchedulePartPlan;
 }
 
@@ -17,7 +17,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** Every step of the data once, at the time that stands beside it. */
+/** Every step of the data once, at its timestamp. */
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   schema: (v) => {
     const timeMs = v.nullable(v.pipe(v.number(), v.minValue(0, "must be 0 or more")));

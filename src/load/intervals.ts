@@ -17,7 +17,7 @@ declare module "../plan/load-plan.ts" {
 
 const MAX_PROBLEMS = 10;
 
-/** Requests at gaps from a file, repeated: one whole number of microseconds per line. */
+/** Requests at gaps from a file, repeated: one integer of microseconds per line. */
 export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
   schema: (v) => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
   prepare: (plan) => {

@@ -1,28 +1,26 @@
 import { formatCount } from "../plan/units.ts";
 
-/** The units of levels, and how each is named. */
-
 export type LevelUnitName = "concurrency" | "request-rate";
 
-/** What a level's value is. */
+/** The unit of a level's value. */
 export interface LevelUnit {
-  /** In running text. */
+  /** Name in text. */
   readonly name: string;
-  /** In perf_analyzer's summary and CSV files. */
+  /** Name in perf_analyzer's summary and CSV files. */
   readonly title: string;
-  /** The heading of its column in Rampart's tables. */
+  /** Heading of its column in Rampart's tables. */
   readonly column: string;
-  /** In profile exports. */
+  /** Name in profile exports. */
   readonly exported: "concurrency" | "request_rate";
-  /** Requests are due at times, whatever the server does, so that each has two latencies. */
+  /** Whether requests have due times, independent of responses, so that each has two latencies. */
   readonly isScheduled: boolean;
-  /** Levels are whole numbers. */
+  /** Whether levels are integers. */
   readonly isWhole: boolean;
-  /** One level in words: `concurrency 4`. */
+  /** Formats a level: `concurrency 4`. */
   describe(level: number): string;
-  /** The line with which perf_analyzer announces a level. @param level as it prints numbers */
+  /** Returns the line with which perf_analyzer announces a level. @param level formatted like perf_analyzer */
   announce(level: string): string;
-  /** perf_analyzer's setting of the highest level. @param level as it prints numbers */
+  /** Returns perf_analyzer's line for the highest level. @param level formatted like perf_analyzer */
   describeLimit(level: string): string;
 }
 

@@ -39,7 +39,7 @@ export function levelAt(levels: LevelsPlan, index: number): number | undefined {
   return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
-/** The levels in words: `1, 2, 4`, or `1 to 8 by 1`. */
+/** Formats the levels: `1, 2, 4`, or `1 to 8 by 1`. */
 export function describeLevels(levels: LevelsPlan): string {
   if (levels.kind === "list") return levels.values.join(", ");
   return `${levels.start} to ${levels.end ?? "the limit"} by ${levels.step}`;

@@ -5,8 +5,6 @@ import type { Builders, Schema } from "../plan/schema.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { LevelUnitName } from "./level-units.ts";
 
-/** What a load mode is to the rest of the program, which asks its entry and never tests its kind. One file per mode. */
-
 /** How requests are sent at one level. */
 export type Drive =
   /** A fixed number of outstanding requests. */
@@ -36,64 +34,64 @@ export interface LevelSearch {
   readonly search: SearchPlan;
 }
 
-/** A load mode. `P` is its part of the plan. */
+/** A load mode: everything that the rest of the program asks about it, instead of testing its kind. `P` is its part of the plan. */
 export interface LoadMode<P extends LoadPlan> {
   /** Returns the schema of the mode's part of a plan. */
   schema(v: Builders): Schema<P>;
   /** Prepares a load. @throws UserError when a file of the plan cannot be read */
   prepare(plan: P): PreparedLoad;
   readonly unit: LevelUnitName;
-  /** The levels the plan asks for. Absent: the mode has a single level of its own. */
+  /** Returns the levels of the plan. Absent: the mode has a single level. */
   levels?(plan: P): { readonly levels: LevelsPlan; readonly search: SearchPlan };
-  /** The load in words, for the head of a report: `concurrency 1, 2, 4`. */
+  /** Describes the load for the head of a report: `concurrency 1, 2, 4`. */
   describe(plan: P): string;
-  /** One level in words, where its value and its unit do not say enough. */
+  /** Describes a level when its value and its unit are not enough. */
   describeLevel?(plan: P, level: number): string | undefined;
-  /** How the load changes within a level. Absent or undefined: it does not. */
+  /** Returns how the load changes within a level. Absent or undefined: it does not. */
   ramp?(plan: P): LevelRamp | undefined;
-  /** How requests follow one another. Absent: at times that the data or a file gives, or after their answers. */
+  /** Returns the gaps between requests. Absent: determined by the data, a file, or responses. */
   arrivals?(plan: P): ArrivalsText;
-  /** Most requests outstanding, where requests that are due wait for others to end. Absent or undefined: no limit. */
+  /** Returns the maximum number of outstanding requests, above which due requests wait. Absent or undefined: no limit. */
   maxOutstanding?(plan: P): number | undefined;
   /**
-   * The number of requests that the load itself fixes, so that a warm-up has none to take; null: one for each step of the data. Absent:
+   * Returns the number of requests if the load itself fixes it, which excludes warm-up requests; null: one per step of the data. Absent:
    * the measurement decides.
    */
   requestCount?(plan: P): number | null;
-  /** Which steps of the data are sent when. Default: `in-turn`. */
+  /** The order in which steps of the data are sent. Default: `in-turn`. */
   readonly dataOrder?: DataOrder;
-  /** What to tell a user whose inputs have no such order. */
+  /** The problem to report for inputs without that order. */
   readonly lacksOrder?: Problem;
-  /** The data that the load sends of all there is. Throws `UserError` when it is too little. Absent: all of it. */
+  /** Returns the part of the data that the load sends. @throws UserError when it is too little. Absent: all of it. */
   takeData?(plan: P, data: Dataset): Dataset | Promise<Dataset>;
-  /** Every request outstanding has a lane of its own, asynchronous ones too. Default: asynchronous ones share lanes. */
+  /** Whether each outstanding request has its own lane, also with asynchronous requests. Default: these share lanes. */
   readonly hasOwnLanes?: true;
-  /** How perf_analyzer's reports treat it, where that is not as usual. */
+  /** Exceptions in perf_analyzer's reports. */
   readonly perfAnalyzer?: PerfAnalyzerLoad;
 }
 
 /** How a load changes within a level. */
 export interface LevelRamp {
   readonly overMs: number;
-  /** The change lasts the whole level: it is not a way to reach it. */
+  /** Whether the change lasts the whole level instead of leading to it. */
   readonly isWhole?: true;
 }
 
-/** How scheduled requests follow one another. */
+/** The gaps between scheduled requests. */
 export interface ArrivalsText {
-  /** The distribution as perf_analyzer names it. */
+  /** perf_analyzer's name of the distribution. */
   readonly distribution: string;
-  /** Deviation of a gap between two requests over its mean: 0 where gaps are constant, 1 for Poisson arrivals. */
+  /** Standard deviation of the gaps over their mean: 0 for constant gaps, 1 for Poisson arrivals. */
   readonly gapDeviationRatio: number;
 }
 
-/** How perf_analyzer's reports treat a load. */
+/** Exceptions of a load in perf_analyzer's reports. */
 export interface PerfAnalyzerLoad {
-  /** No line announces the level. */
+  /** Whether no line announces the level. */
   readonly isUnannounced?: true;
-  /** The text says nothing of its results, which are in the profile export alone, as one window without bounds. */
+  /** Whether results are only in the profile export, as one window without bounds. */
   readonly isExportOnly?: true;
-  /** The level in the profile export, where it is not the level itself. */
+  /** The level in the profile export; absent: the level itself. */
   readonly exported?: { readonly mode: "concurrency" | "request_rate"; readonly value: number };
 }
 

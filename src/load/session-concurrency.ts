@@ -37,7 +37,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   perfAnalyzer: { isExportOnly: true, exported: { mode: "request_rate", value: 0 } },
 };
 
-/** As in perf_analyzer, which says it in these words. */
+/** In perf_analyzer's words. */
 function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
   const count = data.streams.length;
   if (count >= concurrency) return data;

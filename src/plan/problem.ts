@@ -25,6 +25,11 @@ export class UserError extends Error {
   }
 }
 
+/** Returns the error of a file or folder that cannot be read. */
+export function unreadable(path: string, error: unknown, hint: string): UserError {
+  return new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
+}
+
 function withShortValue(problem: Problem): Problem {
   const { value = "" } = problem;
   if (value.length <= MAX_VALUE_CHARACTERS) return problem;

@@ -1,4 +1,5 @@
 import type { Dataset } from "../inputs/dataset.ts";
+import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { InputKind } from "../inputs/input-kind.ts";
 import { directoryInputs } from "../inputs/kinds/directory.ts";
 import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
@@ -10,7 +11,7 @@ import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { loadModeOf } from "./load-modes.ts";
 
-/** The sources of data by the `kind` of their part of the plan. A new one is one file and one line here. */
+/** The sources of data by the `kind` of their part of the plan. To add one, add a file and a line here. */
 export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extract<InputsPlan, { kind: K }>> } = {
   random: randomInputs,
   zero: zeroInputs,
@@ -20,12 +21,12 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   prompts: promptsInputs,
 };
 
-/** The source of inputs, which answers all questions about them. */
+/** Returns the source of inputs. */
 export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
   return INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>;
 }
 
-/** What is wrong where a load sends data in an order that the inputs do not have. */
+/** Returns problems when a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
   const orders = inputKindOf(inputs).orders?.(inputs) ?? ["in-turn"];
@@ -35,12 +36,13 @@ export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Pro
 /**
  * Loads a plan's data. Throws `UserError` when it does not fit the model, does not say when a load that follows it is to send, or has fewer
  * sessions than the load holds at once.
+ * @param held the entries of the plan's input file; default: the file is read
  */
-export async function loadInputs(plan: Plan, model: ModelInfo): Promise<Dataset> {
+export async function loadInputs(plan: Plan, model: ModelInfo, held?: HeldEntries): Promise<Dataset> {
   const problems = checkOrder(plan);
   if (problems.length > 0) throw new UserError(problems);
   const { inputs, load } = plan;
   const mode = loadModeOf(load);
-  const data = await inputKindOf(inputs).load(inputs, model, mode.dataOrder ?? "in-turn");
+  const data = await inputKindOf(inputs).load(inputs, model, mode.dataOrder ?? "in-turn", held);
   return mode.takeData?.(load, data) ?? data;
 }

@@ -9,7 +9,7 @@ import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/session-concurrency.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 
-/** The load modes by the `kind` of their part of the plan. A new mode is one file and one line here. */
+/** The load modes by the `kind` of their part of the plan. To add one, add a file and a line here. */
 export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<LoadPlan, { kind: K }>> } = {
   concurrency: concurrencyMode,
   "concurrency-ramp": concurrencyRampMode,
@@ -20,17 +20,17 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "session-concurrency": sessionConcurrencyMode,
 };
 
-/** The mode of a load, which answers all questions about it. */
+/** Returns the mode of a load. */
 export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
   return LOAD_MODES[load.kind] as LoadMode<LoadPlan>;
 }
 
-/** Prepares a plan's load. Throws `UserError` when a file it names cannot be read. */
+/** Prepares a plan's load. @throws UserError when a file of the plan cannot be read */
 export function prepareLoad(load: LoadPlan): PreparedLoad {
   return loadModeOf(load).prepare(load);
 }
 
-/** A level of a load in words: `concurrency 4`. */
+/** Formats a level of a load: `concurrency 4`. */
 export function describeLevel(load: LoadPlan, level: number): string {
   const mode = loadModeOf(load);
   return mode.describeLevel?.(load, level) ?? LEVEL_UNITS[mode.unit].describe(level);

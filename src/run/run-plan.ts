@@ -1,3 +1,4 @@
+import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink, TokenThread } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -35,6 +36,7 @@ export interface RunningPlan {
  *   input themselves, so this only guards against their defects
  * @param peers the other processes of the measurement; default: none
  * @param meter measures the tokens of responses and stays open; default: a separate thread for the run, if the plan measures tokens
+ * @param held the entries of the plan's input file; default: the file is read
  */
 export function startPlan(
   plan: Plan,
@@ -42,9 +44,13 @@ export function startPlan(
   check: () => Promise<unknown>,
   peers: Peers = ALONE,
   meter?: TokenLink,
+  held?: HeldEntries,
 ): RunningPlan {
   const signal = new RunSignal();
-  return { result: runPlan(plan, openObserver, signal, check, peers, meter), interrupt: () => signal.interrupt() };
+  return {
+    result: runPlan(plan, openObserver, signal, check, peers, meter, held),
+    interrupt: () => signal.interrupt(),
+  };
 }
 
 async function runPlan(
@@ -54,12 +60,13 @@ async function runPlan(
   check: () => Promise<unknown>,
   peers: Peers,
   meter: TokenLink | undefined,
+  held: HeldEntries | undefined,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   checkOpenFiles(plan, load.search);
   const observer = await openObserver();
-  const target = await openTarget(plan, observer, load.search, signal);
+  const target = await openTarget(plan, observer, load.search, signal, held);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   // The thread loads its tokenizer while the server is queried and the data is created.

@@ -92,14 +92,23 @@ export class WorkerCalls<S> {
   }
 }
 
-/** Serves the calls of another thread. @param handle runs a task; its result is the reply, if one is needed */
-export function serveCalls<T, S>(port: MessagePort, handle: (task: T) => unknown, errors: ErrorForm<S>): void {
+/**
+ * Serves the calls of another thread.
+ * @param handle runs a task; its result is the reply, if one is needed
+ * @param buffersOf the buffers of a reply to transfer. Default: none
+ */
+export function serveCalls<T, S>(
+  port: MessagePort,
+  handle: (task: T) => unknown,
+  errors: ErrorForm<S>,
+  buffersOf: (value: unknown) => readonly ArrayBuffer[] = () => [],
+): void {
   port.on("message", async ({ id, task }: Asked) => {
     const to = id === undefined ? {} : { id };
     try {
       const result = handle(task as T);
       const value: unknown = result instanceof Promise ? await result : result;
-      if (id !== undefined) port.postMessage({ ...to, value } satisfies Reply<S>);
+      if (id !== undefined) port.postMessage({ ...to, value } satisfies Reply<S>, buffersOf(value));
     } catch (error) {
       port.postMessage({ ...to, error: errors.send(error) } satisfies Reply<S>);
     }

@@ -9,9 +9,16 @@ import {
 import type { AssertionPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName, MetricName } from "./assertion.ts";
+import type { AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
 import { durationSchema } from "./fields.ts";
-import { goodputLimitsSchema, isTokenCount, isTokenTime, type NumberMetric, toMetricPlan } from "./token-assertions.ts";
+import {
+  comparisons,
+  goodputLimitsSchema,
+  isTokenCount,
+  isTokenTime,
+  type NumberMetric,
+  toMetricPlan,
+} from "./token-assertions.ts";
 
 /** Limits for a latency or another time. */
 export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
@@ -98,20 +105,6 @@ function requestMetric<N extends RequestMetricName>(metric: AssertedMetric): Req
 
 function isLatency(name: string): name is LatencyName {
   return !isTokenTime(name) && !isTokenCount(name);
-}
-
-/** Returns all comparisons; the metrics' types only offer those that make sense. */
-function comparisons<N extends MetricName, L extends Duration | number>(metric: AssertedMetric) {
-  const compare =
-    (comparison: AssertionPlan["comparison"]) =>
-    (limit: L): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
-  return {
-    is: compare("is"),
-    below: compare("below"),
-    atMost: compare("at-most"),
-    above: compare("above"),
-    atLeast: compare("at-least"),
-  };
 }
 
 /** Returns the schema of an assertion. */

@@ -12,7 +12,7 @@ import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, GoodputLimits, TokenSystemName } from "./assertion.ts";
+import type { AssertedMetric, Assertion, GoodputLimits, MetricName, TokenSystemName } from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
 
 /** Limits for a count, or for a rate per second. */
@@ -25,7 +25,7 @@ export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
 
 /** Output tokens of all responses per second. */
 export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
-  return numberMetric({ kind: "output-tokens-per-sec" });
+  return comparisons({ kind: "output-tokens-per-sec" });
 }
 
 /**
@@ -34,19 +34,20 @@ export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
  * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
  */
 export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
-  return numberMetric({ kind: "goodput", limits });
+  return comparisons({ kind: "goodput", limits });
 }
 
-/** Returns all comparisons of a number; the metrics' types only offer those that make sense. */
-export function numberMetric<N extends TokenCountName | TokenSystemName>(metric: AssertedMetric): NumberMetric<N> {
+/** Returns all comparisons; the metrics' types only offer those that make sense. */
+export function comparisons<N extends MetricName, L extends Duration | number = number>(metric: AssertedMetric) {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
-    (limit: number): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
+    (limit: L): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
   return {
-    above: compare("above"),
-    atLeast: compare("at-least"),
+    is: compare("is"),
     below: compare("below"),
     atMost: compare("at-most"),
+    above: compare("above"),
+    atLeast: compare("at-least"),
   };
 }
 

@@ -105,7 +105,7 @@ export function sizeInPlace(shape: readonly number[], place: Uint8Array): number
 }
 
 /** Concatenates pieces of data. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let size = 0;
   for (const part of parts) size += part.length;
   const joined = new Uint8Array(size);

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parseOutsideJson } from "../plan/json-depth.ts";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf, UserError, unreadable } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
@@ -129,8 +129,7 @@ async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
     text = await readFile(path, "utf8");
   } catch (error) {
     if (!isNeeded) return undefined;
-    const hint = "Give an existing tokenizer.json or its folder.";
-    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
+    throw unreadable(path, error, "Give an existing tokenizer.json or its folder.");
   }
   try {
     return parseOutsideJson(text.startsWith("\uFEFF") ? text.slice(1) : text);

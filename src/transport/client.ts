@@ -60,6 +60,15 @@ export class Call implements AnswerHead {
     this.slot = slot;
   }
 
+  /** Ends the request with a failure, which the client then reports to `onDone`. */
+  fail(failure: Failure, endNs: number): void {
+    this.endNs = endNs;
+    if (this.firstByteNs === 0) this.firstByteNs = endNs;
+    this.failure = failure;
+    this.isActive = false;
+    this.isSending = false;
+  }
+
   /** Copies the result of another slot's request, and takes its bodies, before that slot is used again. */
   takeResult(from: Call): void {
     this.server = from.server;

@@ -1,4 +1,4 @@
-import type { Call } from "./client.ts";
+import type { Call, ClientOptions } from "./client.ts";
 import type { Failure } from "./failure.ts";
 
 /** One message of a stream, as a service reads it. */
@@ -44,15 +44,18 @@ export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: numb
 }
 
 /**
- * Adds a response to its call. The caller ends the call after the last response or a failure.
+ * Adds a response to its call, which ends with the last response.
  * @param kept the response's own message, when responses are kept
+ * @returns false when the responses exceed the maximum size; then the call has not ended
  */
 export function addResponse(
   call: Call,
   response: StreamedResponse,
   readNs: number,
   kept: Uint8Array | undefined,
-): void {
+  isLast: boolean,
+  options: ClientOptions,
+): boolean {
   const { failure, isEmpty, bodyStart, bodyEnd } = response;
   call.messageCount++;
   call.responseBytes += bodyEnd - bodyStart;
@@ -62,7 +65,14 @@ export function addResponse(
   if (!isEmpty || call.responseCount === 0 || failure !== undefined) call.endNs = readNs;
   if (!isEmpty) call.responseCount++;
   call.failure = failure;
-  if (kept === undefined) return;
-  call.body = kept;
-  call.responses.push({ readNs, body: kept, isEmpty });
+  if (kept !== undefined) {
+    call.body = kept;
+    call.responses.push({ readNs, body: kept, isEmpty });
+  }
+  if (isTooLarge(call, options.maxResponseBytes)) return false;
+  if (isLast) {
+    call.isActive = false;
+    options.onDone(call);
+  } else options.onResponse?.(call);
+  return true;
 }

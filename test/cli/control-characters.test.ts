@@ -87,7 +87,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("control characters", () => {
-  test("and secrets are not in what is said of a defect", () => {
+  test("and descriptions of defects contain no secrets", () => {
     registerSecret("defect-key-1");
     const text = describeDefect(new Error(`no defect-key-1 ${EVIL}`));
     assert.match(text, /^rampart: internal error: .*no \*\*\* \\u001b\[2J/);

@@ -94,7 +94,7 @@ describe("rampart mock", () => {
     });
   });
 
-  test("--response-bytes adds so many bytes to an answer", async () => {
+  test("--response-bytes adds this number of bytes to a response", async () => {
     await withMock(["--response-bytes", "1000"], async ({ http }) => {
       const { outputs } = (await (await infer(http)).json()) as InferAnswer;
       assert.deepEqual(
@@ -128,7 +128,7 @@ describe("rampart mock", () => {
     });
   });
 
-  test("tells everything that is wrong with its flags at once", async () => {
+  test("reports all problems with its flags together", async () => {
     const flags = [
       "--http-port",
       "65536",
@@ -161,7 +161,7 @@ describe("rampart mock", () => {
       assert.match(err, new RegExp(`^rampart: ${flag}: .*\\(got `, "m"));
   });
 
-  test("tells every flag that it does not have", async () => {
+  test("reports every unknown flag", async () => {
     const { code, err } = await runRampart(["mock", "--port", "8000", "-x", "surplus", "--latency"]);
     assert.equal(code, 64);
     for (const path of ["--port", "-x", "surplus", "--latency"])
@@ -181,7 +181,7 @@ describe("rampart mock", () => {
     }
   });
 
-  test("--help tells its flags and their defaults", async () => {
+  test("--help lists its flags and their defaults", async () => {
     const { code, out } = await runRampart(["mock", "--help"]);
     assert.equal(code, 0);
     for (const flag of ["host", "http-port", "grpc-port", "latency", "error-ratio", "response-bytes"])

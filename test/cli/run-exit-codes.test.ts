@@ -54,7 +54,7 @@ describe("rampart run exits with", () => {
     assert.doesNotMatch(out, /UNSTABLE/);
   });
 
-  test("65 when an assertion fails, and says which", async () => {
+  test("65 when an assertion fails, with its name", async () => {
     const { code, out } = await runText({
       target: 'embedded({ latency: "3 ms" })',
       assert: '[average().below("2 ms"), errorRate().is(0)]',
@@ -123,7 +123,7 @@ describe("rampart run exits with", () => {
     assert.match(out, /PARTIAL RESULT/);
   });
 
-  test("130 at Ctrl-C, with a report that says that it is partial", async () => {
+  test("130 at Ctrl-C, with a report marked as partial", async () => {
     await inFolder({ "x.ts": scenarioText({ load: 'hold(1, { for: "10 min" })' }) }, async (cwd) => {
       const running = startRampart(["run", "x.ts", "--json", "x.json"], { cwd });
       await running.waitFor(/measuring concurrency 1/);

@@ -180,7 +180,7 @@ describe("rampart run", () => {
     });
   });
 
-  test("--help tells its flags and exit codes", async () => {
+  test("--help lists flags and exit codes", async () => {
     const { code, out, err } = await runRampart(["run", "--help"]);
     assert.equal(code, 0);
     assert.equal(err, "");

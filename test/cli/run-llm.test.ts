@@ -77,7 +77,7 @@ describe("rampart run of a language model", () => {
     });
   });
 
-  test("tells a tokenizer that is not there, and sends nothing", async () => {
+  test("reports a missing tokenizer, and sends nothing", async () => {
     const text = scenarioText({
       target: 'openai("127.0.0.1:1", { model: "m", tokenizer: "./missing" })',
       inputs: "prompts()",

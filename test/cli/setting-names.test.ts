@@ -58,7 +58,7 @@ test("errors and problems are worded whole, and keep what else they have", () =>
   assert.equal(wordError("scenario", defect), defect);
 });
 
-test("what is printed through a front door is in its words", () => {
+test("a front door prints its own names", () => {
   const printed: string[] = [];
   const io = { out: (text: string) => printed.push(`out ${text}`), err: (text: string) => printed.push(`err ${text}`) };
   const worded = wordingIo("genai-perf", io);

@@ -31,7 +31,7 @@ for (const [signal, number] of SIGNALS) {
   });
 }
 
-test("a scenario that a signal ends before its first request exits with 130 and says so", LIMIT, async () => {
+test("a scenario interrupted before its first request exits with 130 and a message", LIMIT, async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const server = createServer(() => resolve());
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -80,7 +80,7 @@ describe("a real language model", () => {
     });
   }
 
-  test("without a tokenizer the server's own counts are all there is", async () => {
+  test("without a tokenizer only the server's own counts are reported", async () => {
     const inputs = join(import.meta.dirname, "inputs", "prompts.jsonl");
     const flags = ["--endpoint-type", "chat", "--streaming", "--request-count", "6", "--tokenizer", "none"];
     const { json } = await untilNoneWasClosed(() =>

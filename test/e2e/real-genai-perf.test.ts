@@ -64,7 +64,7 @@ async function profileChat(host: string, count: number, tokens: number): Promise
 /** Tokens of each event, answer by answer; all events of an answer are one write. */
 const ANSWERS = [Array<number>(40).fill(1), [5, 5, 5, 5, 5, 5, 5, 5], [39, 1], [1, 39], [40]];
 
-test("genai-perf measures a server that sends each answer at once", LIMIT, async () => {
+test("genai-perf measures a server with whole answers", LIMIT, async () => {
   let index = 0;
   const server = createServer((request, response) => {
     request.resume().on("end", () => {

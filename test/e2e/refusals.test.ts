@@ -28,7 +28,7 @@ describe("refusals", () => {
     });
   }
 
-  test("everything wrong with a command line at once, before a server is asked", async () => {
+  test("all problems of a command line together, before a server is queried", async () => {
     const earlier = await readServerCounts(triton.http, "simple");
     const args = [
       "perf_analyzer",

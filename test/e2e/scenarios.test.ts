@@ -145,7 +145,7 @@ describe("scenarios against the embedded target", () => {
     assert.match(stdout, /outstanding/);
   });
 
-  test("Ctrl-C gives a partial report that says so", async () => {
+  test("Ctrl-C prints a report marked as partial", async () => {
     const file = writeScenario(
       "long",
       '{ name: "long", target: embedded({ latency: "1 ms" }), load: hold(2, { for: "50 s" }) }',

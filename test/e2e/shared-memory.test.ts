@@ -232,33 +232,37 @@ describe("a GPU's memory", () => {
     ...(written === 0 ? [] : [`cudaMemcpy memory-${index}+0 ${written} 1`]),
   ];
 
-  test("regions are made, filled, registered by their handles over HTTP, unregistered and freed", LIMIT, async () => {
-    await withServer({}, async (server) => {
-      const args = [...FLAGS, "cuda", "-u", server.url, "--request-count", "4"];
-      const { code, stderr } = await runRampart(args, { env: cudart.env });
-      assert.equal(code, 0, stderr);
-      const names = ["OUTPUT0", "OUTPUT1", "INPUT0_0_0", "INPUT1_0_0"];
-      assert.deepEqual(
-        server.seenRegions.map(({ kind, name, byte_size, device_id }) => ({ kind, name, byte_size, device_id })),
-        names.map((name) => ({ kind: "cuda", name, byte_size: 64, device_id: 0 })),
-      );
-      for (const [index, region] of server.seenRegions.entries()) {
-        const handle = handleIn(region);
-        assert.equal(handle.length, 64);
-        assert.equal(handle[63], 7);
-        assert.match(cudart.fileOf(handle), new RegExp(`/memory-${index}$`));
-      }
-      assert.equal(server.regions.size, 0);
-      assert.deepEqual(cudart.takeCalls(), [
-        ...CALLS_OF_A_REGION(0, 64, 0),
-        ...CALLS_OF_A_REGION(1, 64, 0),
-        ...CALLS_OF_A_REGION(2, 64, 64),
-        ...CALLS_OF_A_REGION(3, 64, 64),
-        ...[0, 1, 2, 3].map((index) => `cudaFree memory-${index}`),
-      ]);
-      assert.deepEqual(cudart.memories(), []);
-    });
-  });
+  test(
+    "regions are created, filled, registered by their handles over HTTP, unregistered and freed",
+    LIMIT,
+    async () => {
+      await withServer({}, async (server) => {
+        const args = [...FLAGS, "cuda", "-u", server.url, "--request-count", "4"];
+        const { code, stderr } = await runRampart(args, { env: cudart.env });
+        assert.equal(code, 0, stderr);
+        const names = ["OUTPUT0", "OUTPUT1", "INPUT0_0_0", "INPUT1_0_0"];
+        assert.deepEqual(
+          server.seenRegions.map(({ kind, name, byte_size, device_id }) => ({ kind, name, byte_size, device_id })),
+          names.map((name) => ({ kind: "cuda", name, byte_size: 64, device_id: 0 })),
+        );
+        for (const [index, region] of server.seenRegions.entries()) {
+          const handle = handleIn(region);
+          assert.equal(handle.length, 64);
+          assert.equal(handle[63], 7);
+          assert.match(cudart.fileOf(handle), new RegExp(`/memory-${index}$`));
+        }
+        assert.equal(server.regions.size, 0);
+        assert.deepEqual(cudart.takeCalls(), [
+          ...CALLS_OF_A_REGION(0, 64, 0),
+          ...CALLS_OF_A_REGION(1, 64, 0),
+          ...CALLS_OF_A_REGION(2, 64, 64),
+          ...CALLS_OF_A_REGION(3, 64, 64),
+          ...[0, 1, 2, 3].map((index) => `cudaFree memory-${index}`),
+        ]);
+        assert.deepEqual(cudart.memories(), []);
+      });
+    },
+  );
 
   test("inputs arrive in the memory, and each request's own outputs are fetched from it", LIMIT, async () => {
     const handles = new Map<string, Uint8Array>();

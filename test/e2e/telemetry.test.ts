@@ -50,7 +50,7 @@ for (const protocol of ["http", "grpc"] as const) {
       assert.equal(new Set(models.map(({ id }) => id)).size, 4);
     });
 
-    test("what the server refuses is named with its words, and nothing is changed", async () => {
+    test("rejected settings are reported in the server's words, and nothing is changed", async () => {
       const flags = ["--trace-level", "TIMESTAMPS", "--trace-file", "/tmp/other.json", "--trace-rate", "0"];
       const outcome = await runRampart(args("simple", "--request-count", "10", ...flags));
       await assertFormer(outcome, 99);

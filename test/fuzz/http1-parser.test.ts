@@ -92,7 +92,7 @@ describe("fuzz: HTTP/1.1 parser", () => {
     });
   }
 
-  test("random bytes are refused at once or wait for more", () => {
+  test("random bytes are rejected immediately or wait for more", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), cuts(), (bytes, points) => {
         const outcome = outcomeOf(() => readResponses(cutAt(bytes, points), true));

@@ -34,7 +34,7 @@ const name = fc.stringMatching(/^[a-z0-9-]{1,20}$/);
 const headerList = fc.array(fc.tuple(name, fc.string({ maxLength: 200 })), { maxLength: 12 });
 
 describe("fuzz: HTTP/2 frames", () => {
-  test("valid frames are told the same, however they are cut", () => {
+  test("valid frames are reported identically, however they are split", () => {
     fc.assert(
       fc.property(fc.array(anyFrame, { maxLength: 10 }), cuts(), (frames, points) => {
         const told = readFrames(cutAt(join(...frames), points));
@@ -107,7 +107,7 @@ describe("fuzz: HPACK", () => {
     );
   });
 
-  test("changed and random blocks are lists or refused, and remembered blocks mean what they meant", () => {
+  test("changed and random blocks are decoded or rejected, and remembered blocks keep their meaning", () => {
     fc.assert(
       fc.property(headerList, mutations(), fc.uint8Array({ maxLength: 200 }), (list, changes, random) => {
         const reader = new HeaderReader();

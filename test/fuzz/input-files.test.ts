@@ -227,7 +227,7 @@ describe("fuzz: genai-perf's YAML", () => {
     });
   }
 
-  test("an alias is what it stands for", LIMIT, async () => {
+  test("an alias has the value of its anchor", LIMIT, async () => {
     const { err } = await config(
       "model_names: m\ntokenizer:\n  name: &none none\noutput:\n  artifact_directory: *none\n",
     );

@@ -84,7 +84,7 @@ const NAMED: readonly (readonly [name: string, door: Door, answer: string, said:
   ],
 ];
 
-describe("fuzz: what a KServe server says over HTTP", () => {
+describe("fuzz: responses of a KServe server over HTTP", () => {
   let server: AnsweringKserve<string>;
   before(async () => {
     server = await startHttp();
@@ -122,7 +122,7 @@ describe("fuzz: what a KServe server says over HTTP", () => {
   }
 });
 
-describe("fuzz: what a KServe server says over gRPC", () => {
+describe("fuzz: responses of a KServe server over gRPC", () => {
   let server: AnsweringKserve<Uint8Array>;
   before(async () => {
     server = await startGrpc();

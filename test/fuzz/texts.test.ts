@@ -45,7 +45,7 @@ describe("fuzz: metrics pages", () => {
     .array(fc.oneof(sample, sample, declared, fc.string()), { maxLength: 8 })
     .map((lines) => lines.join("\n"));
 
-  test("a reader that has read before finds what a new one finds", () => {
+  test("a reused reader finds the same as a new one", () => {
     fc.assert(
       fc.property(fc.array(page, { minLength: 1, maxLength: 3 }), (pages) => {
         const exposition = new Exposition();
@@ -145,7 +145,7 @@ describe("fuzz: tokenizer files", () => {
       await fc.assert(fc.asyncProperty(oddJson({ ...PARTS, model }), read), fewerRuns(3));
     });
 
-  test("an added token's id that is no whole number is refused", async () => {
+  test("an added token's id that is not an integer is rejected", async () => {
     const added_tokens = [{ ...PARTS.added_tokens[0], id: 1.5 }];
     await writeFile(join(folder, "tokenizer.json"), JSON.stringify({ ...PARTS, added_tokens, model: MODELS[0] }));
     await assert.rejects(loadTokenizer(folder), /added_tokens\[0\]\.id is 1\.5, expected a whole number/);

@@ -12,7 +12,7 @@ const timeout = 600_000;
 const covered = readCovered();
 const mismatches = readMismatches();
 
-test("the list of covered transcripts names each one there is", () => {
+test("the list of covered transcripts is complete", () => {
   const folders = readdirSync(new URL("./transcripts/", import.meta.url)).sort();
   assert.deepEqual([...covered].sort(), folders);
 });

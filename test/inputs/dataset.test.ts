@@ -135,7 +135,7 @@ test("a last line break makes no empty string", async () => {
   });
 });
 
-test("everything that does not fit in a directory is told at once", async () => {
+test("all mismatches in a directory are reported together", async () => {
   await withFiles({ A: new Uint8Array(7), T: "", X: "?" }, async (folder) => {
     await assert.rejects(readDirectory(folder, files), (error: unknown) => {
       assert.ok(error instanceof UserError);

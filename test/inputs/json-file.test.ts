@@ -278,7 +278,7 @@ test("validation data of one batch must be of the same outputs", async () => {
   );
 });
 
-test("expected outputs stand beside their entries", async () => {
+test("expected outputs are beside their entries", async () => {
   const dataset = await read({ data: [{ IN: [1, 2, 3, 4] }], validation_data: [{ OUT: [5, 6] }] }, one);
   assert.deepEqual([...(dataset.streams[0]?.[0]?.expected.get("OUT")?.bytes ?? [])], int32(5, 6));
 });
@@ -400,7 +400,7 @@ for (const [name, text, expected] of wrong) {
   });
 }
 
-test("all mismatches of all files are told at once, by file, entry and tensor", async () => {
+test("all mismatches of all files are reported together, by file, entry and tensor", async () => {
   const model = makeModel([spec("A", "INT32", [1]), spec("B", "FP32", [1])]);
   const texts = [
     '{"data": [{"A": [1]}, {"A": ["x"], "B": [1, 2]}]}',
@@ -487,7 +487,7 @@ describe("files that are too large to be held", () => {
   for (const [name, texts] of documents) {
     test(`${name}: the same data as if they were held`, async () => {
       await withFiles(texts, async (paths) => {
-        const stored = await readJsonFiles(paths, one, false, 0);
+        const stored = await readJsonFiles(paths, one, false, undefined, 0);
         assert.equal(stored.isStored, true);
         const held = await readJsonFiles(paths, one);
         assert.equal(held.isStored, undefined);
@@ -503,7 +503,7 @@ describe("files that are too large to be held", () => {
   test("times put steps in order", async () => {
     const text = '{"data": [{"IN": [1,2,3,4], "timestamp": [30]}, {"IN": [5,6,7,8], "timestamp": 10}]}';
     await withFiles([text], async (paths) => {
-      const { streams } = await readJsonFiles(paths, one, true, 0);
+      const { streams } = await readJsonFiles(paths, one, true, undefined, 0);
       assert.deepEqual(
         streams[0]?.map(({ timestampMs, inputs }) => [timestampMs, [...(inputs.get("IN")?.bytes ?? [])]]),
         [
@@ -522,7 +522,7 @@ describe("files that are too large to be held", () => {
   ] as const) {
     test(`refused: ${name}`, async () => {
       await withFiles([text], async (paths) => {
-        await assert.rejects(readJsonFiles(paths, one, false, 0), (error: unknown) => {
+        await assert.rejects(readJsonFiles(paths, one, false, undefined, 0), (error: unknown) => {
           assert.ok(error instanceof UserError);
           assert.ok(error.problems[0]?.path.includes(place), error.problems[0]?.path);
           return true;
@@ -533,7 +533,7 @@ describe("files that are too large to be held", () => {
 
   test("a file that changes while a run lasts is reported", async () => {
     await withFiles(['{"data": [{"IN": [1,2,3,4]}]}'], async (paths) => {
-      const { streams } = await readJsonFiles(paths, one, false, 0);
+      const { streams } = await readJsonFiles(paths, one, false, undefined, 0);
       await writeFile(paths[0] as string, "{}");
       assert.throws(() => streams[0]?.[0]?.inputs, /byte 10: .*shorter/);
     });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { DataOrder } from "../../src/inputs/dataset.ts";
-import { readPayloadList, readPayloadLists } from "../../src/inputs/payload-list.ts";
+import { readPayloadLists } from "../../src/inputs/payload-list.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
 /** Payloads from a file. */
@@ -25,7 +25,7 @@ const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().deco
 describe("a file of payloads", () => {
   test("each entry is a step, its payload compact, and no tensors", async () => {
     const text = JSON.stringify({ data: [{ payload: [{ model: "ä", n: 1.5 }] }, { payload: [{}] }] }, undefined, 2);
-    const { streams, isFromJson } = await withFile(text, (path) => readPayloadList(path, "in-turn"));
+    const { streams, isFromJson } = await withFile(text, (path) => readPayloadLists([path], "in-turn"));
     const payloads = streams[0]?.map(({ payload }) => payload);
     assert.deepEqual(payloads?.map(textOf), ['{"model":"ä","n":1.5}', "{}"]);
     assert.ok(streams[0]?.every(({ inputs }) => [...inputs.keys()].length === 0));
@@ -35,7 +35,7 @@ describe("a file of payloads", () => {
   test("with times the steps come in the order in which they are due", async () => {
     const entry = (n: number, timestamp: unknown): object => ({ payload: [{ n }], timestamp });
     const text = JSON.stringify({ data: [entry(1, [30]), entry(2, 10), entry(3, [20.5])] });
-    const { streams } = await withFile(text, (path) => readPayloadList(path, "at-times"));
+    const { streams } = await withFile(text, (path) => readPayloadLists([path], "at-times"));
     assert.deepEqual(
       streams[0]?.map(({ timestampMs, payload }) => [timestampMs, textOf(payload)]),
       [
@@ -54,7 +54,7 @@ describe("a file of payloads", () => {
     });
     const entries = [entry(1, ["b"], [5]), entry(2, ["a"], 0), entry(3, ["b"], [1.5]), entry(4, 7), entry(5, ["a"])];
     const { streams } = await withFile(JSON.stringify({ data: entries }), (path) =>
-      readPayloadList(path, "in-sessions"),
+      readPayloadLists([path], "in-sessions"),
     );
     assert.deepEqual(
       streams.map((turns) => turns.map(({ sessionId, delayMs, payload }) => [sessionId, delayMs, textOf(payload)])),
@@ -74,7 +74,7 @@ describe("a file of payloads", () => {
 
   test("JSON Lines have a body or an entry each", async () => {
     const text = '{"n":1}\n\n{"payload":[{"n":2}],"timestamp":[5]}\n';
-    const { streams } = await withFile(text, (path) => readPayloadList(path, "in-turn"), "x.jsonl");
+    const { streams } = await withFile(text, (path) => readPayloadLists([path], "in-turn"), "x.jsonl");
     assert.deepEqual(
       streams[0]?.map(({ timestampMs, payload }) => [timestampMs, textOf(payload)]),
       [
@@ -83,7 +83,7 @@ describe("a file of payloads", () => {
       ],
     );
     const problemOf = (lines: string): Promise<string> =>
-      withFile(lines, (path) => readPayloadList(path, "in-turn"), "x.jsonl").then(
+      withFile(lines, (path) => readPayloadLists([path], "in-turn"), "x.jsonl").then(
         () => "",
         (error: unknown) => (error instanceof UserError ? (error.problems[0]?.path ?? "") : "") + String(error),
       );
@@ -110,7 +110,7 @@ describe("a file of payloads", () => {
   ];
   for (const [text, order, messages] of wrong) {
     test(`refused, everything at once: ${text}`, async () => {
-      const error = await withFile(text, (path) => readPayloadList(path, order)).then(
+      const error = await withFile(text, (path) => readPayloadLists([path], order)).then(
         () => assert.fail("it was read"),
         (thrown: unknown) => thrown,
       );
@@ -122,7 +122,7 @@ describe("a file of payloads", () => {
   }
 
   test("a file that is not there is named", async () => {
-    await assert.rejects(readPayloadList("nowhere.json", "in-turn"), /nowhere\.json.*cannot be read/s);
+    await assert.rejects(readPayloadLists(["nowhere.json"], "in-turn"), /nowhere\.json.*cannot be read/s);
   });
 });
 
@@ -130,7 +130,7 @@ describe("a file that is too large to be held", () => {
   /** All that a run asks of the data, once held and once stored. */
   async function readBoth(path: string, order: DataOrder): Promise<[held: unknown, stored: unknown]> {
     const both = [Number.POSITIVE_INFINITY, 10].map(async (maxHeldBytes) => {
-      const { streams, isStored } = await readPayloadLists([path], order, maxHeldBytes);
+      const { streams, isStored } = await readPayloadLists([path], order, undefined, maxHeldBytes);
       assert.equal(isStored, maxHeldBytes === 10 ? true : undefined);
       return streams.map((steps) =>
         steps.map(({ payload, expected, timestampMs, sessionId, delayMs }) => ({
@@ -168,9 +168,17 @@ describe("a file that is too large to be held", () => {
     assert.deepEqual(stored, held);
   });
 
+  test("lines may be longer than what is read at once, and the last needs no end", async () => {
+    const lines = [10, 600_000, 3, 262_144, 262_143, 1].map((length) => JSON.stringify({ a: "ü".repeat(length) }));
+    for (const end of ["", "\n", "\r\n\n"]) {
+      const [held, stored] = await withFile(lines.join("\n") + end, (path) => readBoth(path, "in-turn"), "x.jsonl");
+      assert.deepEqual(stored, held);
+    }
+  });
+
   test("faults name their place", async () => {
     const read = (text: string, name?: string): Promise<unknown> =>
-      withFile(text, (path) => readPayloadLists([path], "in-turn", 0), name);
+      withFile(text, (path) => readPayloadLists([path], "in-turn", undefined, 0), name);
     await assert.rejects(read('{"data": [{"payload": [{}]}, {"timestamp": [1]}]}'), (error: UserError) =>
       /data\[1\]/.test(error.problems[0]?.path ?? ""),
     );

@@ -194,7 +194,7 @@ test("drawn arrivals are the same numbers on every runtime", () => {
 
 const rates = fc.double({ min: 0.5, max: 1000, noNaN: true });
 
-test("under a ramp as many requests are due until a moment as the changing rate has asked for", () => {
+test("under a ramp, the number of due requests is the integral of the rate", () => {
   fc.assert(
     fc.property(fc.oneof(fc.constant(0), rates), rates, fc.integer({ min: 1, max: 60_000 }), (from, to, overMs) => {
       const overSec = overMs / 1e3;
@@ -212,7 +212,7 @@ test("under a ramp as many requests are due until a moment as the changing rate 
   );
 });
 
-test("a ramp from 0 to 10 per second in 4 s: the first is due when one is, then the rate is held", () => {
+test("a ramp from 0 to 10 per second in 4 s: the first request is due after one request's worth of rate, then the rate is held", () => {
   const times = take(rampArrivals(constantArrivals(10), 10, { fromPerSec: 0, overMs: 4000 }), 25);
   assert.ok(Math.abs((times[0] as number) - Math.sqrt(0.8) * 1e9) < 1);
   assert.ok(Math.abs((times[19] as number) - 4e9) < 1);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { DueHeap } from "../../src/load/due-heap.ts";
 
-test("the heap gives lanes back by their due time", () => {
+test("the heap returns lanes by their due time", () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1e9, noNaN: true })), (due) => {
       const heap = new DueHeap();

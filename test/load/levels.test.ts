@@ -38,7 +38,7 @@ for (const [levels, visited] of sweeps) {
   });
 }
 
-test("a range without an end goes on, and has no largest level", () => {
+test("a range without an end continues and has no largest level", () => {
   const endless: LevelsPlan = { kind: "range", start: 2, end: null, step: 2 };
   assert.deepEqual(allLevels(endless, 4), [2, 4, 6, 8]);
   assert.equal(levelAt(endless, 1e6), 2 + 2e6);

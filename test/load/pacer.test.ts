@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { Pacer } from "../../src/load/pacer.ts";
 
-test("arrival i belongs to lane i modulo the number of lanes, whoever asks first", () => {
+test("arrival i belongs to lane i modulo the number of lanes, in any order of calls", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 8 }),

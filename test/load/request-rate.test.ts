@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { gammaArrivals, rampArrivals } from "../../src/load/arrivals.ts";
 import { requestRateMode } from "../../src/load/request-rate.ts";
 
-test("a request rate makes arrivals anew for each level", () => {
+test("a request rate creates new arrivals for each level", () => {
   for (const distribution of ["constant", "poisson"] as const) {
     const load = requestRateMode.prepare({
       kind: "request-rate",

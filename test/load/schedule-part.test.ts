@@ -39,12 +39,12 @@ for (const [name, part, times] of parts) {
   });
 }
 
-test("what is left out is told by count, beside what was told before", () => {
+test("skipped entries are counted, besides earlier notes", () => {
   const { warnings } = takePart(dataOf(0, 1, 2, 3), { ...WHOLE, startMs: 1, endMs: 2 });
   assert.deepEqual(warnings, ["earlier.", "2 of 4 entries are not due from 1 ms to 2 ms, and are skipped."]);
 });
 
-test("a part without entries is refused, and says where there are some", () => {
+test("a part without entries is rejected with the range that has some", () => {
   const take = (): unknown => takePart(dataOf(5, 70), { ...WHOLE, startMs: 71 });
   assert.throws(take, (error) => {
     assert.ok(error instanceof UserError);

@@ -40,7 +40,7 @@ test("an id that is in use is passed over for the sequence's own last one", () =
   assert.equal(sequences.next(1).id, 2);
 });
 
-test("a length of its own varies around it and is never below 1", () => {
+test("a configured length varies around its value and is never below 1", () => {
   const places = take(makeSequences({ length: 3, lengthVariationPct: 400 }), 0, 500);
   const cut = places.findLastIndex(({ isEnd }) => isEnd) + 1;
   const { lengths } = checkSequences(places.slice(0, cut));
@@ -72,7 +72,7 @@ test("an open sequence is ended with the data of its last step", () => {
   assert.equal(sequences.isOpen(0), false);
 });
 
-test("whatever the settings, sequences are whole, and no two that are open share an id", () => {
+test("with any settings, sequences are complete, and no two open ones share an id", () => {
   fc.assert(
     fc.property(
       fc.record({

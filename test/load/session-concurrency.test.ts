@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as v from "valibot";
 import { sessionConcurrencyMode } from "../../src/load/session-concurrency.ts";
 
-test("sessions are held at one level, so many at once", () => {
+test("sessions are one level of concurrent conversations", () => {
   const load = sessionConcurrencyMode.prepare({ kind: "session-concurrency", concurrency: 3 });
   assert.deepEqual(load.search, { unit: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
   assert.deepEqual(load.drive(3, []), { kind: "sessions", concurrency: 3 });

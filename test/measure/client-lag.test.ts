@@ -89,7 +89,7 @@ const CASES: readonly (readonly [name: string, lag: ClientLag, times: readonly R
   ["the first response of several", lagOf(1), [time("firstResponse", 10, 20)], [bias("firstResponse", "mean", 10, 1)]],
 ];
 
-describe("the client's lag is judged against what it measures", () => {
+describe("the client's lag is compared with its measurements", () => {
   for (const [name, lag, times, expected] of CASES)
     test(name, () => {
       const biases = judgeLag(lag, times);
@@ -151,7 +151,7 @@ test("a window's times are those that its report shows", () => {
   assert.equal(clientLagOf(window).sendMeanNs, 5);
 });
 
-test("each window of a run is judged by itself, its tokens where there is no other", () => {
+test("each window of a run is judged separately, with its tokens when it is the only one", () => {
   const late = makeWindow({ latenciesNs: [10 * MS], health: { loopLagMeanNs: MS } });
   const tokens = new TokenColumns();
   const times = {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Column } from "../../src/measure/column.ts";
 
-test("rows keep what was pushed, whatever came first", () => {
+test("rows keep the pushed values, whatever came first", () => {
   const pushed = Array.from({ length: 1000 }, (_, i) => (i < 300 || i % 7 === 0 ? Number.NaN : i));
   const column = new Column();
   for (const value of pushed) column.push(value);

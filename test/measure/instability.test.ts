@@ -7,7 +7,7 @@ import { makeInstability, makeWindow } from "./make-window.ts";
 
 const window = makeWindow({ latenciesNs: new Array(600).fill(1e6), durationNs: 3e9 });
 
-test("it says what moved, by how much and over which windows", () => {
+test("it reports what varied, by how much and over which windows", () => {
   const both = makeInstability({ throughputRatio: 0.234, latencyRatio: 0.4 });
   assert.equal(
     explainInstability(both, window, undefined).moved,
@@ -79,7 +79,7 @@ const causes: readonly (readonly [
 ];
 
 for (const [name, change, measured, askedPerSec, cause, remedy] of causes) {
-  test(`what is behind it: ${name}`, () => {
+  test(`the cause: ${name}`, () => {
     const asked = askedPerSec === undefined ? undefined : { perSec: askedPerSec, gapDeviationRatio: 0 };
     const report = explainInstability(makeInstability(change), makeWindow(measured), asked);
     assert.match(report.cause, cause);

@@ -118,7 +118,7 @@ test("each microsecond is visited with its count", () => {
   ]);
 });
 
-test("the confidence interval holds the percentile, and knows when the sample is too small", () => {
+test("the confidence interval contains the percentile, and is absent when the sample is too small", () => {
   fc.assert(
     fc.property(latencies, fc.constantFrom(50, 90, 99), (values, percentile) => {
       const { us, lowUs, highUs } = estimatePercentile(tallyOf(values), percentile);

@@ -46,7 +46,7 @@ test("three windows merge into one: counts add up, rates are over the whole leng
   assert.throws(() => mergeWindows([]));
 });
 
-test("a merge keeps scheduled latencies apart and has no server times when one window lacks them", () => {
+test("a merge keeps scheduled latencies separate and has no server times when one window lacks them", () => {
   const merged = mergeWindows([
     makeWindow({ latenciesNs: [1e6], scheduledNs: [9e6], server: makeDelta(1) }),
     makeWindow({ startNs: 1e9, latenciesNs: [1e6], scheduledNs: [8e6], health: { loopLagMaxNs: 5, cpuRatio: 0.5 } }),

@@ -71,7 +71,7 @@ for (const [count, percentile, low, high, isReliable] of RANKS)
     assert.deepEqual(confidenceRanks(count, percentile), { low, high, isReliable });
   });
 
-test("a percentile's interval holds it", () => {
+test("a percentile's interval contains it", () => {
   const tally = new LatencyTally();
   tally.addAll(
     Float64Array.from({ length: 1000 }, (_, i) => (i + 1) * 1e6),

@@ -62,7 +62,7 @@ const MISSED: readonly (readonly [name: string, asked: AskedRate | undefined, pa
     ],
   ];
 for (const [name, asked, parts, achieved] of MISSED) {
-  test(`it says what was asked for, what was sent and how late: ${name}`, () => {
+  test(`it reports the requested and the sent rate, and the delay: ${name}`, () => {
     assert.equal(explainShortfall(makeWindow(parts), { ...rate, asked })?.achieved, achieved);
   });
 }

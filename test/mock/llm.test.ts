@@ -43,7 +43,7 @@ const TEXT_PATHS: readonly (readonly [path: string, kind: AnswerKind])[] = [
 ];
 
 for (const [path, kind] of TEXT_PATHS) {
-  test(`${path} answers with the tokens asked for, whole and as a stream`, async () => {
+  test(`${path} responds with the requested tokens, whole and as a stream`, async () => {
     for (const [limit, tokens] of [
       [{}, 5],
       [path === "/v1/responses" ? { max_output_tokens: 3 } : { max_tokens: 3 }, 3],
@@ -103,7 +103,7 @@ describe("the mock's language model", () => {
     assert.equal((await post(cut, "/v1/chat/completions", {})).status, 200);
   });
 
-  test("embeds and ranks as many texts as it is given", async () => {
+  test("embeds and ranks all given texts", async () => {
     const vectors = (await (await post(quick, "/v1/embeddings", { input: ["a", "b", "c"] })).json()) as {
       data: { embedding: number[] }[];
     };

@@ -17,7 +17,7 @@ import { makePlan } from "./make-plan.ts";
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("secrets", () => {
-  test("names say what is secret", () => {
+  test("secrets are recognized by their names", () => {
     const secret = "Authorization proxy-authorization Cookie X-API-Key api_key apikey x-goog-api-key key X-Auth sig";
     for (const name of `${secret} X-Amz-Security-Token access_token client-secret password Ocp-Apim-Subscription-Key`.split(
       " ",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RunError, UserError } from "../../src/plan/problem.ts";
 import { ERROR_FORM } from "../../src/plan/sent-error.ts";
 
-test("errors arrive in another thread as what they were", () => {
+test("errors keep their class and fields in another thread", () => {
   const errors = [
     new UserError([{ path: "--isl", message: "is too long", value: "9", hint: "Give less." }]),
     new RunError("output", "no place", "Make some."),

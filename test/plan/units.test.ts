@@ -74,7 +74,7 @@ test("a problem reads: path, message, value, hint", () => {
   assert.equal(formatProblem({ ...problem, value: "0" }), "load.end: must be 1 or more (got 0). Give more.");
 });
 
-test("an error holds all problems and reads as one per line", () => {
+test("an error contains all problems and prints one per line", () => {
   const problems = ["a", "b"].map((path) => ({ path, message: "is wrong", hint: "Mend it." }));
   const error = new UserError(problems);
   assert.equal(error.message, "a: is wrong. Mend it.\nb: is wrong. Mend it.");
@@ -82,7 +82,7 @@ test("an error holds all problems and reads as one per line", () => {
   assert.deepEqual(error.problems, problems);
 });
 
-test("a run's error tells its kind and a hint", () => {
+test("a run's error has its kind and a hint", () => {
   const { kind, message, hint, name } = new RunError("stalled", "no answer", "Look.");
   assert.deepEqual(
     { kind, message, hint, name },

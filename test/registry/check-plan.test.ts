@@ -162,7 +162,7 @@ for (const [path, value, reported = path] of unsound)
   test(`refused: ${path} ${JSON.stringify(value)}`, () =>
     assert.deepEqual(pathsOf(withValue(path, value)), [reported]));
 
-test("all problems of all parts are told at once", () => {
+test("all problems of all parts are reported together", () => {
   const plan = withValue("target.batchSize", 0) as { load: unknown; inputs: unknown; client: unknown; name: string };
   plan.load = { kind: "concurrency", levels: { kind: "list", values: [0] }, search: "never" };
   plan.inputs = { kind: "nowhere" };
@@ -179,7 +179,7 @@ test("all problems of all parts are told at once", () => {
   ]);
 });
 
-test("an unknown kind is told with those there are", () => {
+test("an unknown kind is reported with the known ones", () => {
   for (const [path, table] of [
     ["load.kind", LOAD_MODES],
     ["inputs.kind", INPUT_KINDS],

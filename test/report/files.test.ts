@@ -29,7 +29,7 @@ function windowOf(count: number): ReturnType<typeof makeWindow> {
   return makeWindow({ latenciesNs: new Array(count).fill(1e6) });
 }
 
-test("CSV rows stand by ascending throughput, whatever the order of the run", () => {
+test("CSV rows are sorted by ascending throughput", () => {
   withFolder((folder) => {
     const csv = join(folder, "out.csv");
     const plan = makePlan({ outputs: { files: { csv } } });
@@ -115,7 +115,7 @@ const record = (ns: bigint, value = 1): RequestRecord => ({
   ],
 });
 
-test("a profile export holds the windows' requests and their bounds, and nothing from between", () => {
+test("a profile export contains the windows' requests and their bounds, and nothing from between", () => {
   withFolder((folder) => {
     const profileExport = join(folder, "profile.json");
     const plan = makePlan({ outputs: { files: { profileExport } } });
@@ -171,7 +171,7 @@ test("the JSON report counts requests that were sent again, each of which counts
   });
 });
 
-test("the JSON report holds the plan, every level and every verdict", () => {
+test("the JSON report contains the plan, every level and every verdict", () => {
   withFolder((folder) => {
     const jsonFile = join(folder, "out.json");
     const assertions = [{ metric: { kind: "throughput" }, comparison: "above", limit: 31 }] as const;

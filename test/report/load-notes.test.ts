@@ -8,7 +8,7 @@ import { makePrepared } from "./make-result.ts";
 
 /** What a reader must know of a load. */
 
-test("prompts that were sent again are told, and nothing else that repeats", () => {
+test("repeated prompts are noted, but no other repetition", () => {
   const payloads: InputsPlan = { kind: "payloads", file: "inputs.json" };
   const json: InputsPlan = { kind: "json", files: ["inputs.json"] };
   const random: InputsPlan = { kind: "random", stringLength: 1, stringData: "" };

@@ -66,7 +66,7 @@ describe("output files", () => {
     });
   });
 
-  test("two at once, and names that others have taken, do not meet", () => {
+  test("two files at once, and existing names, do not collide", () => {
     withFolder((folder) => {
       const path = join(folder, "a");
       const victim = join(folder, "victim");
@@ -151,7 +151,7 @@ describe("output files", () => {
     });
   });
 
-  test("what cannot be written is known before", () => {
+  test("unwritable files are known before", () => {
     withFolder((folder) => {
       writeFileSync(join(folder, "file"), "");
       assert.equal(whyNotWritable(join(folder, "new")), undefined);
@@ -174,7 +174,7 @@ describe("output files", () => {
     });
   });
 
-  test("hold no secrets, but for those that are sent", () => {
+  test("contain no secrets, except those that are sent", () => {
     withFolder((folder) => {
       registerSecret("output-file-secret");
       const path = join(folder, "a");
@@ -185,7 +185,7 @@ describe("output files", () => {
     });
   });
 
-  test("of a new name do not replace what is there", () => {
+  test("with a new name do not replace existing ones", () => {
     withFolder((folder) => {
       const path = join(folder, "a");
       writeOutput(path, "first", { isNew: true, mode: 0o755 });

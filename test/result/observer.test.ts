@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { broadcast } from "../../src/result/observer.ts";
 
-test("joined observers are all told, and want records when one of them does", () => {
+test("all broadcast observers are called, and records are created when one of them wants them", () => {
   const told: string[] = [];
   const joined = broadcast([
     { onEmptyWindow: (trial) => told.push(`a${trial}`) },

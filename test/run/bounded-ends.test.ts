@@ -174,7 +174,7 @@ async function withLlm(fault: Fault, client: Partial<Plan["client"]>, body: (ser
   }
 }
 
-test("no request that has no end holds up a run that the user ends", LIMIT, async () => {
+test("a request that never ends does not delay an interrupted run", LIMIT, async () => {
   // All at once: each run waits a while for what is in flight.
   const ending = Object.entries(ENDLESS).map(([name, fault]) =>
     withLlm(fault, {}, async ({ plan, arrived }) => {
@@ -262,7 +262,7 @@ describe("an answer outside of the load that has no end", () => {
     ["the model's configuration", (path: string) => path.endsWith("/config")],
   ] as const;
   for (const [name, isDripping] of modes) {
-    test(`does not hold up a user who ends the set-up (${name})`, LIMIT, async () => {
+    test(`does not delay an interrupt during the set-up (${name})`, LIMIT, async () => {
       await withServer({}, (server) =>
         withDrips(server, isDripping, async (url, dripped) => {
           const running = start(planFor(server, { target: { url } }));
@@ -290,7 +290,7 @@ describe("an answer outside of the load that has no end", () => {
     await Promise.all(ending);
   });
 
-  test("does not hold up a user who ends the run (statistics)", LIMIT, async () => {
+  test("does not delay an interrupt during the run (statistics)", LIMIT, async () => {
     await withServer({}, (server) => {
       let isMeasuring = false;
       const isDripping = (path: string): boolean => isMeasuring && path.endsWith("/stats");

@@ -102,7 +102,7 @@ test("a closed loop ends a sequence that lost its connection before the level wa
   driver.close();
 });
 
-test("a change of schedules that waits for answers is given up when the run stops", LIMIT, async () => {
+test("a change of schedules that waits for answers is dropped when the run stops", LIMIT, async () => {
   const clock = new FakeClock();
   const { driver, client } = makeDriver({ clock, laneCount: 1, isSync: false });
   await driver.start({ kind: "scheduled", arrivals: () => 0 }, 1);
@@ -117,7 +117,7 @@ test("a change of schedules that waits for answers is given up when the run stop
   driver.close();
 });
 
-test("a window of so many requests lasts until nothing more comes for any of them", () => {
+test("a window with a number of requests lasts until none of them gets another response", () => {
   const meter = new LevelMeter();
   meter.begin(() => ({ add: () => {} }) as never);
   const records = new RecordColumns((columns, count) => meter.add(columns, count));

@@ -142,7 +142,7 @@ describe("payloads", () => {
     ],
   ];
   for (const [name, fault, message] of faults) {
-    test(`${name} is a failed request, explained, and the run goes on`, LIMIT, async () => {
+    test(`${name} is a failed request with an explanation, and the run continues`, LIMIT, async () => {
       const { result, requests } = await run((response, index) => {
         if (index % 4 === 1) fault(response, index);
         else response.writeHead(200, EVENTS).end('data: {"n":"a"}\n\n');

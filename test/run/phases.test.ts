@@ -29,7 +29,7 @@ const closedAt = (level: number): Plan["load"] => ({
 const after = (ms: number) => () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms));
 
 describe("a duration with a grace period", () => {
-  test("what is under way when the time is over belongs to it, and nothing is sent after it", LIMIT, async () => {
+  test("requests in flight at the end of the time are measured, and none is sent after it", LIMIT, async () => {
     await withServer({ onInfer: after(100) }, async (server) => {
       const { levels, sentCount, completedCount, cancelledCount } = await run({
         target: { url: server.url },
@@ -45,33 +45,43 @@ describe("a duration with a grace period", () => {
     });
   });
 
-  test("what has no answer when the grace period is over is given up, and is no failure", LIMIT, async () => {
-    await withServer({ onInfer: ({ index }) => (index === 0 ? new Promise(() => {}) : undefined) }, async (server) => {
-      const { levels, failures, error, ...counts } = await run({
-        target: { url: server.url },
-        load: closedAt(2),
-        measurement: { mode: { kind: "duration", durationMs: 40, graceMs: 30 } },
-      });
-      const window = levels[0]?.window;
-      assert.ok(window !== undefined && window.requestCount > 0);
-      assert.deepEqual(
-        [window.failedCount, window.cancelledCount, window.latency.count],
-        [0, 1, counts.completedCount],
+  test(
+    "requests without an answer at the end of the grace period are cancelled, and are not failures",
+    LIMIT,
+    async () => {
+      await withServer(
+        { onInfer: ({ index }) => (index === 0 ? new Promise(() => {}) : undefined) },
+        async (server) => {
+          const { levels, failures, error, ...counts } = await run({
+            target: { url: server.url },
+            load: closedAt(2),
+            measurement: { mode: { kind: "duration", durationMs: 40, graceMs: 30 } },
+          });
+          const window = levels[0]?.window;
+          assert.ok(window !== undefined && window.requestCount > 0);
+          assert.deepEqual(
+            [window.failedCount, window.cancelledCount, window.latency.count],
+            [0, 1, counts.completedCount],
+          );
+          assert.deepEqual([counts.failedCount, counts.cancelledCount, error], [0, 1, undefined]);
+          assert.equal(counts.sentCount, counts.completedCount + 1);
+          assert.deepEqual([failures[0]?.kind, failures[0]?.count], ["unfinished", 1]);
+          assert.match(failures[0]?.example ?? "", /grace period of 30 ms/);
+          // The wait for what never came makes no rate smaller.
+          // Moments are floating-point numbers, so their difference can be a fraction of a nanosecond less.
+          assert.ok(window.durationNs > 40e6 - 1, String(window.durationNs));
+          assert.equal(window.endNs - window.startNs, window.durationNs);
+          // Nor does it put more requests in flight than there were.
+          assert.ok(
+            window.inFlightSumNs <= 2 * window.durationNs + 10e6,
+            `${window.inFlightSumNs} ${window.durationNs}`,
+          );
+        },
       );
-      assert.deepEqual([counts.failedCount, counts.cancelledCount, error], [0, 1, undefined]);
-      assert.equal(counts.sentCount, counts.completedCount + 1);
-      assert.deepEqual([failures[0]?.kind, failures[0]?.count], ["unfinished", 1]);
-      assert.match(failures[0]?.example ?? "", /grace period of 30 ms/);
-      // The wait for what never came makes no rate smaller.
-      // Moments are floating-point numbers, so their difference can be a fraction of a nanosecond less.
-      assert.ok(window.durationNs > 40e6 - 1, String(window.durationNs));
-      assert.equal(window.endNs - window.startNs, window.durationNs);
-      // Nor does it put more requests in flight than there were.
-      assert.ok(window.inFlightSumNs <= 2 * window.durationNs + 10e6, `${window.inFlightSumNs} ${window.durationNs}`);
-    });
-  });
+    },
+  );
 
-  test("a server that answers nothing at all is given up too", LIMIT, async () => {
+  test("a server that never answers is cancelled too", LIMIT, async () => {
     await withServer({}, async (server) => {
       server.hold();
       const { cancelledCount, sentCount, error, levels } = await run({
@@ -85,7 +95,7 @@ describe("a duration with a grace period", () => {
 });
 
 describe("a warm-up by time", () => {
-  test("lasts at least so long, and is in no window", LIMIT, async () => {
+  test("lasts at least this long, and is in no window", LIMIT, async () => {
     await withServer({ onInfer: after(1) }, async (server) => {
       const { levels, sentCount, warmup } = await run({
         target: { url: server.url },
@@ -99,7 +109,7 @@ describe("a warm-up by time", () => {
     });
   });
 
-  test("with a number of requests both hold, and failures are told apart", LIMIT, async () => {
+  test("with a number of requests, both apply, and failures are counted separately", LIMIT, async () => {
     await withServer({ onInfer: ({ index }) => (index < 2 ? "loading" : undefined) }, async (server) => {
       const { levels, warmup, failures, failedCount } = await run({
         target: { url: server.url },
@@ -113,7 +123,7 @@ describe("a warm-up by time", () => {
   });
 });
 
-describe("requests that are given up on purpose", () => {
+describe("requests that are cancelled on purpose", () => {
   const SEED = 5;
   const COUNT = 20;
 
@@ -139,7 +149,7 @@ describe("requests that are given up on purpose", () => {
     });
   });
 
-  test("all of them, at once, but none of the warm-up", LIMIT, async () => {
+  test("all of them, immediately, except during warm-up", LIMIT, async () => {
     await withServer({}, async (server) => {
       const result = run({
         target: { url: server.url },
@@ -159,7 +169,7 @@ describe("requests that are given up on purpose", () => {
     });
   });
 
-  test("a request that is over before its moment is not given up", LIMIT, async () => {
+  test("a request that ends before its delay is not cancelled", LIMIT, async () => {
     await withServer({}, async (server) => {
       const { completedCount, cancelledCount } = await run({
         target: { url: server.url },

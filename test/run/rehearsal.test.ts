@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readPayloadList } from "../../src/inputs/payload-list.ts";
+import { readPayloadLists } from "../../src/inputs/payload-list.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { rehearse } from "../../src/run/rehearsal.ts";
 import type { Session } from "../../src/run/target/session.ts";
@@ -18,7 +18,7 @@ async function openSession(
   try {
     const path = join(folder, "inputs.json");
     await writeFile(path, '{"data":[{"payload":[{"model":"m"}]},{"payload":[{"model":"n"}]}]}');
-    const dataset = await readPayloadList(path, "in-turn");
+    const dataset = await readPayloadLists([path], "in-turn");
     const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS, model: "m" } as const;
     const front = await openAiKind.open({
       ...base,

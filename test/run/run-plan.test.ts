@@ -82,7 +82,7 @@ for (const [name, change] of [
   });
 }
 
-test("warm-up requests are sent first, answered, and counted apart", LIMIT, async () => {
+test("warm-up requests are sent first, answered, and counted separately", LIMIT, async () => {
   await withServer({}, async (server) => {
     const told: string[] = [];
     const observer: RunObserver = { onLevelStart: (_unit, level, isWarmup) => told.push(`${level} ${isWarmup}`) };
@@ -139,7 +139,7 @@ test("a server that stops answering ends the run in bounded time and says so", L
   });
 });
 
-test("an interrupt ends the run with what was measured so far", LIMIT, async () => {
+test("an interrupt ends the run with the measurements so far", LIMIT, async () => {
   await withServer({ onInfer: () => takeMs(1) }, async (server) => {
     const measurement = { mode: { kind: "duration", durationMs: 4000 } } as const;
     const running = startPlan(
@@ -336,7 +336,7 @@ test("nothing listening is told with the address and a hint", LIMIT, async () =>
   });
 });
 
-test("a server that goes away during the run ends it, with what was measured before", LIMIT, async () => {
+test("a server that disappears during the run ends it, with the earlier measurements", LIMIT, async () => {
   await withServer({}, async (server) => {
     const plan = planFor(server, {
       measurement: { mode: { kind: "duration", durationMs: 4000 } },
@@ -357,7 +357,7 @@ test("a server that goes away during the run ends it, with what was measured bef
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const START = runtimeName === "deno" ? ["run", "-A", "--no-check", MAIN] : [MAIN];
 
-test("Ctrl-C prints what was measured so far and exits with an error", LIMIT, async () => {
+test("Ctrl-C prints the measurements so far and exits with an error", LIMIT, async () => {
   await withServer({ onInfer: () => takeMs(1) }, async (server) => {
     const args = [...START, "perf_analyzer", "-m", "simple", "-u", server.url, "-p", "60000"];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });

@@ -6,7 +6,7 @@ import { FakeClock } from "../runtime/fake-clock.ts";
 
 const isInterruption = (error: unknown): boolean => error instanceof RunError && error.kind === "interrupted";
 
-test("an interrupt stops a run, and is no error", async () => {
+test("an interrupt stops a run, and is not an error", async () => {
   const signal = new RunSignal();
   assert.equal(signal.isStopped, false);
   signal.interrupt();
@@ -22,7 +22,7 @@ test("the first reason counts", async () => {
   assert.deepEqual([signal.error?.message, signal.isInterrupted], ["first", false]);
 });
 
-test("what fails after an interrupt is known to have failed, but is not the run's error", async () => {
+test("a failure after an interrupt is signalled, but is not the run's error", async () => {
   const signal = new RunSignal();
   signal.interrupt();
   signal.fail(new RunError("unreachable", "late", ""));

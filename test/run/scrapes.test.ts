@@ -45,7 +45,7 @@ test("pages are read around a run, and their change is in the result", LIMIT, as
   }
 });
 
-test("a page that is not there is told where somebody asked for it, and leaves the others alone", LIMIT, async () => {
+test("a missing page is reported when it was requested, and does not affect the others", LIMIT, async () => {
   const stub = await startMetricsStub();
   const dead = `127.0.0.1:${await findDeadPort()}/metrics`;
   try {

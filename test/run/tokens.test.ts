@@ -68,7 +68,7 @@ describe("a run of a language model", () => {
     }
   });
 
-  test("measures whole answers, with the server's own counts beside", LIMIT, async () => {
+  test("measures whole answers, and the server's own counts", LIMIT, async () => {
     const { levels } = await run(planOf({ reasoningTokens: 2 }));
     const { metrics } = tokensOf(levels[0]);
     assert.deepEqual([...new Set(metrics.outputTokens.measured())], [3]);
@@ -84,7 +84,7 @@ describe("a run of a language model", () => {
     });
   }
 
-  test("counts without a tokenizer what the server counts", LIMIT, async () => {
+  test("without a tokenizer uses the server's counts", LIMIT, async () => {
     const inputs = prompts({ isl: 12, osl: 5, count: 4 });
     const plan = planOf({ streaming: true }, { inputs });
     const { levels } = await run({
@@ -99,7 +99,7 @@ describe("a run of a language model", () => {
     assert.deepEqual([...new Set(metrics.serverOutputTokens.measured())], [5]);
   });
 
-  test("counts what fails and breaks off, and measures the rest", LIMIT, async () => {
+  test("counts failed and truncated answers, and measures the rest", LIMIT, async () => {
     const load = hold(2, { requests: 40 });
     const { levels, failedCount } = await run(planOf({ streaming: true, errorRatio: 0.2, cutRatio: 0.2 }, { load }));
     const { count, failedCount: failedAnswers } = tokensOf(levels[0]);
@@ -118,14 +118,14 @@ describe("a run of a language model", () => {
     assert.ok(measured.reduce((sum, count) => sum + count, 0) <= completedCount - 10);
   });
 
-  test("measures the windows that a stable level is made of", LIMIT, async () => {
+  test("measures the windows of a stable level", LIMIT, async () => {
     const stability = { window: "50 ms", percent: 1e6 } as const;
     const { levels } = await run(planOf({ streaming: true }, { load: hold(1), stability }));
     assert.equal(levels[0]?.outcome, "measured");
     assert.equal(tokensOf(levels[0]).count, levels[0]?.window.requestCount);
   });
 
-  test("counts what was said before as input where requests are turns", LIMIT, async () => {
+  test("counts previous turns as input when requests are turns", LIMIT, async () => {
     const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 2 } });
     const { levels } = await run(planOf({ streaming: true }, { load: sessions(2), inputs }));
     const { count, metrics } = tokensOf(levels[0]);
@@ -139,7 +139,7 @@ describe("a run of a language model", () => {
     );
   });
 
-  test("has its assertions judged by what was measured", LIMIT, async () => {
+  test("assertions are judged by the measurements", LIMIT, async () => {
     const plan = planOf(
       { streaming: true, ttft: "20 ms" },
       {
@@ -169,7 +169,7 @@ describe("a run of a language model", () => {
     assert.equal(levels[0]?.window.requestCount, 10);
   });
 
-  test("ends before anything is sent when there is no such tokenizer", LIMIT, async () => {
+  test("ends before anything is sent when the tokenizer does not exist", LIMIT, async () => {
     const plan = planOf({ streaming: true, tokenizer: "/nowhere/tokenizer" }, { inputs: prompts({ file: "/x" }) });
     await assert.rejects(
       startPlan(
@@ -182,7 +182,7 @@ describe("a run of a language model", () => {
   });
 });
 
-test("an API key is read from the environment, sent, and stands in no plan", LIMIT, async () => {
+test("an API key is read from the environment, sent, and not part of a plan", LIMIT, async () => {
   const keys: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     keys.push(request.headers.authorization);

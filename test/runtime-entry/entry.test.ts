@@ -41,7 +41,7 @@ describe("a scenario that is the program", () => {
     assert.match(err, /^rampart: surplus: is one argument too many/m);
   });
 
-  test("tells its help by its own name", async () => {
+  test("prints its help under its own name", async () => {
     const { code, out } = await runScript("direct.ts", "--help");
     assert.equal(code, 0);
     assert.match(out, /^Usage: \S+direct\.ts \[options\]/);

@@ -14,7 +14,7 @@ function nicenessOf(isWanted: (name: string) => boolean): number[] {
     .map((thread) => getPriority(Number(thread)));
 }
 
-test("threads that compile come after others, the one that sends keeps its own", {
+test("compiler threads get a lower priority; the sending thread keeps its own", {
   skip: process.platform !== "linux",
 }, async () => {
   const own = getPriority(process.pid);

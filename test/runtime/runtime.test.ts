@@ -25,7 +25,7 @@ test("the clock counts nanoseconds and never goes back", () => {
   }
 });
 
-test("the clock is fine enough to tell microseconds", () => {
+test("the clock's resolution is a microsecond or better", () => {
   const steps = Array.from({ length: 10_000 }, () => nowNs())
     .map((now, i, all) => now - (all[i - 1] ?? now))
     .filter((step) => step > 0);
@@ -52,7 +52,7 @@ test("files are read through one file system", () => {
   assert.match(fileSystem().readFileSync(new URL(import.meta.url), "utf8"), /files are read/);
 });
 
-test("the CPU time of this thread can be told", () => {
+test("the CPU time of this thread is available", () => {
   const { user, system } = process.threadCpuUsage();
   const endNs = nowNs() + 20e6;
   while (nowNs() < endNs);
@@ -70,7 +70,7 @@ test("a thread runs worker.ts in its role and ends", { timeout: 20_000 }, async 
   await assert.rejects(fetch(`http://127.0.0.1:${ports.httpPort}/v2`));
 });
 
-test("a sleep of weeks does not end at once, and leaves no timer when something comes earlier", async () => {
+test("a sleep of weeks does not end immediately, and leaves no timer when something comes earlier", async () => {
   const earlier = sleepMs(30);
   const startNs = nowNs();
   await sleepUnless(2 ** 31 + 1000, earlier);

@@ -147,7 +147,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
     );
   });
 
-  test(`${name}: what is written before the connection opens is sent in order`, async () => {
+  test(`${name}: bytes written before the connection opens are sent in order`, async () => {
     let arrived: Promise<Buffer> | undefined;
     await withServer(
       (socket) => {
@@ -302,7 +302,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
     });
   }
 
-  test(`${name}: what the peer read before it closed is not refused`, async () => {
+  test(`${name}: bytes that the peer read before it closed do not count as refused`, async () => {
     let text = "";
     await withServer(
       (socket) => {

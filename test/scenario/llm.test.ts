@@ -126,7 +126,7 @@ describe("the plan of a generative model", () => {
     });
   });
 
-  test("has kinds of lengths, batches, images and files as they are told", () => {
+  test("has lengths, batches, images and files as requested", () => {
     const inputsOf = (endpoint: LlmEndpointName, options: PromptOptions): object =>
       planOf({ target: openai("h", { model: "m", endpoint }), inputs: prompts(options) }).inputs;
     const parts = [
@@ -170,7 +170,7 @@ describe("the plan of a generative model", () => {
     });
   }
 
-  test("the embedded model answers as it is told", () => {
+  test("the embedded model responds as configured", () => {
     const target = embeddedLlm({
       endpoint: "messages",
       streaming: true,
@@ -213,7 +213,7 @@ describe("the plan of a generative model", () => {
     assert.deepEqual([target.url, target.moreUrls], ["a:1", ["b:2"]]);
   });
 
-  test("has the conversations that sessions hold", () => {
+  test("has the conversations of sessions", () => {
     const inputs = prompts({ sessions: { count: 5, turns: { mean: 3, stddev: 1 }, delay: "1.5 s" } });
     const plan = planOf({ inputs, load: sessions(2) });
     assert.ok(plan.inputs.kind === "prompts");

@@ -132,7 +132,7 @@ describe("rampart run refuses", () => {
     assert.match(err, /^rampart: other\.ts:2(:\d+)?: does not load: /);
   });
 
-  test("a file that is not there, and a folder", async () => {
+  test("a missing file, and a folder", async () => {
     await inFolder({}, async (cwd) => {
       for (const path of ["missing.ts", "."]) {
         const { code, err } = await runRampart(["run", path], { cwd });

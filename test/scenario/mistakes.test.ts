@@ -263,7 +263,7 @@ describe("a mistake is named by its path", () => {
     assert.deepEqual(problemsOf(least), []);
   });
 
-  test("values are shown as they were given", () => {
+  test("values are shown as given", () => {
     const shownValue = (change: Record<string, unknown>) => problemsOf({ ...least, ...change })[0]?.value;
     assert.equal(shownValue({ name: 7 }), "7");
     assert.equal(shownValue({ name: { long: "x".repeat(100) } })?.length, 80);
@@ -275,8 +275,8 @@ describe("a mistake is named by its path", () => {
   });
 });
 
-describe("mistakes are told all at once", () => {
-  test("what is missing", () => {
+describe("mistakes are reported together", () => {
+  test("missing fields", () => {
     const told = problemsOf({}).map(({ path, message }) => `${path} ${message}`);
     assert.deepEqual(told, ["name is missing", "target is missing", "load is missing"]);
   });
@@ -338,7 +338,7 @@ describe("mistakes are told all at once", () => {
   });
 });
 
-test("all unknown fields are reported at once, each with the name that is nearest", () => {
+test("all unknown fields are reported together, each with the nearest name", () => {
   const problems = problemsOf({
     ...least,
     nme: "x",

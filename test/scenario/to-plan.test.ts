@@ -126,7 +126,7 @@ describe("a scenario's plan", () => {
     assert.deepEqual(planOf({ target: triton(["host:1"], { model: "m" }) }).target, planOf().target);
   });
 
-  test("reads metrics where Triton has them unless told otherwise", () => {
+  test("reads metrics from Triton's default address unless another is given", () => {
     const metricsOf = (change: Partial<ScenarioDefinition>, overrides?: PlanOverrides): unknown =>
       planOf(change, overrides).telemetry.metrics;
     assert.deepEqual(metricsOf({ metrics: {} }), { url: "host:8002/metrics", intervalMs: 1000 });
@@ -171,7 +171,7 @@ describe("a scenario's plan", () => {
     assert.deepEqual(checkPlan(plan), plan);
   });
 
-  test("tells the forms of TLS files, and whether signer and name are checked, apart", () => {
+  test("distinguishes formats of TLS files, and checks of signer and name", () => {
     const tls = { cert: "c.der", certType: "DER", key: "/k.der", keyType: "DER", verify: { peer: false } } as const;
     const plan = planOf({ target: triton("https://host", { model: "m", tls }) });
     assert.deepEqual(plan.target.kind === "triton" && plan.target.tls, {
@@ -209,7 +209,7 @@ describe("a scenario's plan", () => {
     assert.deepEqual(checkPlan(JSON.parse(JSON.stringify(plan)) as Plan), plan);
   });
 
-  test("is only made of scenarios, which are told from look-alikes", () => {
+  test("accepts scenarios only, and rejects look-alikes", () => {
     assert.equal(isScenario(defineScenario(least)), true);
     for (const other of [{ definition: least }, least, null, undefined, "x"]) assert.equal(isScenario(other), false);
   });

@@ -211,7 +211,7 @@ describe("an answer to a payload", () => {
       assert.match(again ?? "", reason);
     });
 
-  test("may have any text, and bare text or events where its kind is not known", () => {
+  test("may have any text, and plain text or events when its kind is unknown", () => {
     const texts = ["a", "b c", "x".repeat(9000), '"quoted" {', ""].map(chat);
     assert.deepEqual(
       judge(createPayloadChecks("chat"), texts),

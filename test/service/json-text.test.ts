@@ -45,7 +45,7 @@ describe("JSON as it was written", () => {
     );
   });
 
-  test("what is not JSON is refused as JSON.parse refuses it", () => {
+  test("invalid JSON is rejected like by JSON.parse", () => {
     for (const text of ["", "{", "[1.0,]", "{1.0}", '{"a":1.0', "1.0.0", "[1e5 2]"])
       assert.throws(() => compactJson(text), SyntaxError, text);
   });

@@ -29,7 +29,7 @@ describe("JSON without loss", () => {
     assert.deepEqual(parseLossless(`[${JSON.stringify(text)}, NaN]`), [text, Number.NaN]);
   });
 
-  test("what is no JSON is refused", () => {
+  test("invalid JSON is rejected", () => {
     for (const json of ["", "{", "[1,]", "nan", "[NaN", "'a'"]) assert.throws(() => parseLossless(json), SyntaxError);
   });
 });

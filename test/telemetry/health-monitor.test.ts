@@ -8,7 +8,7 @@ import { FakeClock } from "../runtime/fake-clock.ts";
 /** How late timers may be without being late. */
 const GRAIN_MS = runtimeName === "bun" ? 0.1 : 1;
 
-test("the loop's lag is what its timers are late, and a long one stands for all that waited", async () => {
+test("the loop's lag is the delay of its timers, and a long one counts for all timers that waited", async () => {
   const clock = new FakeClock();
   const monitor = new HealthMonitor(clock);
   monitor.start();

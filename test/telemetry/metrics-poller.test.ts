@@ -50,7 +50,7 @@ const utilizationOf = (poller: MetricsPoller): number[] =>
     .of("utilizationRatio")
     .map(([, { mean }]) => mean);
 
-test("it reads at once and then at the interval, one reading at a time", LIMIT, async () => {
+test("it fetches at the start and then at the interval, one fetch at a time", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 20);
   poller.start();
@@ -72,7 +72,7 @@ test("it reads at once and then at the interval, one reading at a time", LIMIT, 
   poller.stop();
 });
 
-test("an interval of years is no interval of nothing", LIMIT, async () => {
+test("an interval of years does not become 0", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1e12);
   poller.start();
@@ -82,7 +82,7 @@ test("an interval of years is no interval of nothing", LIMIT, async () => {
   poller.stop();
 });
 
-test("what was read belongs to the window in which it arrived", LIMIT, async () => {
+test("samples belong to the window in which they arrived", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1);
   poller.start();
@@ -96,7 +96,7 @@ test("what was read belongs to the window in which it arrived", LIMIT, async () 
   poller.stop();
 });
 
-test("a start drops what was read before, and what is still under way", LIMIT, async () => {
+test("a start discards earlier samples and pending fetches", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 10_000);
   poller.start();
@@ -110,7 +110,7 @@ test("a start drops what was read before, and what is still under way", LIMIT, a
   poller.stop();
 });
 
-test("once stopped it reads no more, and tells nothing", LIMIT, async () => {
+test("after a stop it neither fetches nor warns", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1);
   poller.start();
@@ -123,7 +123,7 @@ test("once stopped it reads no more, and tells nothing", LIMIT, async () => {
   assert.equal(poller.take().count, 0);
 });
 
-test("a failure is told once; it goes on reading", LIMIT, async () => {
+test("a failure is reported once, and polling continues", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1);
   poller.start();
@@ -137,7 +137,7 @@ test("a failure is told once; it goes on reading", LIMIT, async () => {
   poller.stop();
 });
 
-test("missing families are told once, those of the first reading that lacks some", LIMIT, async () => {
+test("missing families are reported once, at the first sample that lacks some", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1);
   poller.start();
@@ -154,7 +154,7 @@ test("missing families are told once, those of the first reading that lacks some
   poller.stop();
 });
 
-test("a reading slower than the interval is told once", LIMIT, async () => {
+test("a fetch slower than the interval is reported once", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 5);
   poller.start();

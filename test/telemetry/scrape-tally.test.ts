@@ -56,7 +56,7 @@ test("Triton's own metrics keep their labels", () => {
   assert.deepEqual(gaugesOf(endpoint, "nv_inference_pending_request_count"), [[0]]);
 });
 
-test("vLLM's metrics: a histogram is what was observed in the measured time", () => {
+test("vLLM's metrics: a histogram covers the measured time", () => {
   const endpoint = tally(fixture("vllm-before"), fixture("vllm-after"));
   assert.deepEqual(gaugesOf(endpoint, "vllm:num_requests_running"), [[4]]);
   assert.deepEqual(increasesOf(endpoint, "vllm:generation_tokens"), [800]);
@@ -79,7 +79,7 @@ test("vLLM's metrics: a histogram is what was observed in the measured time", ()
 });
 
 describe("counters", () => {
-  test("a server that begins anew loses nothing but what it forgot", () => {
+  test("after a server restart only the counts that it forgot are missing", () => {
     const texts = [10, 25, 5, 9].map((value) => `# TYPE x_total counter\nx_total ${value}\n`);
     assert.deepEqual(increasesOf(tally(...texts), "x"), [15 + 5 + 4]);
   });
@@ -96,7 +96,7 @@ describe("counters", () => {
   });
 });
 
-test("lines that move, come and go are followed; text that is none is passed over", () => {
+test("lines that move, appear and disappear are followed; invalid text is skipped", () => {
   const texts = [
     "# TYPE a gauge\na 1\nb 10\n",
     "# TYPE a gauge\na 2\nb 20\n",
@@ -114,7 +114,7 @@ test("a name that begins like another is another", () => {
   assert.deepEqual(gaugesOf(tally("a 1\n", "a 1\n", "ab 2\n"), "ab"), [[2]]);
 });
 
-test("more series than are kept are counted, and the others stay whole", () => {
+test("series above the limit are counted, and the others stay complete", () => {
   const many = Array.from({ length: 5010 }, (_, i) => `x{i="${i}"} ${i}\n`).join("");
   const endpoint = tally(many, many, many);
   assert.deepEqual([seriesOf(endpoint, "x").length, endpoint.leftOutCount], [5000, 10]);
@@ -130,7 +130,7 @@ describe("DCGM exporters", () => {
     assert.deepEqual(gpus.get("energy_consumption")?.get("0")?.values, [1234567890123]);
   });
 
-  test("GPUs of two machines stay apart, and parts of a GPU too", () => {
+  test("GPUs of two machines stay separate, and parts of a GPU too", () => {
     const text = 'DCGM_FI_DEV_GPU_UTIL{gpu="0"} 1\nDCGM_FI_DEV_GPU_UTIL{gpu="0",GPU_I_ID="3"} 2\n';
     const one = tally(text, text);
     const other = { ...one, url: "http://other:9400/metrics" };
@@ -143,7 +143,7 @@ describe("DCGM exporters", () => {
   });
 });
 
-test("a quantile of a histogram lies within its bucket, and never beyond what is known", () => {
+test("a quantile of a histogram lies within its bucket, and never beyond the known range", () => {
   const buckets = [
     { upperBound: 1, count: 10 },
     { upperBound: 2, count: 0 },

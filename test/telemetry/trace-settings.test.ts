@@ -43,7 +43,7 @@ class Server implements TraceAccess {
 
 const ASKED: TraceValues = { trace_level: ["TIMESTAMPS", "TENSORS"], trace_rate: ["5"] };
 
-test("a plan's settings by their names in the protocol; what it leaves alone is not among them", () => {
+test("a plan's settings have their names in the protocol, without those that are not set", () => {
   const values = toTraceValues({ file: "f", levels: ["TENSORS"], rate: 2, count: -1, logFrequency: 0 });
   assert.deepEqual(values, {
     log_frequency: ["0"],
@@ -59,7 +59,7 @@ test("a plan's settings by their names in the protocol; what it leaves alone is 
   assert.deepEqual(toTraceValues(NO_TRACE), {});
 });
 
-test("they are set at once, and set back to what they were; the others are not touched", async () => {
+test("settings are set together and restored; others are not touched", async () => {
   const server = new Server();
   const restore = await setTrace(ASKED, server);
   assert.deepEqual(server.settings, { ...FORMER, ...ASKED });
@@ -84,7 +84,7 @@ test("a refused setting is named with the server's words, and the others are set
   assert.deepEqual(server.settings, FORMER);
 });
 
-test("all refused settings are named, and what is not to be changed is not even set back", async () => {
+test("all rejected settings are named, and nothing is restored that was not changed", async () => {
   const server = new Server((values) => {
     if (values["trace_file"] !== undefined) return "location can not be updated";
     return values["trace_rate"]?.[0] === "0" ? "must be non-zero" : undefined;
@@ -98,7 +98,7 @@ test("all refused settings are named, and what is not to be changed is not even 
   assert.deepEqual(server.writes.at(-1), { log_frequency: ["0"] });
 });
 
-test("settings that are only refused together are set one after the other", async () => {
+test("settings that are only rejected together are set one after the other", async () => {
   const server = new Server((values) => (Object.keys(values).length > 1 ? "one at a time" : undefined));
   await setTrace(ASKED, server);
   assert.deepEqual(server.settings, { ...FORMER, ...ASKED });
@@ -117,7 +117,7 @@ test("a setting that the server passes over is refused too", async () => {
   });
 });
 
-test("a count that sinks while it is set is none that the server passed over", async () => {
+test("a count that decreases while it is set was not ignored by the server", async () => {
   const server: TraceAccess = {
     read: async () => FORMER,
     write: async (values) => ({ ...FORMER, ...values, trace_count: ["99"] }),
@@ -125,7 +125,7 @@ test("a count that sinks while it is set is none that the server passed over", a
   await setTrace({ trace_count: ["100"] }, server);
 });
 
-test("a server that cannot be asked is no refusal of a setting", async () => {
+test("an unreachable server is not a rejected setting", async () => {
   const gone = new RunError("unreachable", "gone", "");
   const write: TraceAccess = { read: async () => FORMER, write: () => Promise.reject(gone) };
   await assert.rejects(setTrace(ASKED, write), (error) => error === gone);

@@ -44,7 +44,7 @@ for (const [tokens, text, sections] of cases) {
   });
 }
 
-test("a token that is not special is looked for in the normalized text, unless it says otherwise", () => {
+test("a token that is not special is searched in the normalized text, unless it is configured otherwise", () => {
   const read = (config: object): boolean => readAddedToken({ content: "a", ...config }, 1, "here").isNormalized;
   assert.deepEqual([read({}), read({ special: true }), read({ special: true, normalized: true })], [true, false, true]);
 });

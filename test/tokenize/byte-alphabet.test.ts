@@ -5,7 +5,7 @@ import { BYTE_CHARS, fromByteChars, toByteChars } from "../../src/tokenize/byte-
 
 /** The alphabet of byte-level tokenizers. */
 
-test("each byte has a printable character of its own", () => {
+test("each byte has its own printable character", () => {
   assert.equal(new Set(BYTE_CHARS).size, 256);
   for (const [byte, char] of BYTE_CHARS.entries()) {
     assert.match(char, /^[\p{L}\p{N}\p{P}\p{S}]$/u, `byte ${byte}`);
@@ -28,7 +28,7 @@ test("every text comes back from the alphabet", () => {
   );
 });
 
-test("a token that is not written in the alphabet stands for its own bytes", () => {
+test("a token outside the alphabet represents its own bytes", () => {
   assert.deepEqual(fromByteChars("<\u4F60>"), new TextEncoder().encode("<\u4F60>"));
   assert.deepEqual(fromByteChars("a b"), new TextEncoder().encode("a b"));
 });

@@ -104,7 +104,7 @@ test("a model without tokenizer_config.json will do", async () => {
   assert.ok(tokenizer.count("Hello") > 0);
 });
 
-test("several that fetch the same model at once do not get in each other's way", async () => {
+test("concurrent downloads of one model do not interfere", async () => {
   const endpoint = await serve(({ url = "" }, response) => {
     const file = url.split("/").at(-1) as string;
     response.writeHead(200, { "X-Repo-Commit": COMMIT, ETag: `"${file}"` }).end(readFileSync(join(TINY, file)));
@@ -151,7 +151,7 @@ const failures: readonly (readonly [what: string, answer: Answer, kind: string, 
   ],
 ];
 for (const [what, answer, kind, message] of failures) {
-  test(`${what}: says so, tells no secret and leaves no files`, async () => {
+  test(`${what}: reports it, exposes no secret and leaves no files`, async () => {
     const cache = what.replaceAll(" ", "-");
     const env = environment(cache, await serve(answer));
     const error = await loadTokenizer("org/model", { env }).catch((caught: unknown) => caught);
@@ -165,7 +165,7 @@ for (const [what, answer, kind, message] of failures) {
   });
 }
 
-test("a hub that is not there cannot be reached, which is said with where it was looked for", async () => {
+test("an unreachable hub is reported, with the places that were searched", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -176,7 +176,7 @@ test("a hub that is not there cannot be reached, which is said with where it was
   assert.match(error.message, new RegExp(`org/model.*127\\.0\\.0\\.1:${port}: Connection refused`));
 });
 
-test("an endpoint that is no URL is refused", async () => {
+test("an endpoint that is not a URL is rejected", async () => {
   const error = await loadTokenizer("org/model", { env: environment("bad", "hub") }).catch((caught: unknown) => caught);
   assert.ok(error instanceof UserError);
   assert.match(error.message, /^HF_ENDPOINT: is not an HTTP URL \(got hub\)/);

@@ -101,7 +101,7 @@ test("a cached model comes before the encoding of the same name", async () => {
   assert.ok((await loadTokenizer("gpt2", offline("gpt2-cache"))).count("antidisestablishmentarianism") > 5);
 });
 
-test("a local folder called like a model of the hub is named where it has no tokenizer, and what it has instead", async () => {
+test("a local folder named like a model of the hub is reported when it has no tokenizer, with its contents", async () => {
   const before = process.cwd();
   process.chdir(folder);
   try {
@@ -156,7 +156,7 @@ const refused: readonly (readonly [what: string, name: string, options: Tokenize
   ],
 ];
 for (const [what, name, options, message] of refused) {
-  test(`refuses ${what}, saying so`, async () => {
+  test(`rejects ${what} with the reason`, async () => {
     assert.match(await refusal(name, { ...offline("none"), ...options }), message);
   });
 }

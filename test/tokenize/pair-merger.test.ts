@@ -22,7 +22,7 @@ function mergeByRule(word: readonly number[], merges: readonly (readonly [number
   }
 }
 
-test("merges as the rule says", () => {
+test("merges by rank", () => {
   // Mostly of what is there already, now and then of what a later merge makes.
   const symbol = fc.oneof({ weight: 9, arbitrary: fc.nat({ max: SYMBOLS + 3 }) }, fc.nat({ max: SYMBOLS + 20 }));
   const merges = fc.array(fc.tuple(symbol, symbol), { minLength: 8, maxLength: 20 });

@@ -4,7 +4,7 @@ import { PairTable } from "../../src/tokenize/pair-table.ts";
 
 /** The table of pairs of token ids. */
 
-test("a table keeps many pairs apart, and a later value wins", () => {
+test("a table separates many pairs, and a later value replaces an earlier one", () => {
   const table = new PairTable(30_000);
   for (let index = 0; index < 30_000; index++) table.set(index % 173, Math.floor(index / 173), index);
   table.set(5, 7, 99);

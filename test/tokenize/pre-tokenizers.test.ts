@@ -79,7 +79,7 @@ test("without a pre-tokenizer the text is one word", () => {
   assert.deepEqual(createPreTokenizer(undefined).cut("a b", true), ["a b"]);
 });
 
-test("what is isolated adds up to the text", () => {
+test("isolated parts add up to the text", () => {
   const regexes = fc.constantFrom("x*", "\\s+", "[a-z]+|\\d", ".", "(?=b)", "$");
   fc.assert(
     fc.property(regexes, fc.string({ unit: "grapheme" }), (regex, text) => {

@@ -40,45 +40,49 @@ const HTTP_CLIENTS: readonly (readonly [name: string, create: Create])[] = [
 ];
 
 for (const [name, create] of HTTP_CLIENTS) {
-  describe(`${name}: a request that is given up`, () => {
+  describe(`${name}: a cancelled request`, () => {
     for (const [when, begun] of [
       ["before any byte came", undefined],
       ["within its answer", STARTED],
     ] as const) {
-      test(`${when}: the server sees the end of its connection, and the slot goes on over another`, LIMIT, async () => {
-        const first = Promise.withResolvers<RawConnection>();
-        const server = await startRawServer(async (connection) => {
-          await connection.until(({ bytes }) => requestsIn(bytes).length > 0);
-          if (connection.index > 0) connection.write(OK);
-          else {
-            if (begun !== undefined) connection.write(begun);
-            first.resolve(connection);
+      test(
+        `${when}: the server sees the end of its connection, and the slot continues on another one`,
+        LIMIT,
+        async () => {
+          const first = Promise.withResolvers<RawConnection>();
+          const server = await startRawServer(async (connection) => {
+            await connection.until(({ bytes }) => requestsIn(bytes).length > 0);
+            if (connection.index > 0) connection.write(OK);
+            else {
+              if (begun !== undefined) connection.write(begun);
+              first.resolve(connection);
+            }
+          });
+          const driver = new Driver((options) => create(endpointAt(server.port), options));
+          try {
+            await driver.client.reserve(1);
+            const given = driver.request(0, postRequest("/infer", latin1("one")));
+            const connection = await first.promise;
+            const call = driver.client.calls[0];
+            if (begun !== undefined) await until(() => call?.firstByteNs !== 0);
+            driver.client.cancel(0, GIVEN_UP);
+            assert.deepEqual((await given).failure, GIVEN_UP);
+            await connection.closed();
+            const next = await driver.request(0, postRequest("/infer", latin1("two")));
+            assert.deepEqual([next.failure, toText(next.body)], [undefined, "ok"]);
+            driver.client.cancel(0, GIVEN_UP);
+            assert.deepEqual([driver.doneCount, server.connections.length], [2, 2]);
+          } finally {
+            driver.close();
+            await server.stop();
           }
-        });
-        const driver = new Driver((options) => create(endpointAt(server.port), options));
-        try {
-          await driver.client.reserve(1);
-          const given = driver.request(0, postRequest("/infer", latin1("one")));
-          const connection = await first.promise;
-          const call = driver.client.calls[0];
-          if (begun !== undefined) await until(() => call?.firstByteNs !== 0);
-          driver.client.cancel(0, GIVEN_UP);
-          assert.deepEqual((await given).failure, GIVEN_UP);
-          await connection.closed();
-          const next = await driver.request(0, postRequest("/infer", latin1("two")));
-          assert.deepEqual([next.failure, toText(next.body)], [undefined, "ok"]);
-          driver.client.cancel(0, GIVEN_UP);
-          assert.deepEqual([driver.doneCount, server.connections.length], [2, 2]);
-        } finally {
-          driver.close();
-          await server.stop();
-        }
-      });
+        },
+      );
     }
   });
 }
 
-test("a request that waits for its connection is told as sent once it is", LIMIT, async () => {
+test("a request that waits for its connection is reported as sent when it is", LIMIT, async () => {
   const server = await startRawServer(async (connection) => {
     for (let count = 1; ; count++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length >= count);
@@ -165,7 +169,7 @@ for (const [name, create, answer] of GRPC_CLIENTS) {
 }
 
 for (const [name, create] of GRPC_CLIENTS.filter(([given]) => given.includes("stream"))) {
-  test(`${name}: a stream that carries another request too stays, and a late answer is nobody's`, LIMIT, async () => {
+  test(`${name}: a stream with other requests stays open, and a late answer is ignored`, LIMIT, async () => {
     const go = Promise.withResolvers<void>();
     const server = await startScripted(async (connection) => {
       await connection.raw.until(() => connection.dataOf(1).length >= 24);

@@ -129,7 +129,7 @@ for (const { name, create, wire } of CLIENTS) {
 
     // grpc-js knows no other name than the one that is connected to.
     if (name !== "grpc-js") {
-      test("refuses a certificate for another name, and says for which it is", async () => {
+      test("rejects a certificate for another name, and reports its names", async () => {
         const { failure } = await ask(portOf(open), { ...trusting, serverName: "elsewhere.example" });
         assert.equal(failure?.kind, "tls", `${failure?.kind} ${failure?.message}`);
         assert.match(

@@ -165,7 +165,7 @@ describe("rampart init --yes", () => {
     });
   });
 
-  test("means a server where an address is given, and takes its only model", async () => {
+  test("an address implies a server, and its only model is taken", async () => {
     const server = await startModelServer(["a-decoupled", "variable"]);
     try {
       await inFolder({}, async (cwd) => {
@@ -178,7 +178,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("asks for the model where there are several", async () => {
+  test("requires the model when there are several", async () => {
     const server = await startModelServer();
     try {
       await inFolder({}, async (cwd) => {
@@ -237,7 +237,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("tells everything that is wrong at once, and asks no server then", async () => {
+  test("reports all problems together, without querying a server", async () => {
     const server = await startCountingServer();
     try {
       await inFolder({}, async (cwd) => {
@@ -252,7 +252,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("refuses answers that do not go together", async () => {
+  test("rejects answers that conflict", async () => {
     await inFolder({}, async (cwd) => {
       const both = await init(cwd, "--yes", "--run", "--no-run");
       assert.deepEqual([both.code, named(both.err)], [64, ["no-run"]]);
@@ -289,7 +289,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("writes a scenario for a server that is not there with --no-server, and says so without it", async () => {
+  test("writes a scenario for an unreachable server with --no-server, and reports an error without it", async () => {
     const gone = await startCountingServer();
     await gone.stop();
     await inFolder({}, async (cwd) => {
@@ -329,7 +329,7 @@ describe("rampart init without a terminal never waits", () => {
     });
   });
 
-  test("and names what is missing besides what is given", async () => {
+  test("names what is missing besides the given flags", async () => {
     await inFolder({}, async (cwd) => {
       const flags = ["--target=embedded", "--protocol=http", "--load=rate", "--for=1s", "--p99-limit=none", "--no-run"];
       const { code, err } = await runRampart(["init", ...flags], { cwd, stdin: "open" });
@@ -340,7 +340,7 @@ describe("rampart init without a terminal never waits", () => {
     });
   });
 
-  test("and --help tells a flag for every question", async () => {
+  test("--help lists a flag for every question", async () => {
     const { code, out } = await runRampart(["init", "--help"]);
     assert.equal(code, 0);
     const flags = ["target", "protocol", "url", "model", "shapes", "load", "levels", "for", "p99-limit", "out"];

@@ -46,7 +46,7 @@ function ask(given: Answers, surroundings: Surroundings): { order: QuestionId[];
 }
 
 describe("the wizard asks", () => {
-  test("what the embedded target needs, and every default is a good answer", () => {
+  test("the embedded target's questions all have valid defaults", () => {
     const { order, answers } = ask({}, around());
     assert.deepEqual(order, ["target", "protocol", "load", "levels", "for", "p99-limit", "out", "run"]);
     assert.deepEqual(answers, {
@@ -108,7 +108,7 @@ describe("a question's default", () => {
     });
   }
 
-  test("out is the first file that is not there", () => {
+  test("out is the first file that does not exist", () => {
     const files = ["./embedded.ts", "./embedded-2.ts"];
     assert.equal(question("out").preset({ target: "embedded" }, around({ files })), "./embedded-3.ts");
   });

@@ -52,7 +52,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("asks for a server's address again, shows its models, and refuses what cannot be measured", async () => {
+  test("asks for a server's address again, shows its models, and rejects unsupported ones", async () => {
     const gone = await startCountingServer();
     await gone.stop();
     const server = await startModelServer();
@@ -130,7 +130,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("Escape goes one question back, with what was answered before", async () => {
+  test("Escape goes back one question and keeps the answers", async () => {
     const flags = ["--target", "embedded", "--for", "200 ms", "--p99-limit", "none", "--no-run"];
     await inTerminal({ "file.ts": "mine" }, flags, async (terminal, cwd) => {
       await terminal.asks("Which protocol?");
@@ -180,7 +180,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("Ctrl-C while the new scenario runs gives a partial report, and the scenario stays", async () => {
+  test("Ctrl-C while the new scenario runs prints a partial report and keeps the scenario", async () => {
     const flags = ["--yes", "--load", "hold", "--levels", "2", "--for", "20 s"];
     await inTerminal({}, flags, async (terminal, cwd) => {
       await terminal.waitFor(/measuring concurrency 2/);
@@ -192,7 +192,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("asks nothing that flags answer, and tells a wrong flag before it asks", async () => {
+  test("asks nothing that flags answer, and reports an invalid flag before the first question", async () => {
     await inTerminal({}, ["--target", "embedded", "--protocol", "grpc", "--load", "hold"], async (terminal) => {
       await terminal.asks("Which levels?");
       terminal.press("C-c");

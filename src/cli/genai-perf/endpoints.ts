@@ -1,7 +1,5 @@
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
 
-/** The endpoint types of genai-perf: endpoint, path and service kind of each. */
-
 /** The client of perf_analyzer that GenAI-Perf uses. */
 export type ServiceKind = "openai" | "triton" | "tensorrtllm_engine" | "dynamic_grpc";
 

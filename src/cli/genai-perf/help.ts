@@ -5,8 +5,6 @@ import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
 import { flagsOf, type SubcommandName } from "./options/subcommands.ts";
 import { formatUsage } from "./usage.ts";
 
-/** Help of the tool and of each subcommand, from the option tables. */
-
 const HELP_COLUMN = 24;
 
 const ABOUT: Readonly<Record<SubcommandName, string>> = {

@@ -2,8 +2,6 @@ import { detectFormat } from "../../inputs/prompts/detect-format.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
-/** Format of `--input-file`. */
-
 /**
  * Reports whether the file contains requests with timestamps. Like GenAI-Perf's payload files, these are sent once unless another setting
  * says otherwise.

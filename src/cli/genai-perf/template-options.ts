@@ -3,13 +3,12 @@ import { ENDPOINT_TYPES } from "./endpoints.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
-/** Fields of `--extra-inputs` that the endpoint type `template` uses, like in GenAI-Perf and AIPerf. */
-
 /** GenAI-Perf's named templates. */
 export const NAMED_TEMPLATES: Readonly<Record<string, string>> = {
   "nv-embedqa": '[{% for item in texts %}{"text": [{{ item|tojson }}]}{% if not loop.last %},{% endif %}{% endfor %}]',
 };
 
+/** Fields of `--extra-inputs` that the endpoint type `template` uses, like in GenAI-Perf and AIPerf. */
 export interface TemplateOptions {
   /** A name, a file's path, or the template's text. */
   readonly template: string | undefined;

@@ -3,8 +3,6 @@ import { formatArgparseUsage } from "../options/argparse-usage.ts";
 import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./options/subcommands.ts";
 
-/** Usage and usage errors. */
-
 /** Formats the usage of a subcommand, or of the tool, with a final newline. Rampart's own flags appear only in the help. */
 export function formatUsage(subcommand: SubcommandName | undefined): string {
   return subcommand === undefined

@@ -2,9 +2,7 @@ import { posix } from "node:path";
 import { readGuide } from "./guides.ts";
 import { formatMarkdown } from "./markdown.ts";
 
-/** The topics of `rampart help`: each prints a guide of the repository, or a chapter of one. */
-
-/** One topic. */
+/** A topic of `rampart help`: a guide of the repository, or a chapter of one. */
 export interface Topic {
   readonly name: string;
   readonly summary: string;
@@ -54,7 +52,7 @@ function findChapter(text: string, heading: string): string {
   return chapter;
 }
 
-/** Where a link leads, for somebody who reads in a terminal: a guide's topic, or the address as it is. */
+/** Describes a link's target for a terminal: a guide's topic, or the address itself. */
 function describeLink(guide: string, target: string): string {
   const path = posix.join(posix.dirname(guide), target.replace(/#.*/, ""));
   const topic = TOPICS.find((entry) => entry.guide === path && entry.chapter === undefined);

@@ -1,12 +1,10 @@
 import type { ArgparseOption } from "./argparse.ts";
 
-/** Formats usage like argparse. */
-
 /** Width of usage and help, in columns. */
 export const USAGE_WIDTH = 98;
 const PREFIX = "usage: ";
 
-/** Formats the usage of a command, with a final newline and without Rampart's own options. @param positional placed last */
+/** Formats the usage of a command like argparse, with a final newline and without Rampart's own options. @param positional placed last */
 export function formatArgparseUsage(
   prog: string,
   options: readonly ArgparseOption[],

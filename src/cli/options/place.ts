@@ -1,5 +1,3 @@
-/** Paths of values in settings, such as `client.stallTimeoutMs`. */
-
 /** The type of the value at a path. */
 export type ValueAt<P extends string, T> = P extends `${infer Key}.${infer Rest}`
   ? Key extends keyof T
@@ -9,7 +7,7 @@ export type ValueAt<P extends string, T> = P extends `${infer Key}.${infer Rest}
     ? T[P]
     : never;
 
-/** Returns the value at a path; undefined if a parent is missing. */
+/** Returns the value at a path, such as `client.stallTimeoutMs`; undefined if a parent is missing. */
 export function valueAt(root: object, place: string): unknown {
   return place
     .split(".")

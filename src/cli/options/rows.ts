@@ -1,5 +1,3 @@
-/** Wraps text for help and comments. */
-
 /** Wraps a text at spaces. A word longer than the width gets a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -2,8 +2,6 @@ import { formatRow } from "../options/rows.ts";
 import type { PerfAnalyzerOption } from "./options/option.ts";
 import { OPTIONS } from "./options/table.ts";
 
-/** Help of perf_analyzer mode, from the table of options. */
-
 const HELP_COLUMN = 44;
 const WIDTH = 120;
 

@@ -5,8 +5,6 @@ import { OPTIONS } from "./options/table.ts";
 import { Findings, ValueReader } from "./options/value-reader.ts";
 import { Settings } from "./settings.ts";
 
-/** Reads the settings of perf_analyzer mode from its command line. */
-
 /** Settings, with all problems and warnings. */
 export interface ReadSettings {
   readonly settings: Settings;

@@ -3,9 +3,7 @@ import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { CallModePlan } from "../../plan/plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 
-/** perf_analyzer's worker threads, which are lanes here. */
-
-/** Maximum with concurrency, unless a level needs more. */
+/** Maximum number of perf_analyzer's worker threads, which are lanes here, with concurrency, unless a level needs more. */
 export const CONCURRENCY_THREADS = 16;
 /** Maximum with scheduled requests. */
 export const SCHEDULE_THREADS = 4;

@@ -2,9 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { hasManyLevels } from "./options/measurement.ts";
 import { OPTIONS } from "./options/table.ts";
 
-/** Converts a plan to the equivalent command line of perf_analyzer mode. */
-
-/** The command line, and one sentence for each part of the plan that it cannot express. */
+/** The equivalent command line of perf_analyzer mode, and one sentence for each part of the plan that it cannot express. */
 export interface FlagsFromPlan {
   readonly args: readonly string[];
   readonly notes: readonly string[];

@@ -2,12 +2,12 @@ import type { Builders, Schema } from "../../plan/schema.ts";
 import { generateDataset } from "../generate.ts";
 import type { InputKind } from "../input-kind.ts";
 
-/** Data that is made up to fit the model: random, or zeros. Texts are random either way. */
+/** Data generated for the model: random, or zeros. Texts are random in both cases. */
 interface GeneratedPlan<K extends "random" | "zero"> {
   readonly kind: K;
-  /** Characters of a random text, 1 or more. */
+  /** Number of characters of a random text, 1 or more. */
   readonly stringLength: number;
-  /** The text of every BYTES element; empty: random ones. */
+  /** The text of every BYTES element; empty: random texts. */
   readonly stringData: string;
 }
 

@@ -5,7 +5,7 @@ import { pathSchema } from "./path-schema.ts";
 interface JsonInputsPlan {
   readonly kind: "json";
   readonly files: readonly string[];
-  /** Each request takes the next step, whichever lane sends it, and does not stride as perf_analyzer's lanes do. Default: false. */
+  /** Each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
   readonly isInOrder?: boolean;
 }
 
@@ -25,6 +25,6 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   makes: "tensors",
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ files }, model, order) =>
-    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times"),
+  load: async ({ files }, model, order, held) =>
+    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times", held),
 };

@@ -5,11 +5,11 @@ import { pathSchema } from "./path-schema.ts";
 interface PayloadsInputsPlan {
   readonly kind: "payloads";
   readonly file: string;
-  /** They follow the first as if they were one. */
+  /** Continue the first one. */
   readonly moreFiles?: readonly string[];
   /**
-   * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane goes
-   * through the data in strides of its own, as perf_analyzer's.
+   * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane has its
+   * own stride, like in perf_analyzer.
    */
   readonly isInOrder?: boolean;
 }
@@ -31,6 +31,6 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   makes: "payloads",
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ file, moreFiles = [] }, _model, order) =>
-    (await import("../payload-list.ts")).readPayloadLists([file, ...moreFiles], order),
+  load: async ({ file, moreFiles = [] }, _model, order, held) =>
+    (await import("../payload-list.ts")).readPayloadLists([file, ...moreFiles], order, held),
 };

@@ -1,8 +1,6 @@
 import { type PromptsPlan, promptsSchema } from "../../plan/prompts.ts";
 import type { InputKind } from "../input-kind.ts";
 
-/** Prompts for generative, embedding and ranking models, made up or read from a file. */
-
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
     readonly prompts: PromptsPlan;

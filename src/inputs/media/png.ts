@@ -1,3 +1,5 @@
+import { adlerOf, CRC_OF_NOTHING, crcOf } from "../../transport/grpc/checksums.ts";
+
 /** Number of colours in a palette. */
 export const PALETTE_COLOURS = 256;
 
@@ -45,7 +47,7 @@ function makeChunk(type: string, data: Uint8Array): Uint8Array {
   view.setUint32(0, data.length);
   for (let i = 0; i < 4; i++) chunk[4 + i] = type.charCodeAt(i);
   chunk.set(data, 8);
-  view.setUint32(data.length + 8, crc32(chunk.subarray(4, data.length + 8)));
+  view.setUint32(data.length + 8, crcOf(chunk.subarray(4, data.length + 8), CRC_OF_NOTHING));
   return chunk;
 }
 
@@ -59,38 +61,6 @@ function storeZlib(data: Uint8Array): Uint8Array {
     parts.push(Uint8Array.of(isLast, size & 0xff, size >> 8, ~size & 0xff, (~size >> 8) & 0xff), block);
   }
   const checksum = new Uint8Array(4);
-  new DataView(checksum.buffer).setUint32(0, adler32(data));
+  new DataView(checksum.buffer).setUint32(0, adlerOf(data, 1));
   return Buffer.concat([...parts, checksum]);
-}
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  return crc;
-});
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ (bytes[i] as number)) & 0xff] as number);
-  return ~crc >>> 0;
-}
-
-const ADLER_MODULUS = 65521;
-
-/** Number of bytes to add before reducing the sums, which must stay exact in a double. */
-const ADLER_BYTES = 65536;
-
-function adler32(bytes: Uint8Array): number {
-  let low = 1;
-  let high = 0;
-  for (let start = 0; start < bytes.length; start += ADLER_BYTES) {
-    const end = Math.min(bytes.length, start + ADLER_BYTES);
-    for (let i = start; i < end; i++) {
-      low += bytes[i] as number;
-      high += low;
-    }
-    low %= ADLER_MODULUS;
-    high %= ADLER_MODULUS;
-  }
-  return high * 65536 + low;
 }

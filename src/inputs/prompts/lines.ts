@@ -1,5 +1,5 @@
-import { type FileHandle, open } from "node:fs/promises";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { open } from "node:fs/promises";
+import { unreadable } from "../../plan/problem.ts";
 
 /** A line of a text file. */
 export interface Line {
@@ -36,12 +36,15 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
 
 /** Yields the file's text in pieces, decoded from UTF-8, without a byte order mark. @throws UserError when it cannot be read */
 export async function* readText(path: string): AsyncGenerator<string> {
-  const handle = await openFile(path);
+  const fail = (error: unknown): never => {
+    throw unreadable(path, error, "Give the path of an existing file.");
+  };
+  const handle = await open(path, "r").catch(fail);
   try {
     const decoder = new TextDecoder();
     const buffer = new Uint8Array(CHUNK_BYTES);
     for (;;) {
-      const { bytesRead } = await readChunk(handle, buffer, path);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null).catch(fail);
       if (bytesRead === 0) break;
       yield decoder.decode(buffer.subarray(0, bytesRead), { stream: true });
     }
@@ -49,26 +52,4 @@ export async function* readText(path: string): AsyncGenerator<string> {
   } finally {
     await handle.close();
   }
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, "r");
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-async function readChunk(handle: FileHandle, buffer: Uint8Array, path: string): Promise<{ bytesRead: number }> {
-  try {
-    return await handle.read(buffer, 0, buffer.length, null);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-function unreadable(path: string, error: unknown): UserError {
-  return new UserError([
-    { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give the path of an existing file." },
-  ]);
 }

@@ -5,7 +5,8 @@ import { createPayload, type PayloadFormat, type PayloadSettings } from "../../s
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
-import { groupBySession, toPayload, toPayloadStep } from "../payload-list.ts";
+import { toPayload, toPayloadStep } from "../payload-entry.ts";
+import { groupBySession } from "../payload-list.ts";
 import { createEntries } from "./entries.ts";
 import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
 
@@ -23,15 +24,9 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
   const steps: DataStep[] = [];
   for await (const entry of createEntries(toPromptSettings(plan), tokenizer)) {
     checkSession(plan, entry, order);
-    const { body } = createPayload(entry, steps.length, layout);
-    const place = plan.file === "" ? undefined : `${plan.file}, request ${steps.length}`;
-    const { sessionId, delayMs } = entry;
-    const facts = {
-      ...(place === undefined ? {} : { place }),
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(delayMs === undefined ? {} : { delayMs }),
-    };
-    steps.push(toPayloadStep(toPayload(body), facts));
+    const { body, isTensors: _, ...facts } = createPayload(entry, steps.length, layout);
+    const place = plan.file === "" ? {} : { place: `${plan.file}, request ${steps.length}` };
+    steps.push(toPayloadStep(toPayload(body), { ...place, ...facts }));
   }
   return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings: [] };
 }

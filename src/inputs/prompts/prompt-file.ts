@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { UserError, unreadable } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
@@ -154,20 +154,13 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    throw new UserError([
-      {
-        path,
-        message: `cannot be read: ${messageOf(error)}`,
-        hint: "Give the path of an existing file or folder.",
-      },
-    ]);
+    throw unreadable(path, error, "Give the path of an existing file or folder.");
   }
 }
 
 async function listFiles(path: string): Promise<string[]> {
   const names = await readdir(path).catch((error: unknown) => {
-    const hint = "Give a folder that can be read.";
-    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
+    throw unreadable(path, error, "Give a folder that can be read.");
   });
   const files = names.filter((name) => name.endsWith(".jsonl")).sort();
   if (files.length > 0) return files;

@@ -5,7 +5,7 @@ import { registeredSecrets, registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import type { TokensPlan } from "../../plan/tokens.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import { serveCalls, WorkerCalls, WorkerError } from "../../runtime/worker-calls.ts";
+import { type CallPort, serveCalls, WorkerCalls, WorkerError } from "../../runtime/worker-calls.ts";
 import { startWorker } from "../../runtime/workers.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { parseResponseField } from "../../service/openai/response-field.ts";
@@ -206,13 +206,13 @@ export class TokenLink {
   /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
   async merge(windowCount: number): Promise<TokenColumns> {
     const columns = new TokenColumns();
-    columns.addRows(await this.call<TokenRows>({ kind: "merge", windowCount }));
+    columns.addRows(await this.call<TokenRows>({ kind: "merge", windowCount } satisfies TokenTask));
     return columns;
   }
 
   /** Renames the file of single requests into place. @throws RunError when it cannot be written */
   finish(): Promise<void> {
-    return this.call({ kind: "finish" });
+    return this.call({ kind: "finish" } satisfies TokenTask);
   }
 
   /** Deletes the unfinished file of single requests. */
@@ -225,39 +225,49 @@ export class TokenLink {
     this.calls.post(task);
   }
 
-  private call<R>(task: TokenTask): Promise<R> {
+  /** Sends a task, which may be one that only this thread knows. Resolves with the reply. @throws RunError when the thread fails */
+  call<R>(task: object): Promise<R> {
     this.answers.flush();
     return this.calls.call<R>(task).catch((error: unknown) => {
-      if (!(error instanceof WorkerError)) throw error;
-      throw new RunError("internal", `the thread that counts tokens failed: ${error.message}`, "Report this.");
+      throw error instanceof WorkerError ? failed(`failed: ${error.message}`) : error;
     });
   }
 }
 
-/** A thread that measures the tokens of one run. */
+function failed(what: string): RunError {
+  return new RunError("internal", `the thread that counts tokens ${what}`, "Report this.");
+}
+
+/** A thread that measures the tokens of answers. */
 export interface TokenThread {
   readonly link: TokenLink;
   close(): Promise<void>;
+}
+
+/**
+ * Waits until the thread of a meter has its tokenizer. Rejects like `loadTokenizer`, and with `WorkerError` when the thread fails; the
+ * thread is then ended.
+ */
+export async function openTokenThread(port: CallPort, end: () => Promise<unknown>): Promise<TokenThread> {
+  const calls = new WorkerCalls(port, ERROR_FORM);
+  const close = async (): Promise<void> => {
+    calls.fail(failed("was closed"));
+    await end();
+  };
+  try {
+    await calls.call({ kind: "open" } satisfies TokenTask);
+    return { link: new TokenLink(calls), close };
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
 /** Starts the thread, which loads the tokenizer. Rejects like `loadTokenizer`, and with `RunError` when no thread can be started. */
 export async function startTokenThread(plan: TokensPlan): Promise<TokenThread> {
   const data: TokenThreadData = { plan, secrets: registeredSecrets() };
   const worker = startWorker({ role: "measure-tokens", data });
-  const calls = new WorkerCalls(worker, ERROR_FORM);
-  try {
-    await calls.call({ kind: "open" } satisfies TokenTask);
-  } catch (error) {
-    await worker.terminate();
-    if (!(error instanceof WorkerError)) throw error;
-    const message = `the thread that counts tokens could not be started: ${error.message}`;
-    throw new RunError("internal", message, "Report this.");
-  }
-  return {
-    link: new TokenLink(calls),
-    close: async () => {
-      calls.fail(new RunError("internal", "the thread that counts tokens was closed", "Report this."));
-      await worker.terminate();
-    },
-  };
+  return openTokenThread(worker, () => worker.terminate()).catch((error: unknown) => {
+    throw error instanceof WorkerError ? failed(`could not be started: ${error.message}`) : error;
+  });
 }

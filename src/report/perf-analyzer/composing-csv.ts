@@ -5,20 +5,18 @@ import type { LevelResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
-/** The CSV files of the models that the measured one calls: a row per level like its own, of server times only. */
-
-/** What the files are made from. */
+/** Parts of the composing models' CSV files, which have a row per level with server times only. */
 export interface ComposingCsvParts {
-  /** The measured model's file. */
+  /** Path of the measured model's file. */
   readonly csvFile: string;
   readonly batchSize: number;
   readonly levelUnit: LevelResult["unit"];
   readonly isResponseCacheEnabled: boolean;
-  /** In the order of the rows. */
+  /** Ordered like the rows. */
   readonly levels: readonly LevelResult[];
 }
 
-/** A file for each model called. They stand beside the measured model's: for `a/out.csv` `a/MODEL_v1.out.csv`. */
+/** Returns a file for each composing model, in the folder of the measured model's file: for `a/out.csv`, `a/MODEL_v1.out.csv`. */
 export function formatComposingCsv(parts: ComposingCsvParts): { readonly path: string; readonly text: string }[] {
   const models: ServerDelta[] = [];
   for (const { window } of parts.levels) {
@@ -58,7 +56,7 @@ function formatRow(
   const delta = top === undefined ? undefined : flattenComposing(top).find(isLike(model));
   const times = delta === undefined ? undefined : meanServerTimes(delta);
   const totalNs = delta === undefined || delta.successCount === 0 ? 0 : delta.successNs / delta.successCount;
-  // As often as the measured model calls it, so often it infers.
+  // Its rate is proportional to the number of its inferences per inference of the measured model.
   const ratio =
     top === undefined || delta === undefined || top.successCount === 0 ? 0 : delta.successCount / top.successCount;
   return [

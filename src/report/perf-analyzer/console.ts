@@ -68,7 +68,7 @@ class PerfAnalyzerConsole implements Report {
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
     const { dataset } = prepared;
     if (dataset.isFromJson) {
-      // The original counts the file's entries; conversations are streams here alone.
+      // perf_analyzer counts the file's entries; conversations are streams only here.
       const isOfSessions = loadModeOf(this.plan.load).dataOrder === "in-sessions";
       const streams = isOfSessions ? [dataset.streams.flat()] : dataset.streams;
       const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
@@ -142,7 +142,7 @@ class PerfAnalyzerConsole implements Report {
     }
   }
 
-  /** The original prints nothing of periodic concurrency and of sessions: their results are in the profile export. */
+  /** perf_analyzer prints nothing for periodic concurrency and sessions; their results are in the profile export. */
   private get isSilent(): boolean {
     return loadModeOf(this.plan.load).perfAnalyzer?.isExportOnly === true;
   }
@@ -194,7 +194,7 @@ class PerfAnalyzerConsole implements Report {
   }
 
   private warnUncalled(server: ServerDelta): void {
-    // An answer from the measured model's own cache calls none.
+    // A response from the measured model's own cache calls no model.
     if (this.prepared?.service.isOwnResponseCacheEnabled === true) return;
     for (const { name, successCount } of flattenComposing(server))
       if (successCount === 0 && server.successCount > 0)

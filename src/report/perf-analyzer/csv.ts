@@ -15,7 +15,7 @@ import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
-/** Creates the report. @param path of its file; those of composing models stand beside it */
+/** Creates the report. @param path of its file; those of composing models are in the same folder */
 export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
@@ -91,7 +91,7 @@ function formatRow(
   ];
 }
 
-/** Only scenarios measure tokens as they run. */
+/** Only scenarios measure tokens during the run. */
 function tokenCells({ measurement }: Plan, window: LevelResult["window"], tokens: LevelResult["tokens"]): string[] {
   if (measurement.tokens === undefined) return [];
   if (tokens === undefined) return TOKEN_CSV_COLUMNS.map(() => "");
@@ -100,7 +100,7 @@ function tokenCells({ measurement }: Plan, window: LevelResult["window"], tokens
 
 function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {
   const delta = window.server;
-  // Without statistics of this level the columns stay, so that rows keep their form.
+  // Without statistics of this level, keep the columns empty, so that all rows have the same number.
   if (delta === undefined) return new Array<number>(isCached ? 7 : 5).fill(0);
   const times = meanServerTimes(delta);
   const waitNs = window.latency.meanNs - window.sendMeanNs - window.receiveMeanNs;

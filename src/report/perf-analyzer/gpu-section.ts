@@ -1,15 +1,13 @@
 import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
-/** The server's GPU metrics of a level as perf_analyzer reports them, per GPU. */
-
 const MOST_GPUS = 16;
 
 interface Column {
-  /** The heading of the section's part and of the CSV's column. */
+  /** Heading of the section's part and of the CSV's column. */
   readonly name: string;
   readonly metric: GpuMetric;
-  /** What stands for all readings. */
+  /** Summarizes all samples. */
   pick(series: GpuSeries): string;
   format(value: string, series: GpuSeries): string;
 }
@@ -41,10 +39,10 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
-/** The headings of the CSV columns. */
+/** Headings of the CSV columns. */
 export const GPU_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
-/** Lines of the section, each with its line break. */
+/** Formats the section, per GPU like perf_analyzer. Each line has its line break. */
 export function formatGpuSection(tally: GpuTally): string {
   if (COLUMNS.some(({ metric }) => tally.of(metric).length > MOST_GPUS))
     return "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.\n";
@@ -56,7 +54,7 @@ export function formatGpuSection(tally: GpuTally): string {
   return text;
 }
 
-/** The cells of a CSV row: `UUID:value;` for each GPU. */
+/** Returns the cells of a CSV row: `UUID:value;` for each GPU. */
 export function gpuCells(tally: GpuTally): string[] {
   return COLUMNS.map(({ metric, pick }) =>
     tally

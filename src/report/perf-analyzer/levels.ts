@@ -1,13 +1,11 @@
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 
-/** What of the levels perf_analyzer's console and CSV show. */
-
-/** perf_analyzer's words for a level in which no request succeeded. */
+/** perf_analyzer's message for a level without a successful request. */
 export const NO_VALID_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
 
-/** Levels that stand in the summary and the CSV. */
+/** Returns the levels of the summary and the CSV. */
 export function printedLevels(result: RunResult): LevelResult[] {
-  // What a run measured before it failed is the user's in a scenario; the original keeps it to itself.
+  // Scenarios report what was measured before a failure; perf_analyzer does not.
   const keepsPartial = result.isInterrupted || result.prepared.plan.outputs.style === "rampart";
   return result.levels.filter(
     ({ outcome, window }) =>
@@ -15,7 +13,7 @@ export function printedLevels(result: RunResult): LevelResult[] {
   );
 }
 
-/** The percentiles reported, ascending. */
+/** Returns the reported percentiles, ascending. */
 export function reportedPercentiles(percentile: number | null): number[] {
   const all = new Set([50, 90, 95, 99, ...(percentile === null ? [] : [percentile])]);
   return [...all].sort((a, b) => a - b);

@@ -10,16 +10,14 @@ import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { reportedPercentiles } from "./levels.ts";
 
-/** What Rampart adds to perf_analyzer's text: sentences for stderr that say what the numbers do not. Each is a line without its end. */
-
-/** What moved in a level that did not become stable, whose fault it was, and which setting would help. */
+/** Explains what varied in a level that did not become stable, why, and which setting would help. */
 export function unstableNotes({ instability, window, level }: LevelResult, plan: Plan): string[] {
   if (instability === undefined) return [];
   const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
   return [`${moved}.`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`];
 }
 
-/** What a schedule was meant to send, what it sent and what kept it; nothing when it was kept. */
+/** Compares a schedule with what was sent, and explains the difference; empty without one. */
 export function scheduleNotes({ window, level, unit }: LevelResult, prepared: PreparedRun): string[] {
   if (!LEVEL_UNITS[unit].isScheduled) return [];
   const shortfall = explainShortfall(window, scheduledRate(prepared, level));
@@ -34,7 +32,7 @@ const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
   other: "Lower the rate, or give the client more of the machine.",
 };
 
-/** The first responses' latencies. The original says that it measures those, and prints the latency of the last. */
+/** Reports the first responses' latencies. perf_analyzer documents these, but prints the latency of the last. */
 export function firstResponseNote({ firstResponse }: WindowResult, percentile: number | null): string {
   const percentiles = reportedPercentiles(percentile).map(
     (shown) => `p${shown} ${firstResponse.percentileUs(shown)} usec`,
@@ -42,7 +40,7 @@ export function firstResponseNote({ firstResponse }: WindowResult, percentile: n
   return `the latencies are those of the last response; of the first: avg ${toWholeUs(firstResponse.meanNs)} usec, ${percentiles.join(", ")}`;
 }
 
-/** All there is to say of periodic concurrency and of sessions, of which the original prints nothing. */
+/** Reports results of periodic concurrency and of sessions, for which perf_analyzer prints nothing. */
 export function silentNote({ window, outcome }: LevelResult, { target, outputs, measurement }: Plan): string {
   const { requestCount, responseCount, latency } = window;
   const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;

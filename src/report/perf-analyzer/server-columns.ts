@@ -1,10 +1,10 @@
 import type { ServerDelta } from "../../measure/server-delta.ts";
 
-/** Mean times of a model on the server, as the CSV has them. */
+/** Mean server times of a model for the CSV. */
 export interface MeanServerTimes {
-  /** Queue, compute, and cache. */
+  /** Sum of queue, compute, and cache. */
   readonly accountedNs: number;
-  /** Queue, compute input, infer and output, and with a cache its hits and misses. */
+  /** Returns queue, compute input, infer and output; with a cache also its hits and misses. */
   columnsNs(hasCache: boolean): number[];
 }
 
@@ -15,7 +15,9 @@ export function serverColumnNames(hasCache: boolean): string[] {
   return ["Network+Server Send/Recv", "Server Queue", ...compute, ...cache];
 }
 
-/** The means of a change of counters, each over its own occurrences, in whole nanoseconds as perf_analyzer rounds them. */
+/**
+ * Computes the mean times of an increase of counters, each over its own occurrences, in whole nanoseconds rounded like in perf_analyzer.
+ */
 export function meanServerTimes(delta: ServerDelta): MeanServerTimes {
   const mean = (totalNs: number, count: number): number => (count === 0 ? 0 : Math.floor(totalNs / count));
   const queueNs = mean(delta.queueNs, delta.queueCount);

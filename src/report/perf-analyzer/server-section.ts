@@ -1,12 +1,13 @@
 import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
 import type { Service } from "../../service/service.ts";
 
-/** The `Server:` section of a level, as perf_analyzer prints it. */
-
-/** Which of the models have a cache: one of them at all, and the measured one itself. */
+/** Whether any of the models has a cache, and whether the measured one has its own. */
 export type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
 
-/** Lines of the section, each with its line break; the models that the model calls stand below it, each indented further. */
+/**
+ * Formats the `Server:` section of a level like perf_analyzer. Each line has its line break; composing models are below their caller,
+ * indented further.
+ */
 export function formatServerSection(delta: ServerDelta, caches: ResponseCaches): string {
   return formatModel(delta, caches, 1)
     .map((line) => `${line}\n`)
@@ -34,7 +35,7 @@ interface AverageTimes {
   readonly computeUs: number;
   readonly cacheHitUs: number;
   readonly cacheMissUs: number;
-  /** Cache and compute together, over all successful requests. */
+  /** Sum of cache and compute, over all successful requests. */
   readonly cacheAndComputeUs: number;
 }
 
@@ -52,7 +53,7 @@ function averageTimes(delta: ServerDelta): AverageTimes {
   };
 }
 
-/** For a model that calls others, the averages of all models called, added up, and the caller's own cache, like perf_analyzer. */
+/** Returns the averages of a model, or of the models it calls, added up, with the caller's own cache, like perf_analyzer. */
 function timesOf(delta: ServerDelta): AverageTimes {
   const own = averageTimes(delta);
   if (delta.composing.length === 0) return own;
@@ -84,10 +85,10 @@ function timeLines(
     const compute = isAlone ? computeParts(delta) : ([["compute", times.computeUs]] as const);
     return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ...compute)})`];
   }
-  // The blank before nothing is the original's.
+  // perf_analyzer also prints the space before nothing.
   const miss = isAlone ? `(${parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(delta))})` : "";
   return [
-    // With a cache of its own the caller's average has little to do with those of the models it seldom calls.
+    // With its own cache, the caller's average has little relation to those of models that it rarely calls.
     !isAlone && caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
     `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
     `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec ${miss}`,

@@ -5,9 +5,7 @@ import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
-/** The `Measurement Settings` that perf_analyzer prints ahead of the levels. */
-
-/** The whole section, with the blank line after it. */
+/** Formats perf_analyzer's `Measurement Settings`, which precede the levels, with the blank line after it. */
 export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
   const { target } = plan;
   const kind = targetKindOf(target);
@@ -31,7 +29,7 @@ export function formatSettings({ plan, service, callMode, requestCount }: Prepar
 function windowLines(plan: Plan, callMode: "sync" | "async"): string[] {
   const { mode, percentile } = plan.measurement;
   const metric = callMode === "async" ? "throughput" : "latency and throughput";
-  // The missing blank after the percentile is the original's, and scripts look for it.
+  // perf_analyzer also omits the space after the percentile, and scripts rely on it.
   const stabilizing =
     percentile === null ? `  Stabilizing using average ${metric}` : `  Stabilizing using p${percentile}${metric}`;
   if (mode.kind === "count-windows") {
@@ -51,7 +49,7 @@ function windowLines(plan: Plan, callMode: "sync" | "async"): string[] {
   return [];
 }
 
-/** What the original says by default of windows although there are none: scripts may look for it. */
+/** perf_analyzer prints its default windows although there are none, and scripts may rely on it. */
 function periodicLines(plan: Plan): string[] {
   const mode = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 } as const;
   return windowLines({ ...plan, measurement: { ...plan.measurement, mode } }, "async");

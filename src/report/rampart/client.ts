@@ -4,8 +4,8 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../../measure/window.ts";
 
 /**
- * What measuring cost this client, as plain data: whether it, not the server, was the limit, and which figures its own lag is not small beside.
- * @param tokens of the window's requests; absent where none are measured
+ * Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and which figures its lag affects.
+ * @param tokens of the window's requests; absent when none are measured
  * @param isStreamed whether their answers were streamed
  */
 export function toClientJson(window: WindowResult, tokens?: TokenColumns, isStreamed = false): object {

@@ -2,7 +2,7 @@ import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
 import { formatCount } from "../../plan/units.ts";
 import { formatTable, formatUs, INDENTED_COLUMNS } from "./format.ts";
 
-/** Where the time goes on the server: the measured model and those that it calls, each below its caller. Empty when it calls none. */
+/** Formats the server's times of the measured model and of those that it calls, each below its caller. Empty when it calls none. */
 export function formatComposing(server: ServerDelta): string {
   if (server.composing.length === 0) return "";
   const rows: string[][] = [];

@@ -108,7 +108,7 @@ class RampartConsole implements Report {
     return this.plan.measurement.tokens?.isStreamed === true;
   }
 
-  /** Whether the load changes within a level, so that a time line tells more than its averages. */
+  /** Whether the load changes within a level, so that a time line shows more than averages. */
   private get isRamp(): boolean {
     return loadModeOf(this.plan.load).ramp?.(this.plan.load) !== undefined;
   }
@@ -155,7 +155,7 @@ class RampartConsole implements Report {
     return formatTable(header, rows);
   }
 
-  /** What a reader must know to trust a row. */
+  /** Formats warnings about a row. */
   private formatNotes(result: LevelResult): string {
     const { window, level, instability, unit } = result;
     const notes: string[] = [];
@@ -185,7 +185,7 @@ class RampartConsole implements Report {
     return `\n${describeLevel(this.plan.load, level)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
   }
 
-  /** What other measurements of a level said, by the latency that the limit is compared with. */
+  /** Formats the results of a level's other measurements, by the latency that is compared with the limit. */
   private formatRepeats(repeats: readonly LevelResult[]): string {
     const others = repeats.map((repeat) => {
       const latencyNs = stabilizingLatencyNs(repeat.window, this.plan.measurement.percentile);
@@ -233,7 +233,7 @@ class RampartConsole implements Report {
   }
 }
 
-/** @param isRamp lanes that do not send yet are no overhead, and cannot be told from those that lost time */
+/** @param isRamp lanes that do not send yet are not overhead, and look the same as lanes that lost time */
 function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean): string {
   const overhead = isRamp ? "" : `, overhead ${overheadPct.toFixed(2)} %`;
   return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;

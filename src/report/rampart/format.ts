@@ -1,19 +1,17 @@
 import { formatDurationNs } from "../../plan/units.ts";
 
-/** Text layout shared by Rampart's own reports. */
-
-/** Terminals and mails show this many characters per line without wrapping. */
+/** Terminals and emails show this number of characters per line without wrapping. */
 const MAX_COLUMNS = 80;
 /** The width of tables that are indented by two characters. */
 export const INDENTED_COLUMNS = MAX_COLUMNS - 2;
 const GAP = "  ";
 const MIN_PART_COLUMNS = 3;
-/** A column of sentences is wrapped to no less than this. */
+/** Minimum width of a wrapped column of sentences. */
 const MIN_TEXT_COLUMNS = 30;
 
 /**
- * A table with aligned columns: figures right, text left. Columns without a cell are left out. Where it is wider than `maxColumns` characters,
- * the widest column of sentences is wrapped, or the further columns follow below, each part with the first column in front.
+ * Formats a table with aligned columns: figures right, text left, without empty columns. When it is wider than `maxColumns` characters, the
+ * widest column of sentences is wrapped, or the remaining columns follow below, each part with the first column in front.
  */
 export function formatTable(
   header: readonly string[],
@@ -42,7 +40,7 @@ export function formatTable(
     (parts.at(-1) as string[][]).push(column);
     width += added;
   }
-  // A part with a single column left over reads badly.
+  // Avoid a part with a single column.
   const [before, rest] = parts.slice(-2);
   while (
     before !== undefined &&
@@ -54,7 +52,7 @@ export function formatTable(
   return parts.map((part) => joinColumns([first, ...part], rows.length)).join("\n\n");
 }
 
-/** The widest column of sentences; -1 without one. */
+/** Returns the widest column of sentences; -1 without one. */
 function findTextColumn(header: readonly string[], rows: readonly (readonly string[])[]): number {
   const isText = (at: number): boolean =>
     rows.every((row) => !/^[-\d]/.test(row[at] ?? "")) && rows.some((row) => / .* /.test(row[at] ?? ""));
@@ -68,7 +66,7 @@ function widthOf(header: readonly string[], rows: readonly (readonly string[])[]
   return Math.max(header[at]?.length ?? 0, ...rows.map((row) => row[at]?.length ?? 0));
 }
 
-/** A row of which one cell is spread over as many rows as it needs. */
+/** Splits a row with one wrapped cell into several rows. */
 function wrapCell(row: readonly string[], at: number, room: number): string[][] {
   const lines: string[] = [];
   for (const word of (row[at] ?? "").split(" ")) {
@@ -79,7 +77,7 @@ function wrapCell(row: readonly string[], at: number, room: number): string[][] 
   return lines.map((line, index) => row.map((cell, column) => (column === at ? line : index === 0 ? cell : "")));
 }
 
-/** Padded cells by column, the title and a rule first. */
+/** Pads the cells of each column, with the title and a rule first. */
 function toColumns(header: readonly string[], rows: readonly (readonly string[])[]): string[][] {
   return header
     .map((title, column) => ({ title, cells: rows.map((row) => row[column] ?? "") }))
@@ -101,12 +99,12 @@ function joinColumns(columns: readonly (readonly string[])[], rowCount: number):
   ).join("\n");
 }
 
-/** Microseconds in a readable unit. */
+/** Formats microseconds with a readable unit. */
 export function formatUs(us: number): string {
   return formatDurationNs(us * 1000);
 }
 
-/** A ratio as percent. */
+/** Formats a ratio in percent. */
 export function formatPct(ratio: number): string {
   return `${Number((ratio * 100).toPrecision(3))} %`;
 }

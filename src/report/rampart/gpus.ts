@@ -2,15 +2,13 @@ import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts"
 import { formatCount } from "../../plan/units.ts";
 import { formatPct } from "./format.ts";
 
-/** The server's GPU metrics of a level, in Rampart's own reports. */
-
-/** What stands for a GPU's readings; null where the server does not tell. */
+/** Summary of a GPU's samples; null when the server does not report the metric. */
 interface GpuSummary {
   readonly uuid: string;
   readonly utilizationMeanRatio: number | null;
   readonly powerMeanWatts: number | null;
   readonly powerLimitWatts: number | null;
-  /** From the first reading to the last one. */
+  /** From the first sample to the last. */
   readonly energyJoules: number | null;
   readonly memoryUsedMaxBytes: number | null;
   readonly memoryTotalBytes: number | null;
@@ -39,18 +37,18 @@ function summarise(tally: GpuTally): GpuSummary[] {
   }));
 }
 
-/** One reading spans no time; a counter that fell began anew with the server. */
+/** A single sample spans no time. A counter that decreased was restarted with the server. */
 function energySpent(series: GpuSeries | undefined): number | null {
   if (series === undefined || series.count < 2 || series.last < series.first) return null;
   return series.last - series.first;
 }
 
-/** The metrics as JSON; units are in the names. */
+/** Converts the metrics to JSON, with units in the names. */
 export function toGpuJson(tally: GpuTally): object {
   return { readings: tally.count, gpus: summarise(tally) };
 }
 
-/** A line per GPU. */
+/** Returns a line per GPU. */
 export function describeGpus(tally: GpuTally): string[] {
   if (tally.count === 0) return ["no metrics of the server were read in the measured time"];
   const readings = `${formatCount(tally.count)} reading${tally.count === 1 ? "" : "s"}`;

@@ -1,7 +1,7 @@
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { WindowResult } from "../../measure/window.ts";
 
-/** Requests in flight as plain data: those at the start and those sent are the ones that ended and those at the end. */
+/** Converts requests in flight to JSON. Those at the start plus the sent ones equal the ended ones plus those at the end. */
 export function toInFlightJson(window: WindowResult): object {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
   return {

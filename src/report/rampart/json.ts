@@ -35,7 +35,7 @@ export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Rep
   };
 }
 
-/** The report as plain data. */
+/** Converts the report to JSON. */
 export function toReportJson(plan: Plan, result: RunResult): object {
   const levels = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
   const repeats = describeRepeats(result);
@@ -147,7 +147,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
   };
 }
 
-/** Another measurement of a level. */
+/** Converts another measurement of a level to JSON. */
 function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult): object {
   return {
     outcome,
@@ -178,7 +178,7 @@ function toLatencyJson(tally: LatencyTally): object | null {
   };
 }
 
-/** The latencies in microseconds as a compressed HDR histogram, base64: the format that HdrHistogram's tools read and merge. */
+/** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */
 function encodeHistogram(tally: LatencyTally): string {
   const histogram = createHistogram(SIGNIFICANT_DIGITS);
   tally.forEach((us, count) => {

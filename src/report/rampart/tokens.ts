@@ -9,8 +9,6 @@ import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
 
-/** Tokens in Rampart's own reports. */
-
 const PERCENTILES = [50, 90, 99] as const;
 interface Statistics {
   readonly count: number;
@@ -20,7 +18,7 @@ interface Statistics {
   readonly percentiles: readonly number[];
 }
 
-/** The table of a level's tokens, and what makes it say something else than it seems to; indented, lines joined. */
+/** Formats the table of a level's tokens, and warnings about it; indented lines, joined. */
 export function formatTokens(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string {
   const rows = measuredRows(columns, isStreamed).map(([metric, name, { mean, max, percentiles }]) => {
     const format = isTimeMetric(metric) ? formatDurationNs : formatCount;
@@ -36,7 +34,7 @@ export function formatTokens(columns: TokenColumns, window: WindowResult, isStre
   return [...lines, ...notes].map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
 }
 
-/** Columns of a CSV for levels with tokens: times in microseconds, as all of the file's, and rates over the level's windows. */
+/** Columns of a CSV for levels with tokens: times in microseconds like in the whole file, and rates over the level's windows. */
 export const TOKEN_CSV_COLUMNS: readonly string[] = [
   "Output Tokens/Second",
   "Avg Output Tokens",
@@ -46,7 +44,7 @@ export const TOKEN_CSV_COLUMNS: readonly string[] = [
   ]),
 ];
 
-/** The cells of {@link TOKEN_CSV_COLUMNS}; empty where nothing was measured. */
+/** Returns the cells of {@link TOKEN_CSV_COLUMNS}; empty ones when nothing was measured. */
 export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string[] {
   const rows = new Map(measuredRows(columns, isStreamed).map(([metric, , statistics]) => [metric, statistics]));
   const time = (metric: TokenMetric): string[] => {
@@ -64,7 +62,7 @@ export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStr
   ];
 }
 
-/** A level's tokens as plain data: times in microseconds, rates over the level's own duration. */
+/** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
 export function toTokensJson(columns: TokenColumns, window: WindowResult, isStreamed: boolean): object {
   const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, percentiles }]) => {
     const isTime = isTimeMetric(metric);

@@ -2,11 +2,11 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 
-/** Profile exports, perf_analyzer's and our own, read request by request: files of any size need the memory of their longest request. */
+/** Reads profile exports of perf_analyzer and Rampart request by request, so that a file needs only the memory of its longest request. */
 
 /** One experiment of an export: a level of load. */
 export interface ExportedExperiment {
-  /** `concurrency` or `request_rate`; as written. */
+  /** `concurrency` or `request_rate`, as written. */
   readonly mode: string;
   readonly value: number;
   readonly requestCount: number;
@@ -18,36 +18,35 @@ export interface ExportedExperiment {
 export interface ExportedRequest {
   /** Index of its experiment. */
   readonly experiment: number;
-  /** When it was sent, in epoch nanoseconds. */
+  /** Time of sending, in epoch nanoseconds. */
   readonly timestampNs: bigint;
   /** Correlation id of its sequence; undefined without one. */
   readonly sequenceId: number | undefined;
-  /** Inputs by name; the OpenAI kinds have `payload`, the request's body as text. */
+  /** Inputs by name. For OpenAI kinds: `payload`, the request's body as text. */
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** When each response came, in nanoseconds after `timestampNs`. */
+  /** Time of each response, in nanoseconds after `timestampNs`. */
   readonly responseOffsetsNs: readonly number[];
-  /** Outputs by name, of each response; the OpenAI kinds have `response`, what was read as text. */
+  /** Outputs by name, of each response. For OpenAI kinds: `response`, the received text. */
   readonly responses: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An export that was looked through once. */
+/** An export, with the fields that were found in a first pass. */
 export interface ProfileExport {
   readonly path: string;
   readonly version: string;
   /** `openai`, `triton`, … */
   readonly serviceKind: string;
-  /** The path of the service that was asked, without the host; may be empty. */
+  /** Path of the service, without the host; may be empty. */
   readonly endpoint: string;
   readonly experiments: readonly ExportedExperiment[];
-  /** All requests in the file's order. Reads the file again at each call. Throws `UserError` where the file is wrong. */
+  /** Returns all requests in order. Reads the file again at each call. @throws UserError when the file is not valid */
   requests(): Generator<ExportedRequest>;
 }
 
 /**
- * Looks through an export: what it is about stands at its end.
- *
- * @param open gives the bytes from the start; the file by default
- * @throws UserError when the file cannot be read or is no profile export; names the file, the place and the byte
+ * Opens an export. Reads it once, because its description is at its end.
+ * @param open returns the bytes from the start; default: the file's
+ * @throws UserError with file, position and byte when the file cannot be read or is not a profile export
  */
 export function openProfileExport(path: string, open: () => ByteSource = () => openFile(path)): ProfileExport {
   const head = withScanner(path, open, readHead);
@@ -153,7 +152,7 @@ function readRequest(scanner: JsonScanner, experiment: number): ExportedRequest 
   return { experiment, timestampNs, sequenceId, inputs, responseOffsetsNs, responses };
 }
 
-/** Nothing is answered before it is sent, and responses stand in the order in which they came: else the numbers mean nothing. */
+/** A response before its request, or out of order, would make the numbers meaningless. */
 function checkOrder(scanner: JsonScanner, sentNs: bigint, timesNs: readonly bigint[]): void {
   let beforeNs = sentNs;
   for (let index = 0; index < timesNs.length; index++) {
@@ -172,7 +171,7 @@ function readOutputs(scanner: JsonScanner): Record<string, unknown>[] {
   return outputs.map((output) => (typeof output === "object" && output !== null ? output : {}));
 }
 
-/** Integers of any length: time stamps have 19 digits, of which a number keeps 16. */
+/** Reads integers of any length: timestamps have 19 digits, more than a number can hold. */
 function readIntegers(scanner: JsonScanner): bigint[] {
   const text = scanner.text();
   if (!text.startsWith("[")) scanner.fail("an array is missing");
@@ -202,7 +201,7 @@ function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: Js
   }
 }
 
-/** The bytes of a file. Throws `UserError` when it cannot be read. */
+/** Opens a file's bytes. @throws UserError when it cannot be read */
 export function openFile(path: string): ByteSource {
   const toError = (error: unknown): UserError =>
     new UserError([

@@ -1,15 +1,13 @@
 import { JsonScanner } from "../../inputs/json-scanner.ts";
 import { openFile } from "./profile-export.ts";
 
-/** Values of JSON files as they stand there, for files that are put together from others. */
-
-/** A part of a profile export's first experiment: its text as written. */
+/** A part of a profile export's first experiment, as written, for files that are composed of others. */
 export interface RawPart {
   readonly key: "experiment" | "request" | "window_boundaries";
   readonly text: string;
 }
 
-/** The parts of an export's first experiment in the file's order, request by request. @throws UserError where the file is wrong */
+/** Returns the parts of an export's first experiment in order, request by request. @throws UserError when the file is not valid */
 export function* readRawParts(path: string): Generator<RawPart> {
   const source = openFile(path);
   try {
@@ -35,7 +33,7 @@ function* readExperiment(scanner: JsonScanner): Generator<RawPart> {
   }
 }
 
-/** The texts of some members of a file's object; what is not there is not in it. @throws UserError where the file is wrong */
+/** Returns the texts of some members of a file's object, without missing ones. @throws UserError when the file is not valid */
 export function readRawMembers<K extends string>(path: string, keys: readonly K[]): Partial<Record<K, string>> {
   const source = openFile(path);
   try {

@@ -1,4 +1,5 @@
 import type { Dataset } from "../../inputs/dataset.ts";
+import type { HeldEntries } from "../../inputs/held-entries.ts";
 import { applyShapes } from "../../inputs/shapes.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
@@ -47,12 +48,17 @@ export interface Session {
   counters(): Promise<ServerCounters[] | undefined>;
 }
 
-/** Opens the plan's target; starts the embedded one first. @param signal shortens timeouts when interrupted */
+/**
+ * Opens the plan's target; starts the embedded one first.
+ * @param signal shortens timeouts when interrupted
+ * @param held the entries of the plan's input file; default: the file is read
+ */
 export async function openTarget(
   plan: Plan,
   observer: RunObserver,
   search: LevelSearch,
   signal: RunSignal,
+  held?: HeldEntries,
 ): Promise<Target> {
   const started = await startOwnTarget(plan.target);
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
@@ -85,7 +91,7 @@ export async function openTarget(
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, found.shapes ?? {});
       let service: Service = { ...found, model: shaped.model };
-      const dataset = await loadInputs(plan, service.model);
+      const dataset = await loadInputs(plan, service.model, held);
       if (others.length > 0) service = shareAmong(service, plan);
       if (service.batchSize > 1) (await import("../../inputs/batches.ts")).checkBatches(dataset, service);
       if (service.sharedMemory !== undefined) {

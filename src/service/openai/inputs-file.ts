@@ -26,7 +26,7 @@ export async function* formatInputsFile(
 }
 
 /** Returns one element of `data`. Triton's tensors are its direct members. */
-function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
+export function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
   const timestamp = listOf("timestamp", payload.timestampMs);
   const delay = listOf("delay", payload.delayMs);
   const session = listOf("session_id", payload.sessionId);

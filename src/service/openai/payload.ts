@@ -168,13 +168,6 @@ export function finishPayload(
   };
 }
 
-/** The text whose tokens are the request's input length: all messages' contents, or all texts, joined by spaces. */
-export function inputText(entry: PromptEntry): string {
-  return [entry.system, entry.userContext, ...entry.texts, ...(entry.passages ?? [])]
-    .filter((text) => text !== undefined && text !== "")
-    .join(" ");
-}
-
 /** Chooses the model of an entry without one. */
 export function selectModel({ models, modelSelection, seed }: LayoutSettings, position: number): string {
   const index =

@@ -4,7 +4,7 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, tooLarge } from "../failure.ts";
 import type { Header, WireRequest } from "../request.ts";
-import { addResponse, expectResponses, isTooLarge, type StreamedResponse } from "../streamed-responses.ts";
+import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
 import { sameBytes, toFailure } from "./grpc-js-calls.ts";
 import type { JsLane } from "./grpc-js-lane.ts";
 
@@ -62,26 +62,14 @@ export class JsSlot {
     if (!call.isActive) return;
     this.lastReceivedNs = readNs;
     const kept = this.keepsBodies ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
-    addResponse(call, response, readNs, kept);
-    if (isTooLarge(call, this.options.maxResponseBytes)) {
+    if (!addResponse(call, response, readNs, kept, isOver, this.options))
       this.cancel(tooLarge(this.options.maxResponseBytes));
-      return;
-    }
-    if (!isOver) {
-      this.options.onResponse?.(call);
-      return;
-    }
-    call.isActive = false;
-    this.options.onDone(call);
   }
 
   fail(failure: Failure): void {
     const call = this.call;
     if (!call.isActive) return;
-    call.endNs = nowNs();
-    call.firstByteNs = call.endNs;
-    call.failure = failure;
-    call.isActive = false;
+    call.fail(failure, nowNs());
     this.options.onDone(call);
   }
 

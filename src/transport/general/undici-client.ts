@@ -246,11 +246,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.isOver = true;
     leave?.();
     const call = this.call;
-    if (failure.kind !== "http") call.endNs = nowNs();
-    if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
-    call.failure = failure;
-    call.isActive = false;
-    call.isSending = false;
+    call.fail(failure, failure.kind === "http" ? call.endNs : nowNs());
     this.options.onDone(call);
   }
 }

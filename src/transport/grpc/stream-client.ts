@@ -8,13 +8,7 @@ import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import { latin1Text } from "../latin1.ts";
 import type { Endpoint, Header } from "../request.ts";
 import { StampScratch } from "../stamp-scratch.ts";
-import {
-  addResponse,
-  expectResponses,
-  isTooLarge,
-  type ReadStreamed,
-  type StreamedResponse,
-} from "../streamed-responses.ts";
+import { addResponse, expectResponses, type ReadStreamed, type StreamedResponse } from "../streamed-responses.ts";
 import type { Channel, ChannelUser } from "./channel.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
@@ -242,27 +236,14 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.lastReceivedNs = readNs;
     // The next read overwrites a view.
     const kept = this.keeps ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
-    addResponse(call, response, atNs, kept);
-    if (isTooLarge(call, this.options.maxResponseBytes)) {
+    if (!addResponse(call, response, atNs, kept, isOver, this.options))
       this.cancel(tooLarge(this.options.maxResponseBytes));
-      return;
-    }
-    if (!isOver) {
-      this.options.onResponse?.(call);
-      return;
-    }
-    call.isActive = false;
-    this.options.onDone(call);
   }
 
   fail(failure: Failure): void {
     const call = this.call;
     if (!call.isActive) return;
-    call.endNs = nowNs();
-    if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
-    call.failure = failure;
-    call.isActive = false;
-    call.isSending = false;
+    call.fail(failure, nowNs());
     this.options.onDone(call);
   }
 

@@ -218,11 +218,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, Channe
   private fail(failure: Failure): void {
     const call = this.call;
     if (!call.isActive) return;
-    call.endNs = nowNs();
-    if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
-    call.failure = failure;
-    call.isActive = false;
-    call.isSending = false;
+    call.fail(failure, nowNs());
     this.options.onDone(call);
   }
 }

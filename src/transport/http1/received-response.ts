@@ -75,11 +75,8 @@ export class ReceivedResponse implements ResponseSink {
   fail(failure: Failure): void {
     const { call } = this;
     if (!call.isActive) return;
-    if (failure.kind !== "http" && failure.kind !== "unreadable") call.endNs = nowNs();
-    if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
-    call.failure = failure;
-    call.isActive = false;
-    call.isSending = false;
+    const hasEnded = failure.kind === "http" || failure.kind === "unreadable";
+    call.fail(failure, hasEnded ? call.endNs : nowNs());
     this.reset();
     this.options.onDone(call);
   }

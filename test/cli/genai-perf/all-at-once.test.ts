@@ -77,7 +77,7 @@ const rounds: readonly (readonly [name: string, args: string, code: number, line
   ],
 ];
 
-describe("all that is wrong is told at once", () => {
+describe("all problems are reported together", () => {
   for (const [name, args, code, expected] of rounds)
     test(name, async () => {
       const told = await tell(args);

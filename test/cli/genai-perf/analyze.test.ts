@@ -147,7 +147,7 @@ describe("genai-perf analyze", () => {
     });
   });
 
-  test("a point that fails is told, the others go on, and the exit code is 1", LIMIT, async () => {
+  test("a failed point is reported, the others are measured, and the exit code is 1", LIMIT, async () => {
     const answer: Answer = (response, request) => {
       if ((texts([request.body])[0] ?? "").length < 100) answerChat(response, request);
       else response.writeHead(500).end('{"error":{"message":"too long"}}');
@@ -168,7 +168,7 @@ describe("genai-perf analyze", () => {
     });
   });
 
-  test("what is wrong with every point is told once, and an earlier summary stays", LIMIT, async () => {
+  test("a problem of every point is reported once, and an earlier summary is kept", LIMIT, async () => {
     await withBench(answerChat, async (bench) => {
       const file = join(bench.folder, "bad.jsonl");
       await writeFile(file, '{"text":"x"}\nnot json\n');
@@ -184,7 +184,7 @@ describe("genai-perf analyze", () => {
 });
 
 describe("checkpoints", () => {
-  test("after Ctrl-C the same command goes on where it was; other settings are measured anew", LIMIT, async () => {
+  test("after Ctrl-C the same command continues; other settings are measured again", LIMIT, async () => {
     await withBench(answerChat, async (bench) => {
       const args = analyze(bench, "concurrency", "--sweep-list", "1,2,3", "--enable-checkpointing");
       const first = await bench.run(args, (index, interrupt) => {
@@ -252,24 +252,28 @@ describe("checkpoints", () => {
     });
   });
 
-  test("failed requests are not kept, and a file that is no checkpoint is refused and left alone", LIMIT, async () => {
-    const answer: Answer = (response, request) =>
-      request.index === 3 ? response.writeHead(500).end() : answerChat(response, request);
-    await withBench(answer, async (bench) => {
-      const args = analyze(bench, "concurrency", "--sweep-list", "1,2", "--enable-checkpointing");
-      const first = await bench.run(args);
-      assert.equal(first.code, 1);
-      const second = await bench.run(args);
-      // The first point again, and not the second.
-      assert.equal(second.received.length, 10);
-      const path = join(bench.folder, "kept", "checkpoint.json");
-      await writeFile(path, '{"Results": 3}');
-      const third = await bench.run(args);
-      assert.deepEqual([third.code, third.received.length], [1, 0]);
-      assert.match(third.err, /checkpoint\.json: is no checkpoint[\s\S]*--checkpoint-dir/);
-      assert.equal(await readFile(path, "utf8"), '{"Results": 3}');
-    });
-  });
+  test(
+    "failed requests are not stored, and a file that is not a checkpoint is rejected and left unchanged",
+    LIMIT,
+    async () => {
+      const answer: Answer = (response, request) =>
+        request.index === 3 ? response.writeHead(500).end() : answerChat(response, request);
+      await withBench(answer, async (bench) => {
+        const args = analyze(bench, "concurrency", "--sweep-list", "1,2", "--enable-checkpointing");
+        const first = await bench.run(args);
+        assert.equal(first.code, 1);
+        const second = await bench.run(args);
+        // The first point again, and not the second.
+        assert.equal(second.received.length, 10);
+        const path = join(bench.folder, "kept", "checkpoint.json");
+        await writeFile(path, '{"Results": 3}');
+        const third = await bench.run(args);
+        assert.deepEqual([third.code, third.received.length], [1, 0]);
+        assert.match(third.err, /checkpoint\.json: is no checkpoint[\s\S]*--checkpoint-dir/);
+        assert.equal(await readFile(path, "utf8"), '{"Results": 3}');
+      });
+    },
+  );
 });
 
 describe("the search for the highest load", () => {
@@ -278,7 +282,7 @@ describe("the search for the highest load", () => {
     setTimeout(() => answerChat(response, request), request.inFlight > 4 ? 400 : 30);
   };
 
-  test("finds the knee, shows every point, and says what breaks", LIMIT, async () => {
+  test("finds the knee, shows every point, and names the broken limits", LIMIT, async () => {
     await withBench(knee, async (bench) => {
       const search = [
         "--sweep-range",
@@ -357,7 +361,7 @@ describe("the search for the highest load", () => {
     });
   });
 
-  test("says so when the client may have been the limit", LIMIT, async () => {
+  test("warns when the client may have been the limit", LIMIT, async () => {
     // The server is in the same process: while it is busy, so is the client.
     const busy: Answer = (response, request) => {
       const end = performance.now() + 60;

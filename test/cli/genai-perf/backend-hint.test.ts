@@ -16,7 +16,7 @@ test("a model's inputs say its backend", () => {
   for (const [inputs, backend] of cases) assert.equal(backendOf(inputs), backend);
 });
 
-test("a model that takes something else is named with what it takes", async () => {
+test("a model with other inputs is named with them", async () => {
   const plan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
   const mock = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   try {

@@ -73,7 +73,7 @@ test("a template is written once", () => {
   assert.equal(readFileSync(path, "utf8"), golden("template.txt"));
 });
 
-test("a file gives the settings that flags would give", () => {
+test("a file sets the same settings as flags", () => {
   const fromFile = readGood("config", "-f", file("cfg.yaml", CONFIG)).settings;
   const fromFlags = readGood(
     "profile",
@@ -155,7 +155,7 @@ rampart: {request_rate_distribution: gamma, plot_formats: "svg, html", search_li
   assert.deepEqual(settings.rampart.searchLimits, { request_latency: 9 });
 });
 
-test("errors name line, column and the nearest key, all at once", () => {
+test("errors name line, column and the nearest key, all of them together", () => {
   const { problems } = readYaml(`model_names: tiny
 endpont: {}
 endpoint:
@@ -194,7 +194,7 @@ analyze:
   );
 });
 
-test("what is no YAML, or no file, is told with its place", () => {
+test("invalid YAML and missing files are reported with their position", () => {
   assert.match(readYaml("a: [1, 2").problems[0]?.path ?? "", /^cfg\.yaml:1:/);
   assert.match(readYaml("endpoint:\n  url: a\n  url: b\n").problems[0]?.path ?? "", /^cfg\.yaml:3:3$/);
   assert.match(readYaml("- a\n").problems[0]?.message ?? "", /must hold keys/);
@@ -202,7 +202,7 @@ test("what is no YAML, or no file, is told with its place", () => {
   assert.match(readBad("config", "-f", join(folder, "none.yaml")).join(), /cannot be read/);
 });
 
-test("an empty value says nothing, except for the model", () => {
+test("an empty value means not given, except for the model", () => {
   const { problems, settings } = readYaml("model_names:\nendpoint:\n  url:\ninput:\n  audio:\n");
   assert.deepEqual(
     problems.map(({ path, message }) => `${path} ${message}`),
@@ -298,7 +298,7 @@ test("the exported configuration is the original's, byte by byte", () => {
     assert.equal(inputConfigOf(...args), golden(`input-config-${name}.txt`), name);
 });
 
-test("payload files, sessions and floats are exported as the original does", () => {
+test("payload files, sessions and floats are exported like in GenAI-Perf", () => {
   const path = file("sessions.jsonl", "{}\n");
   const args = ["profile", ...SMALL, "--endpoint-type", "chat", "--input-file", `payload:${path}`];
   const text = inputConfigOf(...args, "--session-concurrency", "2");

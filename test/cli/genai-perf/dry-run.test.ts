@@ -54,7 +54,7 @@ describe("--dry-run", () => {
     assert.equal(requestCount, printed.measurement.mode.count);
   });
 
-  test("what a run would refuse is refused", LIMIT, async () => {
+  test("rejects what a run would reject", LIMIT, async () => {
     for (const [args, message] of [
       [["--header", "nocolon"], /--header: a header without a colon/],
       [["--tokenizer", "/nowhere/at/all"], /\/nowhere\/at\/all/],

@@ -21,7 +21,7 @@ for (const subcommand of SUBCOMMANDS) {
     );
   });
 
-  test(`${subcommand}: what a flag sets has the original's default`, () => {
+  test(`${subcommand}: settings of flags have GenAI-Perf's defaults`, () => {
     for (const [names, fallback] of ORIGINAL_FLAGS[subcommand]) {
       const flag = known.find((one) => one.names.join(" ") === names) as GenaiFlag;
       if (fallback === undefined) assert.equal(flag.at, undefined, names);
@@ -43,7 +43,7 @@ for (const subcommand of SUBCOMMANDS) {
       assert.ok(line.length <= 98 || line.startsWith("  -"), line);
   });
 
-  test(`${subcommand}: no name stands for two flags`, () => {
+  test(`${subcommand}: no two flags share a name`, () => {
     const names = flags.flatMap((flag) => [...flag.names, ...(flag.documentedNames ?? [])]);
     assert.equal(new Set(names).size, names.length);
   });
@@ -60,7 +60,7 @@ function keysBelow(entries: readonly (YamlKey | YamlGroup)[], above = ""): strin
   );
 }
 
-test("every key of an option stands in the file once, and every setting of a flag has a key", () => {
+test("every key of an option is in the file once, and every setting of a flag has a key", () => {
   const keys = ALL_OPTIONS.flatMap(({ key }) => (key === undefined ? [] : [key]));
   assert.equal(new Set(keys).size, keys.length);
   assert.deepEqual(keysBelow(YAML_KEYS).sort(), [...keys].sort());
@@ -68,7 +68,7 @@ test("every key of an option stands in the file once, and every setting of a fla
   assert.deepEqual(settings, ["templateFile", "isVerbose"]);
 });
 
-test("the original's keys stand in its order, and Rampart's follow in one group", () => {
+test("GenAI-Perf's keys are in its order, followed by Rampart's in one group", () => {
   const template = golden("template.txt");
   const names = keysBelow(YAML_KEYS.filter(({ key }) => key !== "rampart")).map((key) => key.split(".").at(-1));
   const written = [...template.matchAll(/^ +(?:# +)?([a-z_]+):/gm)].map(([, key]) => key);
@@ -126,7 +126,7 @@ function typeFor(at: string): string {
   return /^input\.(image|audio)\./.test(at) ? "multimodal" : "kserve";
 }
 
-test("every flag that stores a value changes exactly what it names, by every spelling", () => {
+test("every flag that stores a value changes only its own setting, under each of its names", () => {
   const flags = flagsOf("profile").filter(
     ({ at, isOwn, isLater }) => at !== undefined && isOwn !== true && isLater !== true,
   );

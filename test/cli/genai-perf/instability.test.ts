@@ -21,7 +21,7 @@ function command(name: string, { url, folder }: Bench, ...more: readonly string[
 }
 
 describe("a measurement that is not stable", () => {
-  test("fails a profile, which says why and keeps its report", LIMIT, async () => {
+  test("fails a profile, which explains why and keeps its report", LIMIT, async () => {
     await withBench(answerUnevenly, async (bench) => {
       const { code, out, err } = await bench.run(command("profile", bench, "--concurrency", "2", ...STRICT));
       assert.equal(code, 1, err);

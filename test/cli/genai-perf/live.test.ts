@@ -31,7 +31,7 @@ test("--live draws the run's state while it lasts, and is gone when the report c
   assert.match(out, /Request Count/);
 });
 
-test("a Ctrl-C takes the view off the terminal before anything is said of it", LIMIT, async () => {
+test("Ctrl-C removes the view from the terminal before anything else is printed", LIMIT, async () => {
   const listening = Promise.withResolvers<() => void>();
   let isAsked = false;
   const onErr = (text: string): void => {

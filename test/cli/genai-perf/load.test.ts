@@ -86,17 +86,21 @@ const entries = (...timesMs: number[]): object[] =>
   timesMs.map((timestamp) => ({ timestamp, text_input: `at ${timestamp}` }));
 
 describe("the load of genai-perf profile", () => {
-  test("--concurrency-limit: never more at once, all of them sent, and what waited is told", LIMIT, async () => {
-    const args = ["--request-rate", "40", "--request-count", "40", "--concurrency-limit", "3"];
-    const { code, err, outstanding } = await profile(120, args);
-    assert.equal(code, 0, err);
-    assert.equal(outstanding.length, 40);
-    assert.equal(Math.max(...outstanding), 3);
-    assert.match(err, /(3[0-9]) requests were due while 3 were outstanding, and were delayed by [\d.]+ m?s at most/);
-    assert.match(err, /from when it was due they are [\d.]+ m?s on average, [\d.]+ m?s at p99/);
-  });
+  test(
+    "--concurrency-limit: limits requests in flight, sends all of them, and reports the delayed ones",
+    LIMIT,
+    async () => {
+      const args = ["--request-rate", "40", "--request-count", "40", "--concurrency-limit", "3"];
+      const { code, err, outstanding } = await profile(120, args);
+      assert.equal(code, 0, err);
+      assert.equal(outstanding.length, 40);
+      assert.equal(Math.max(...outstanding), 3);
+      assert.match(err, /(3[0-9]) requests were due while 3 were outstanding, and were delayed by [\d.]+ m?s at most/);
+      assert.match(err, /from when it was due they are [\d.]+ m?s on average, [\d.]+ m?s at p99/);
+    },
+  );
 
-  test("without a limit requests do not wait for each other, and nothing is told", LIMIT, async () => {
+  test("without a limit requests do not wait for each other, and nothing is reported", LIMIT, async () => {
     const { code, err, outstanding } = await profile(120, ["--request-rate", "40", "--request-count", "40"]);
     assert.equal(code, 0, err);
     assert.ok(Math.max(...outstanding) > 3);
@@ -129,7 +133,7 @@ describe("the load of genai-perf profile", () => {
     assert.doesNotMatch(err, /before the load was reached/);
   });
 
-  test("a run that is over before its ramp says so", LIMIT, async () => {
+  test("a run that ends before its ramp is reported", LIMIT, async () => {
     const args = ["--concurrency", "5", "--concurrency-ramp-duration", "60", "--request-count", "10"];
     const { code, err, outstanding } = await profile(1, args);
     assert.deepEqual([code, Math.max(...outstanding)], [0, 1], err);
@@ -159,16 +163,20 @@ describe("the load of genai-perf profile", () => {
     },
   );
 
-  test("--fixed-schedule-auto-offset, --fixed-schedule-speed: at once, and so many times as fast", LIMIT, async () => {
-    const startMs = performance.now();
-    const args = ["--fixed-schedule-auto-offset", "--fixed-schedule-speed", "10"];
-    const { code, err, prompts, sentMs } = await profile(1, args, entries(900_000, 901_000, 903_000));
-    assert.equal(code, 0, err);
-    assert.deepEqual(prompts, ["at 900000", "at 901000", "at 903000"]);
-    assert.ok((sentMs[2] as number) > 250, sentMs.join());
-    assert.ok(performance.now() - startMs < 20_000);
-    assert.doesNotMatch(err, /left out/);
-  });
+  test(
+    "--fixed-schedule-auto-offset, --fixed-schedule-speed: starts immediately, and replays this many times as fast",
+    LIMIT,
+    async () => {
+      const startMs = performance.now();
+      const args = ["--fixed-schedule-auto-offset", "--fixed-schedule-speed", "10"];
+      const { code, err, prompts, sentMs } = await profile(1, args, entries(900_000, 901_000, 903_000));
+      assert.equal(code, 0, err);
+      assert.deepEqual(prompts, ["at 900000", "at 901000", "at 903000"]);
+      assert.ok((sentMs[2] as number) > 250, sentMs.join());
+      assert.ok(performance.now() - startMs < 20_000);
+      assert.doesNotMatch(err, /left out/);
+    },
+  );
 
   test(
     "a part of a schedule without entries is refused before anything is sent, and leaves nothing",

@@ -132,7 +132,7 @@ const even = { "profile_export.json": share((index) => index % 2 === 0), "profil
 const odd = { "profile_export.json": share((index) => index % 2 === 1), "profile_export_genai_perf.json": REPORT };
 
 describe("genai-perf process-export-files", () => {
-  test("a run that is dealt to two hosts comes out as the whole run, to the last digit shown", async () => {
+  test("a run that is split between two hosts equals the whole run, to the last digit", async () => {
     const { code, out, err, results } = await merge({ b: odd, a: even, "c/empty": {} });
     assert.equal(code, 0, err);
     assert.equal(
@@ -177,7 +177,7 @@ describe("genai-perf process-export-files", () => {
     assert.match(alone.err, /--plot-formats needs --generate-plots/);
   });
 
-  test("a host's artifact folder may be copied whole, and its export lies one folder deeper", async () => {
+  test("a host's artifact folder may be copied whole, with its export one folder deeper", async () => {
     const flat = await merge({ b: odd, a: even });
     const deep = await merge({ "b/tiny-run": odd, "b/tiny-run/plots": {}, "a/tiny-run": even }, "--generate-plots");
     assert.equal(deep.code, 0, deep.err);
@@ -188,7 +188,7 @@ describe("genai-perf process-export-files", () => {
     assert.deepEqual(options[0].xAxis[0].data, ["a", "b"], "hosts, not artifact folders");
   });
 
-  test("runs one after another: the time between is left out and told", async () => {
+  test("runs one after another: the gap between them is removed and reported", async () => {
     const hour = 3_600_000_000_000n;
     const later = { ...odd, "profile_export.json": share((index) => index % 2 === 1, hour) };
     const together = await merge({ a: even, b: odd });
@@ -203,7 +203,7 @@ describe("genai-perf process-export-files", () => {
     assert.ok(rates[0] / rates[1] > 1.6 && rates[0] / rates[1] < 2, rates.join());
   });
 
-  test("loads that differ are told: a sweep's points would be merged like hosts", async () => {
+  test("different loads are reported, because a sweep's points would be merged like hosts", async () => {
     const report = REPORT.replace('"concurrency": 2', '"concurrency": 4');
     const { code, err, results } = await merge({ a: even, b: { ...odd, "profile_export_genai_perf.json": report } });
     assert.equal(code, 0, err);
@@ -211,7 +211,7 @@ describe("genai-perf process-export-files", () => {
     assert.ok(results.has(`${NAME}.json`));
   });
 
-  test("GPU metrics are averaged or the greatest, as the original has it; --profile-export-file names the files", async () => {
+  test("GPU metrics are averages or maxima, like in GenAI-Perf; --profile-export-file names the files", async () => {
     const withGpu = (watts: number, memory: number): string => {
       const gpu = {
         gpu_power_usage: { unit: "W", gpu0: { avg: watts, p99: 9 } },

@@ -38,7 +38,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 describe("an interrupted profile", () => {
-  test("exits with 1 and a report on what was measured until then", LIMIT, async () => {
+  test("exits with 1 and a report on the measurements so far", LIMIT, async () => {
     let interrupt: (() => void) | undefined;
     const ran = await runChat(() => ["--request-count", "1000"], {
       onListening: (callback) => {
@@ -55,7 +55,7 @@ describe("an interrupted profile", () => {
     assert.ok(ran.requestCount < 1000);
   });
 
-  test("that is not awaited, at the second Ctrl-C, leaves no file that is not whole", LIMIT, async () => {
+  test("when not awaited after a second Ctrl-C, leaves no partial file", LIMIT, async () => {
     const asked = Promise.withResolvers<void>();
     // Answers nothing: the first Ctrl-C waits for an answer.
     const server = createServer((request) => void request.resume().on("end", asked.resolve));
@@ -76,7 +76,7 @@ describe("an interrupted profile", () => {
 });
 
 describe("a server that is another than the user thinks", () => {
-  test("a web page is no answer of a chat: exit code 1, and what came", LIMIT, async () => {
+  test("a web page is not a chat answer: exit code 1, and the page's title", LIMIT, async () => {
     const ran = await runChat(() => ["--request-count", "3"], { answer: answerPage });
     assert.equal(ran.code, 1);
     assert.match(ran.err, /3 of 3 requests failed/);
@@ -84,7 +84,7 @@ describe("a server that is another than the user thinks", () => {
   });
 
   for (const type of ["embeddings", "rankings"])
-    test(`a web page is no answer of ${type}`, LIMIT, async () => {
+    test(`a web page is not an answer of ${type}`, LIMIT, async () => {
       const ran = await runChat(() => ["--endpoint-type", type, "--request-count", "3"], { answer: answerPage });
       assert.equal(ran.code, 1);
       assert.match(ran.err, /3 of 3 requests failed/);
@@ -99,7 +99,7 @@ describe("a server that is another than the user thinks", () => {
     assert.ok(ran.err.includes(`is there a server at ${url}? --url names it`), ran.err);
   });
 
-  test("an error of several lines is told in one", LIMIT, async () => {
+  test("an error of several lines is printed in one", LIMIT, async () => {
     const answer = (response: ServerResponse): void => void response.writeHead(500).end("boom\n  at line two\n");
     const ran = await runChat(() => ["--request-count", "2"], { answer });
     assert.equal(ran.code, 1);
@@ -107,7 +107,7 @@ describe("a server that is another than the user thinks", () => {
   });
 });
 
-test("without a tokenizer and the server's counts there is no token throughput, not one of 0", LIMIT, async () => {
+test("without a tokenizer and the server's counts there is no token throughput, instead of 0", LIMIT, async () => {
   await inFolder({ "in.jsonl": '{"text":"hello"}\n' }, async (cwd) => {
     const args = ["--tokenizer", "none", "--input-file", join(cwd, "in.jsonl"), "--request-count", "2"];
     const event = JSON.stringify({ choices: [{ delta: { content: "the" }, finish_reason: "stop" }] });
@@ -119,7 +119,7 @@ test("without a tokenizer and the server's counts there is no token throughput, 
   });
 });
 
-describe("what cannot be run is told", () => {
+describe("settings that cannot be run are reported", () => {
   const wrong: readonly (readonly [name: string, args: readonly string[], code: number, parts: readonly string[]])[] = [
     [
       "flags that exclude each other, and all wrong values beside them",

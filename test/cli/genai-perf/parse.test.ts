@@ -57,7 +57,7 @@ test("values follow or are attached, switches have none, lists take all that fol
     assert.deepEqual(flagsIn(...args), expected, args.join(" "));
 });
 
-test("a beginning that fits one of the original's flags stands for it; Rampart's own take no part", () => {
+test("a unique prefix of one of GenAI-Perf's flags is accepted; Rampart's own take no part", () => {
   assert.deepEqual(flagsIn("--conc", "3"), ["--concurrency=3"]);
   assert.deepEqual(flagsIn("--stab=5"), ["-s=5"]);
   assert.deepEqual(flagsIn("--server-metrics", "http://a:1/metrics"), ["--server-metrics-url=http://a:1/metrics"]);
@@ -71,7 +71,7 @@ test("a beginning that fits one of the original's flags stands for it; Rampart's
   );
 });
 
-test("what follows -- is passed on untouched", () => {
+test("arguments after -- are passed on unchanged", () => {
   const result = readGood("profile", "-m", "a", "--", "--max-threads", "4", "--", "-v");
   assert.deepEqual(result.settings.passThrough, ["--max-threads", "4", "--", "-v"]);
   assert.equal(result.settings.isVerbose, false);
@@ -83,7 +83,7 @@ test("help and version are found where argparse finds them", () => {
   assert.deepEqual(parseCommand(["analyze", "-m", "a", "--help"]), { kind: "help", subcommand: "analyze" });
 });
 
-test("usage errors have argparse's words, all of them at once", () => {
+test("usage errors have argparse's words, all of them together", () => {
   for (const [args, messages] of [
     [[], ["the following arguments are required: subcommand"]],
     [
@@ -120,7 +120,7 @@ test("usage errors have argparse's words, all of them at once", () => {
   }
 });
 
-test("values have argparse's errors too, all of them at once", () => {
+test("values have argparse's errors too, all of them together", () => {
   for (const [args, messages] of [
     [["--concurrency", "x"], ["argument --concurrency: invalid int value: 'x'"]],
     [["--concurrency", "1.5"], ["argument --concurrency: invalid int value: '1.5'"]],

@@ -137,7 +137,7 @@ test("--fixed-schedule after -- sends a payload file at its times", LIMIT, async
   }
 });
 
-test("--session-concurrency after -- holds made-up conversations", LIMIT, async () => {
+test("--session-concurrency after -- holds synthetic conversations", LIMIT, async () => {
   const talk = (response: ServerResponse): void => {
     response.writeHead(200).end('{"choices":[{"message":{"role":"assistant","content":"the"}}]}');
   };
@@ -163,7 +163,7 @@ test("without -v after -- nothing of perf_analyzer is printed", LIMIT, async () 
   assert.doesNotMatch(out, /Measurement Settings|Inferences\/Second/);
 });
 
-test("--ssl-https-ca-certificates-file after -- says whom to trust", LIMIT, async () => {
+test("--ssl-https-ca-certificates-file after -- sets the trusted authorities", LIMIT, async () => {
   const certificates = await makeCertificates();
   const [cert, key] = [readFileSync(certificates.certFile), readFileSync(certificates.keyFile)];
   const server = createTlsServer({ cert, key }, (request, response) => {
@@ -211,7 +211,7 @@ test("--max-threads after -- limits the lanes, and gRPC's flags reach a Triton's
   );
 });
 
-test("what perf_analyzer has no options for stays as it is", LIMIT, async () => {
+test("parts of the plan without a perf_analyzer option are unchanged", LIMIT, async () => {
   const plan = async (args: string): Promise<Record<string, Record<string, unknown>>> => {
     const { code, out, err } = await profile(`--dry-run ${args}`);
     assert.equal(code, 0, err);
@@ -237,7 +237,7 @@ test("what perf_analyzer has no options for stays as it is", LIMIT, async () => 
   for (const part of ["cancellation", "sequences", "telemetry"]) assert.deepEqual(after[part], before[part]);
 });
 
-test("what changes nothing is told", LIMIT, async () => {
+test("options without effect are reported", LIMIT, async () => {
   const args = "--async --percentile 90 --max-trials 3 -p 300 --ssl-https-verify-peer 0 --verbose-csv stray";
   const { code, err } = await profile(`--request-count 2 -- ${args}`);
   assert.equal(code, 0, err);
@@ -292,7 +292,7 @@ test("analyze passes the flags on with each point, but no load beside a sweep of
   assert.match(refused.err, /--concurrency-range after -- and a sweep of concurrency are both a load/);
 });
 
-test("config passes the flags on; what measures nothing refuses them", LIMIT, async () => {
+test("config passes the flags on; subcommands that do not measure reject them", LIMIT, async () => {
   const folder = await mkdtemp(join(tmpdir(), "rampart-passed-"));
   const seen: unknown[] = [];
   const server = createServer((request, response) => {
@@ -344,7 +344,7 @@ test("every option that is refused after -- is one of perf_analyzer's", () => {
   );
 });
 
-test("a checkpoint tells runs with other flags after -- apart", () => {
+test("a checkpoint distinguishes runs with other flags after --", () => {
   const [plain, one, two] = [[], ["--", "-H", "a:1"], ["--", "-H", "a:2"]].map((more) => {
     const { settings, given } = readGood("profile", "-m", "a", ...more);
     return fingerprintOf(settings, given);

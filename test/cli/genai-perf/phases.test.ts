@@ -113,7 +113,7 @@ function profile(...more: readonly string[]): (urls: readonly string[], folder: 
 }
 
 describe("--benchmark-duration", () => {
-  test("measures for so long; what is under way then is awaited and reported", LIMIT, async () => {
+  test("measures for the duration, and awaits and reports what is in flight then", LIMIT, async () => {
     const { code, err, reported, servers } = await run(
       [answerAfter(60)],
       profile("--concurrency", "3", "--benchmark-duration", "0.02"),
@@ -126,23 +126,27 @@ describe("--benchmark-duration", () => {
     assert.ok((longer.reported ?? 0) > 10, String(longer.reported));
   });
 
-  test("--benchmark-grace-period: what takes longer is given up, told, and no failure", LIMIT, async () => {
-    const answer: Answer = (response, index) => {
-      if (index !== 1) answerAtOnce(response, index);
-    };
-    const { code, err, reported, servers } = await run(
-      [answer],
-      profile("--concurrency", "2", "--benchmark-duration", "0.05", "--benchmark-grace-period", "0.04"),
-    );
-    assert.equal(code, 0, err);
-    assert.equal(reported, (servers[0]?.requestCount ?? 0) - 1);
-    assert.deepEqual(servers[0]?.givenUp, [1]);
-    assert.match(err, /1 of \d+ requests were cancelled: they are not failures/);
-    assert.match(err, /1 x unfinished: cancelled without its answer when the grace period of 40 ms was over/);
-  });
+  test(
+    "--benchmark-grace-period: slower requests are cancelled and reported, but are not failures",
+    LIMIT,
+    async () => {
+      const answer: Answer = (response, index) => {
+        if (index !== 1) answerAtOnce(response, index);
+      };
+      const { code, err, reported, servers } = await run(
+        [answer],
+        profile("--concurrency", "2", "--benchmark-duration", "0.05", "--benchmark-grace-period", "0.04"),
+      );
+      assert.equal(code, 0, err);
+      assert.equal(reported, (servers[0]?.requestCount ?? 0) - 1);
+      assert.deepEqual(servers[0]?.givenUp, [1]);
+      assert.match(err, /1 of \d+ requests were cancelled: they are not failures/);
+      assert.match(err, /1 x unfinished: cancelled without its answer when the grace period of 40 ms was over/);
+    },
+  );
 });
 
-test("--warmup-duration: goes before the measurement, with its failures told apart", LIMIT, async () => {
+test("--warmup-duration: precedes the measurement, and its failures are reported separately", LIMIT, async () => {
   const answer: Answer = (response, index) => {
     if (index < 2) response.writeHead(503).end();
     else answerAfter(2)(response, index);
@@ -179,7 +183,7 @@ describe("--request-cancellation-rate", () => {
     assert.notDeepEqual(other.servers[0]?.givenUp, given);
   });
 
-  test("all of them: there is nothing to report, and nothing failed", LIMIT, async () => {
+  test("all of them: there are no results, and nothing failed", LIMIT, async () => {
     const { code, err, reported, servers, files } = await run([() => {}], cancel("100", "1"));
     assert.deepEqual([code, reported, servers[0]?.givenUp.length], [0, undefined, 12], err);
     assert.match(err, /12 x cancelled[\s\S]*nothing was measured/);
@@ -188,7 +192,7 @@ describe("--request-cancellation-rate", () => {
 });
 
 describe("--more-urls", () => {
-  test("each request goes to the next server, and -v tells how many", LIMIT, async () => {
+  test("each request goes to the next server, and -v prints the counts", LIMIT, async () => {
     const { code, err, reported, servers } = await run(
       [answerAtOnce, answerAtOnce, answerAtOnce],
       profile("--request-count", "12", "-v"),
@@ -198,7 +202,7 @@ describe("--more-urls", () => {
     assert.equal(err.match(/127\.0\.0\.1:\d+: 4 of them\n/g)?.length, 3);
   });
 
-  test("a failing one is named, and the others go on", LIMIT, async () => {
+  test("a failing server is named, and the others continue", LIMIT, async () => {
     const { code, err, reported } = await run(
       [answerAtOnce, (response) => response.writeHead(500).end()],
       profile("--request-count", "10"),
@@ -255,7 +259,7 @@ for (const [args, message] of refused) {
   });
 }
 
-test("a duration and what it excludes", LIMIT, async () => {
+test("a duration and the options that it excludes", LIMIT, async () => {
   const together = await run([answerAtOnce], async ([url = ""], folder) => {
     const file = join(folder, "run.yaml");
     const lines = [

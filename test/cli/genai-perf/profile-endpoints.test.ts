@@ -123,7 +123,7 @@ function sizeOf({ format, bytes }: { format: string; bytes: Buffer }): [number, 
 const MULTIMODAL = ["--endpoint-type", "multimodal"];
 const SIZED = ["--image-width-mean", "20", "--image-height-mean", "12"];
 
-describe("made-up images", () => {
+describe("synthetic images", () => {
   test("have the size and format asked for, as many as asked for, beside the prompt", LIMIT, async () => {
     for (const format of ["png", "jpeg"]) {
       const args = [...MULTIMODAL, ...SIZED, "--image-format", format, "--batch-size-image", "2"];
@@ -190,7 +190,7 @@ describe("made-up images", () => {
   });
 });
 
-describe("made-up sounds", () => {
+describe("synthetic audio", () => {
   const clipsOf = (body: Json): { format: string; bytes: Buffer }[] =>
     partsOf(body).flatMap(({ input_audio: clip }) =>
       clip === undefined
@@ -296,7 +296,7 @@ function stream(events: readonly object[], isNamed: boolean): string {
 }
 
 describe("endpoint types of Rampart's own", () => {
-  test("responses: OpenAI's API, at once and streamed", LIMIT, async () => {
+  test("responses: OpenAI's API, whole and streamed", LIMIT, async () => {
     const whole = await run(() => RESPONSE, ["--endpoint-type", "responses", "--osl", "2"]);
     assert.equal(whole.code, 0, whole.err);
     assert.equal(whole.folder, "tiny-openai-responses-concurrency1");
@@ -396,7 +396,7 @@ describe("endpoint types of Rampart's own", () => {
     assert.equal(report["output_sequence_length"]?.avg, ANSWER_TOKENS);
   });
 
-  test("the original's choices stay in usage errors, Rampart's stand in the hint", LIMIT, async () => {
+  test("usage errors list GenAI-Perf's choices, and hints list Rampart's", LIMIT, async () => {
     const { code, err } = await run(CHAT, ["--endpoint-type", "chats"]);
     assert.equal(code, 2);
     assert.match(
@@ -417,7 +417,7 @@ describe("templates", () => {
   ];
   const TEXT = '{"ask": {{ text|tojson }}, "limit": {{ max_tokens|tojson }}, "stream": {{ stream|lower }}}';
 
-  test("lay bodies out, and answers are read where the path says, streamed too", LIMIT, async () => {
+  test("create bodies, and answers are read from the path, streamed too", LIMIT, async () => {
     const files = { "t.jinja": TEXT };
     const extra = ["--extra-inputs", "response_field:out[0].words", "--extra-inputs", "temperature:1.0", "--osl", "2"];
     const answer: Answer = ({ body }) =>
@@ -442,7 +442,7 @@ describe("templates", () => {
     assert.equal(streamed.report["output_sequence_length"]?.avg, ANSWER_TOKENS);
   });
 
-  test("an answer without the path's text is a failed request, and says so", LIMIT, async () => {
+  test("an answer without text at the path is a failed request with that reason", LIMIT, async () => {
     const extra = ["--extra-inputs", "response_field:nope"];
     const { code, err } = await run(() => '{"text":"the"}', [...TEMPLATE, ...extra], { "t.jinja": TEXT });
     assert.equal(code, 1);

@@ -60,7 +60,7 @@ describe("--records-file", () => {
     );
   });
 
-  test("requests that failed stand between the others, each with what went wrong", LIMIT, async () => {
+  test("failed requests are listed in order, with their reasons", LIMIT, async () => {
     const answer: typeof answerChat = (response, index = 0) => {
       if (index % 3 === 1) response.writeHead(503).end('{"error":{"message":"overloaded"}}');
       else if (index % 3 === 2) {
@@ -100,7 +100,7 @@ describe("--records-file", () => {
     assert.equal(lines[3]?.error?.code, 500);
   });
 
-  test("requests that were given up on purpose are said to be", LIMIT, async () => {
+  test("requests that were cancelled on purpose are marked", LIMIT, async () => {
     const args = [
       "--request-count",
       "3",
@@ -122,7 +122,7 @@ describe("--records-file", () => {
     );
   });
 
-  test("when all failed there are only such lines, and no other file of results", LIMIT, async () => {
+  test("when all requests failed there are only their lines, and no other result file", LIMIT, async () => {
     const { code, lines, files } = await runRecorded(["--request-count", "3"], {
       answer: (response) => response.writeHead(500).end("no"),
     });
@@ -134,7 +134,7 @@ describe("--records-file", () => {
     assert.ok(![...files.keys()].some((path) => path.includes("profile_export")));
   });
 
-  test("an error inside an answer is told too", LIMIT, async () => {
+  test("an error within an answer is reported too", LIMIT, async () => {
     const { lines } = await runRecorded(["--request-count", "1"], {
       answer: (response) => {
         response.writeHead(200, { "Content-Type": "text/event-stream" });
@@ -149,7 +149,7 @@ describe("--records-file", () => {
     );
   });
 
-  test("a request of the warm-up that fails is said to be one", LIMIT, async () => {
+  test("a failed warm-up request is marked", LIMIT, async () => {
     const { lines } = await runRecorded(["--request-count", "2", "--warmup-request-count", "1"], {
       answer: (response, index) => (index === 0 ? response.writeHead(500).end() : answerChat(response)),
     });

@@ -47,7 +47,7 @@ describe("the server's own counts", () => {
       for (const body of bodiesOf(ran)) assert.deepEqual([body["stream"], body["stream_options"]], [true, expected]);
     });
 
-  test("stand in for a tokenizer's where there is none, and agree with each other", LIMIT, async () => {
+  test("replace a tokenizer's when there is none, and are consistent", LIMIT, async () => {
     const ran = await runChat(
       (folder) => {
         writeFileSync(join(folder, "in.jsonl"), '{"text":"hello"}\n{"text":"you"}\n');
@@ -71,7 +71,7 @@ describe("the server's own counts", () => {
     assert.ok(Math.abs(report.inter_token_latency.avg * 2 - gapMs) < 1e-5, String(gapMs));
   });
 
-  test("are told in streams too where they differ from the tokenizer's", LIMIT, async () => {
+  test("that differ from the tokenizer's are reported for streams too", LIMIT, async () => {
     const ran = await runChat(() => ["--request-count", "2"], { answer: answer(5) });
     assert.match(ran.err, /the server counts 10 output tokens where the client counts 6/);
     assert.match(ran.out, /Output Tokens, Client's Count │ +3\.00[\s\S]*Output Tokens, Server's Count │ +5\.00/);

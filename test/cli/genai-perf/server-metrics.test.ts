@@ -14,7 +14,7 @@ function fixture(name: string): string {
 }
 
 describe("--server-metrics-url", () => {
-  test("GPU metrics of an exporter are in table, CSV and JSON, as the original lays them out", LIMIT, async () => {
+  test("GPU metrics of an exporter are in table, CSV and JSON, in GenAI-Perf's layout", LIMIT, async () => {
     const exporter = await startMetricsStub({ text: () => fixture("dcgm") });
     try {
       const urls = ["--server-metrics-url", `http://${exporter.url}`];
@@ -79,7 +79,7 @@ describe("--server-metrics-url", () => {
     }
   });
 
-  test("plots show what was read over time, and nothing that was 0 throughout", LIMIT, async () => {
+  test("plots show metrics over time, except those that were always 0", LIMIT, async () => {
     const exporter = await startMetricsStub({ text: () => fixture("dcgm") });
     const server = await startMetricsStub({ text: () => fixture("vllm-after") });
     try {
@@ -98,7 +98,7 @@ describe("--server-metrics-url", () => {
     }
   });
 
-  test("an address that cannot be read is told and left out; the others are read", LIMIT, async () => {
+  test("an unreachable address is reported and skipped; the others are scraped", LIMIT, async () => {
     const exporter = await startMetricsStub({ text: () => fixture("dcgm") });
     const none = await startMetricsStub({ text: () => "<html>no metrics</html>" });
     const gone = await startMetricsStub();
@@ -123,7 +123,7 @@ describe("--server-metrics-url", () => {
     }
   });
 
-  test("an exporter that goes while the run measures is told; what it said counts", LIMIT, async () => {
+  test("an exporter that disappears during the run is reported; its samples count", LIMIT, async () => {
     // The first two have been read when the third is asked for.
     const third = Promise.withResolvers<void>();
     const text = (scrape: number): string => {
@@ -143,13 +143,13 @@ describe("--server-metrics-url", () => {
     assert.ok(summary.endpoint_info[url].failed_fetches >= 1);
   });
 
-  test("without the flag nothing is said of an exporter that is not there", LIMIT, async () => {
+  test("without the flag a missing exporter is not reported", LIMIT, async () => {
     const { code, err } = await runChat(() => ["--request-count", "2"]);
     assert.equal(code, 0, err);
     assert.doesNotMatch(err, /metrics/);
   });
 
-  test("what is no address is refused before anything is sent", LIMIT, async () => {
+  test("an invalid address is rejected before anything is sent", LIMIT, async () => {
     const { code, err, requestCount } = await runChat(() => ["--server-metrics-url", "http://me:secret@gpu:1/metrics"]);
     assert.deepEqual([code, requestCount], [1, 0]);
     assert.match(err, /--server-metrics-url: http:\/\/<hidden>@gpu:1\/metrics is no http/);

@@ -166,7 +166,7 @@ describe("genai-perf profile with sessions", () => {
     assert.equal(ran.received.length, inputsOf(ran).length);
   });
 
-  test("--session-turn-delay-mean: a turn waits so long after the answer before", LIMIT, async () => {
+  test("--session-turn-delay-mean: a turn waits this long after the previous answer", LIMIT, async () => {
     const ran = await profile(
       "--num-sessions 1 --session-concurrency 1 --session-turns-mean 3 --session-turn-delay-mean 50",
     );
@@ -234,7 +234,7 @@ describe("genai-perf profile with sessions", () => {
     },
   );
 
-  test("a YAML file says the same", LIMIT, async () => {
+  test("a YAML file has the same effect", LIMIT, async () => {
     const makeText = (url: string, folder: string): string =>
       JSON.stringify({
         model_name: "tiny",
@@ -256,7 +256,7 @@ describe("genai-perf profile with sessions", () => {
     );
   });
 
-  test("a turn that fails ends its session: what was not sent is told, and the exit code is 1", LIMIT, async () => {
+  test("a failed turn ends its session: unsent turns are reported, and the exit code is 1", LIMIT, async () => {
     const ran = await profile("--num-sessions 2 --session-concurrency 1 --session-turns-mean 3", [], [1]);
     assert.equal(ran.code, 1);
     assert.equal(ran.received.length, 5);
@@ -264,7 +264,7 @@ describe("genai-perf profile with sessions", () => {
     assert.match(ran.err, /1 of 2 sessions ended early.*not sent for that: 1\n/);
   });
 
-  test("flags that sessions leave without effect are told", LIMIT, async () => {
+  test("flags without effect on sessions are reported", LIMIT, async () => {
     const ran = await profile(
       `${MADE_UP} --request-count 50 --num-warmup-requests 2 -s 5 --session-delay-ratio 2 --num-dataset-entries 3`,
     );
@@ -276,7 +276,7 @@ describe("genai-perf profile with sessions", () => {
     assert.match(ran.err, /--num-dataset-entries has no effect on sessions/);
   });
 
-  test("times that only a schedule follows are told", LIMIT, async () => {
+  test("timestamps that only a schedule follows are reported", LIMIT, async () => {
     const lines = [{ session_id: "a", text: "one", timestamp: 5000 }];
     const held = await profile("--input-file payload:FILE --session-concurrency 1", lines);
     assert.equal(held.code, 0, held.err);

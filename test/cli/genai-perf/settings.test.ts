@@ -11,7 +11,7 @@ const CHAT = [...M, "--endpoint-type", "chat"];
 
 const SESSIONS = ["--num-sessions", "2", "--endpoint-type", "chat"] as const;
 
-test("the load: sessions win, then what is given, else one request at a time", () => {
+test("the load: sessions take precedence, then the given load, else one request at a time", () => {
   for (const [args, stimulus] of [
     [[], { kind: "concurrency", value: 1 }],
     [["--concurrency", "4"], { kind: "concurrency", value: 4 }],
@@ -23,7 +23,7 @@ test("the load: sessions win, then what is given, else one request at a time", (
     assert.deepEqual(readGood(...M, ...args).settings.perfAnalyzer.stimulus, stimulus);
 });
 
-test("the measurement: a number of requests or a window, the last that is given", () => {
+test("the measurement: a number of requests or a window, whichever is given last", () => {
   const { measurement } = readGood(...M).settings.perfAnalyzer;
   assert.deepEqual(measurement, { mode: "request_count", num: null });
   const { settings } = readGood(...M, "-p", "500");
@@ -60,7 +60,7 @@ test("extra inputs are typed, merged in order, and null without a value", () => 
   assert.equal(readBad(...CHAT, "--extra-inputs", "a:").length, 1);
 });
 
-test("goodput takes pairs and refuses what is none", () => {
+test("goodput takes pairs and rejects anything else", () => {
   const { settings, warnings } = readGood(...CHAT, "--goodput", "request_latency:300", "time_to_first_tokn:1.5");
   assert.deepEqual(settings.input.goodput, { request_latency: 300, time_to_first_tokn: 1.5 });
   assert.match(warnings.join(), /did you mean time_to_first_token\?/);
@@ -123,7 +123,7 @@ test("sweeps that contradict other settings are refused", () => {
   assert.match(readBad("process-export-files", "-d", ".", "--enable-checkpointing")[0] ?? "", /nothing to keep/);
 });
 
-test("what a sweep makes vain is told", () => {
+test("settings that a sweep overrides are reported", () => {
   const sweep = ["--endpoint-type", "chat", "--sweep-type", "concurrency", "--checkpoint-dir", "x"];
   const { warnings } = readGood("analyze", "-m", "a", "--request-rate", "5", ...sweep);
   assert.deepEqual(warnings.length, 2);
@@ -131,7 +131,7 @@ test("what a sweep makes vain is told", () => {
   assert.match(warnings[1] ?? "", /--checkpoint-dir has no effect/);
 });
 
-test("ranges and rules between settings are told all at once, with exit code 1 in mind", () => {
+test("invalid ranges and conflicts between settings are reported together, with exit code 1", () => {
   const result = read(
     "profile",
     ...["--endpoint-type", "chat", "--backend", "vllm", "-s", "0", "--output-tokens-stddev", "3"],
@@ -221,7 +221,7 @@ test("single rules", () => {
     assert.deepEqual(readBad(...args), [message], args.join(" "));
 });
 
-test("a schedule may begin and end at the same time, and each option is what it says", () => {
+test("a schedule may begin and end at the same time, and each option has its meaning", () => {
   const moment = ["--fixed-schedule-start-offset", "7", "--fixed-schedule-end-offset", "7"];
   const { rampart } = readGood(...SCHEDULE, ...moment, "--fixed-schedule-speed", "2.5").settings;
   assert.deepEqual([rampart.scheduleStartMs, rampart.scheduleEndMs, rampart.scheduleSpeedRatio], [7, 7, 2.5]);
@@ -233,7 +233,7 @@ test("flags that are not supported yet are refused", () => {
   ]);
 });
 
-test("what has no effect is warned of", () => {
+test("warns of settings without effect", () => {
   for (const [args, warning] of [
     [["--endpoint-type", "embeddings", "--streaming"], /no effect with embeddings/],
     [["--session-turns-mean", "4"], /--session-turns-mean has no effect without --num-sessions/],

@@ -16,7 +16,7 @@ import { answerChat, runChat } from "./chat-server.ts";
 const LIMIT = { timeout: 60_000 };
 const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
-describe("only what is sent is made", () => {
+describe("only requests that are sent are created", () => {
   const plan = makePlan({
     inputs: { kind: "payloads", file: "inputs.json", isInOrder: true },
     load: { kind: "concurrency", levels: { kind: "list", values: [4] }, search: "linear" },

@@ -39,7 +39,7 @@ describe("genai-perf profile of streams without their end mark", () => {
     assert.deepEqual([completed, failed, measured, withoutEndMark], [6, 2, 6, 2]);
   });
 
-  test("a server that never sends one is measured, and that is told", LIMIT, async () => {
+  test("a server without end marks is measured, with a note", LIMIT, async () => {
     const ran = await runChat(() => REQUESTS, { answer: answer(() => false) });
     assert.equal(ran.code, 0, ran.err);
     assert.match(
@@ -51,7 +51,7 @@ describe("genai-perf profile of streams without their end mark", () => {
     assert.deepEqual([failed, measured, withoutEndMark], [0, 8, 8]);
   });
 
-  test("streams that all have it are told nothing of", LIMIT, async () => {
+  test("there is no note when all streams have their end mark", LIMIT, async () => {
     const ran = await runChat(() => REQUESTS, { answer: answer(() => true) });
     assert.equal(ran.code, 0, ran.err);
     assert.doesNotMatch(ran.err, /end mark/);

@@ -21,7 +21,7 @@ function givenIn(...args: string[]): string[] {
   return given.map(({ option, values }) => [option.names[0], ...values].join(" "));
 }
 
-test("values follow as the table counts them, and are attached or apart", () => {
+test("values follow the counts of the table, attached or separate", () => {
   assert.deepEqual(givenIn("--sizes", "1", "-2", "--loud", "-fx"), ["--sizes 1 -2", "-l", "--form-file x"]);
   assert.deepEqual(givenIn("--shade", "--tint=red", "-lf", "y"), ["--shade", "--shade red", "-l", "--form-file y"]);
 });
@@ -35,7 +35,7 @@ test("own options take no part in abbreviations", () => {
   );
 });
 
-test("what is missing and what excludes each other is reported together", () => {
+test("missing and mutually exclusive options are reported together", () => {
   const { given } = parseArgparse(TABLE, ["--shape", "cube", "-f", "x"], false);
   assert.deepEqual(
     checkGiven("tool", TABLE, given).map(({ message, hint }) => `${message} / ${hint}`),
@@ -50,14 +50,14 @@ test("a parser of the top leaves what follows the first positional argument", ()
   assert.deepEqual(parseArgparse(TABLE, ["-l", "sub", "--nope"], true).rest, ["sub", "--nope"]);
 });
 
-test("usage has a part for each option that is not its own, and excluding ones share one", () => {
+test("usage has a part for each option except Rampart's own, and mutually exclusive ones share one", () => {
   assert.equal(
     formatArgparseUsage("tool", TABLE, ["FILE"]),
     "usage: tool [-l] [--shape {cube,ball} | --form-file FORM_FILE] --sizes MM [MM ...] [--shade SHADE]\n            FILE\n",
   );
 });
 
-test("rows wrap beside what they explain, or below it", () => {
+test("text is wrapped beside its term, or below it", () => {
   assert.deepEqual(wrap("a bb ccc dddddddd", 6), ["a bb", "ccc", "dddddddd"]);
   assert.deepEqual(formatRow("-x", "one two", 8, 12), ["  -x    one", "        two"]);
   assert.deepEqual(formatRow("--long-name", "one", 8, 12), ["  --long-name", "        one"]);

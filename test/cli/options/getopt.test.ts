@@ -96,7 +96,7 @@ for (const { args, problem } of refused) {
   });
 }
 
-test("all problems of a command line are found at once, and the flags around them still read", () => {
+test("all problems of a command line are found together, and the flags around them are still read", () => {
   const { given, problems } = read("--nonsense", "-b", "2", "-y", "--async=1", "--percentile");
   assert.deepEqual(given, [["-b", "2"]]);
   assert.equal(problems.length, 4);
@@ -141,7 +141,7 @@ test("the rules ask only the table's names and values", () => {
   );
 });
 
-test("any arguments are taken apart without an exception, and none is lost without a word", () => {
+test("any arguments are parsed without an exception, and none is dropped silently", () => {
   const word = fc.oneof(fc.constantFrom("-", "--", "-v", "-m", "--async", "--input-data=", "-b4", "--x"), fc.string());
   fc.assert(
     fc.property(fc.array(word), (args) => {

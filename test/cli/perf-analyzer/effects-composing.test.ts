@@ -35,7 +35,7 @@ async function measure(
   });
 }
 
-test("--bls-composing-models tells the server times of models that the model calls", LIMIT, async () => {
+test("--bls-composing-models reports the server times of models that the model calls", LIMIT, async () => {
   const flags = ["--bls-composing-models", " leaf : 3 ,idle", "--bls-composing-models", "leaf:3"];
   const { code, out, err, asked } = await measure({ called: [LEAF, IDLE] }, flags);
   assert.equal(code, 0, err);
@@ -98,7 +98,7 @@ test("each model has a CSV file beside the measured one's", LIMIT, async () => {
   });
 });
 
-test("a version asked for is the one that is told", LIMIT, async () => {
+test("the requested version is reported", LIMIT, async () => {
   const older = { ...LEAF, version: "2", timesPerRequest: 1 };
   const { out, err } = await measure({ called: [older, LEAF] }, ["--bls-composing-models", "leaf:2"]);
   assert.deepEqual(composingOf(out), ["  leaf:2 5"]);

@@ -5,7 +5,7 @@ import { runCommand } from "./run-command.ts";
 
 /** What the flag of compression does to the bytes that reach a server. `flag-table.ts` names this test. */
 
-test("--grpc-compression-algorithm compresses the inference requests and says so, and nothing else", async () => {
+test("--grpc-compression-algorithm compresses only inference requests, and is reported", async () => {
   for (const algorithm of ["gzip", "deflate", "none"]) {
     for (const more of [[], ["--async"], ["--streaming"], ["--client", "grpc-js"]]) {
       const recorder = await startGrpcRecorder();

@@ -109,7 +109,7 @@ test("--streaming asks for events", async () => {
 });
 
 describe("a run against an OpenAI server", () => {
-  test("prints what the original prints", async () => {
+  test("prints the same as perf_analyzer", async () => {
     await withInputs([chat("hi")], async (file, folder) => {
       const csv = join(folder, "out.csv");
       const flags = ["--async", "--concurrency-range", "2", "-v", "-f", csv, "--verbose-csv", ...QUICK_WINDOWS];
@@ -209,7 +209,7 @@ const TURNS = [
   { ...chat("a3"), session_id: ["a"] },
 ];
 
-test("--session-concurrency holds each conversation once, so many at a time, with its history and its delays", async () => {
+test("--session-concurrency holds each conversation once, this many at a time, with its history and its delays", async () => {
   await withInputs(TURNS, async (file, folder) => {
     received.length = 0;
     const path = join(folder, "prof.json");
@@ -246,7 +246,7 @@ test("--session-concurrency holds each conversation once, so many at a time, wit
   });
 });
 
-test("--session-concurrency of more sessions than there are is refused in the original's words", async () => {
+test("--session-concurrency above the number of sessions is rejected in perf_analyzer's words", async () => {
   await withInputs(TURNS, async (file) => {
     received.length = 0;
     const flags = ["--async", "--session-concurrency", "9"];

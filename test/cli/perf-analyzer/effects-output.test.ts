@@ -67,7 +67,7 @@ test("--dry-run prints a sound plan as JSON and asks no server", LIMIT, async ()
   });
 });
 
-test("--percentile is what windows agree on and what is reported", LIMIT, async () => {
+test("--percentile determines stability and the reported latency", LIMIT, async () => {
   await withServer({ onInfer: () => takeMs(2) }, async (server) => {
     await withFolder(async (folder) => {
       const file = join(folder, "out.csv");

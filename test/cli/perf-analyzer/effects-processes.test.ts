@@ -94,7 +94,7 @@ function firstAt(server: KserveServer, connections: number): number | undefined 
   return server.infers.find(({ port }) => ports.add(port).size === connections)?.arrivedMs;
 }
 
-test("--enable-mpi: a rank that fails is not waited for, and the others tell that it is missing", LIMIT, async () => {
+test("--enable-mpi: a failed rank is not waited for, and the others report that it is missing", LIMIT, async () => {
   await withServer({}, async (server) => {
     const args = [...QUICK_WINDOWS, "--enable-mpi"];
     const { code, out, err } = await runJob([...args, "-u", server.url], [...args, "-u", DEAD_URL]);
@@ -132,7 +132,7 @@ test("--enable-mpi: a job of one rank, and a count of requests", LIMIT, async ()
   });
 });
 
-test("--enable-mpi without mpirun says that it has no effect, and measures", LIMIT, async () => {
+test("--enable-mpi without mpirun reports that it has no effect, and measures", LIMIT, async () => {
   await withServer({}, async (server) => {
     const { code, err, out } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, "--enable-mpi"]);
     assert.equal(code, 0);

@@ -184,7 +184,7 @@ test(
   },
 );
 
-test("--request-count sends exactly so many requests and measures all of them", LIMIT, async () => {
+test("--request-count sends exactly this number of requests and measures all of them", LIMIT, async () => {
   for (const flags of [[], ["--concurrency-range", "4"], ["--concurrency-range", "4", "--async"]]) {
     await withServer({}, async (server) => {
       const { code, out } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "37", ...flags]);
@@ -327,7 +327,7 @@ test("--request-timeout fails a request that takes too long", LIMIT, async () =>
   });
 });
 
-test("--max-failure-ratio lets a run go on in spite of failed requests", LIMIT, async () => {
+test("--max-failure-ratio lets a run continue despite failed requests", LIMIT, async () => {
   const onInfer = ({ index }: { index: number }): string | undefined => (index % 10 === 9 ? "no luck" : undefined);
   await withServer({ onInfer }, async (server) => {
     const args = ["-m", "simple", "-u", server.url, "--request-count", "50"];

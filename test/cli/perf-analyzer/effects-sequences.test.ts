@@ -125,7 +125,7 @@ test("--sync calls a sequence model synchronously, without ids; otherwise calls 
   });
 });
 
-test("over gRPC the parameters of a sequence stand in every request", LIMIT, async () => {
+test("over gRPC every request has the parameters of its sequence", LIMIT, async () => {
   const { createGrpcCodec } = await import("../../../src/service/triton/grpc-codec.ts");
   const model = { name: "m", version: "2", maxBatchSize: 0, inputs: [], outputs: [] };
   const codec = createGrpcCodec(model, { isStreaming: true });
@@ -213,7 +213,7 @@ test("--fixed-schedule sends every entry of the data once, at its time", LIMIT, 
   });
 });
 
-test("a range of concurrencies without an end is refused for sequences, as the original does", LIMIT, async () => {
+test("a range of concurrencies without an end is rejected for sequences, like in perf_analyzer", LIMIT, async () => {
   for (const flags of [[], ["-a"]]) {
     await withServer(SEQUENCE_MODEL, async (server) => {
       const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "1:0", "-l", "100", ...flags];

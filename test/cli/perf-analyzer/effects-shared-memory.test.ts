@@ -239,7 +239,7 @@ test("--output-shared-memory-size is the memory for one item of an output whose 
   });
 });
 
-test("values that are none are refused in the original's words", LIMIT, async () => {
+test("invalid values are rejected in perf_analyzer's words", LIMIT, async () => {
   for (const [flag, value, message] of [
     [
       "--shared-memory",
@@ -259,7 +259,7 @@ test("values that are none are refused in the original's words", LIMIT, async ()
   }
 });
 
-test("the profile export of a run with shared memory has empty tensors, as the original's", LIMIT, async () => {
+test("the profile export of a run with shared memory has empty tensors, like perf_analyzer's", LIMIT, async () => {
   const names = namesFor("export");
   await withFolder(async (folder) => {
     const file = join(folder, "export.json");
@@ -427,7 +427,7 @@ test("a region that a request still uses is unregistered as soon as it can be", 
   });
 });
 
-test("regions are closed to others, but for a server that runs as another user", LIMIT, async () => {
+test("other users cannot access regions, unless the server runs as another user", LIMIT, async () => {
   const refusal = "failed to register shared memory region: Unable to open shared memory region";
   for (const { needed, mode, warning } of [
     { needed: 0, mode: 0o600, warning: false },

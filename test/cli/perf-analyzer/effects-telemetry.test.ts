@@ -100,7 +100,7 @@ test("without their flags metrics are looked for at the server's port 8002, once
   assert.deepEqual((await planOf()).telemetry, { metrics: null, trace: null });
 });
 
-test("a URL that does not answer is told once and leaves the values empty", LIMIT, async () => {
+test("an unreachable URL is reported once and leaves the values empty", LIMIT, async () => {
   await withServer(paced, (server) =>
     withFolder(async (folder) => {
       const csv = join(folder, "out.csv");
@@ -139,7 +139,7 @@ test(
   },
 );
 
-test("metrics that never come do not hold up the run, and it says that there are none", LIMIT, async () => {
+test("metrics that never arrive do not delay the run, which reports that there are none", LIMIT, async () => {
   await withServer({}, (server) =>
     withMetrics({ delayMs: () => Number.POSITIVE_INFINITY }, async (stub) => {
       const startMs = performance.now();
@@ -153,7 +153,7 @@ test("metrics that never come do not hold up the run, and it says that there are
   );
 });
 
-test("metrics that take longer than the interval are told once, with the flag that helps", LIMIT, async () => {
+test("metrics slower than the interval are reported once, with the flag that helps", LIMIT, async () => {
   await withServer(paced, (server) =>
     withMetrics({ delayMs: () => 60 }, async (stub) => {
       const flags = ["--collect-metrics", "--metrics-url", stub.url, "--metrics-interval", "20"];
@@ -303,7 +303,7 @@ test("a trace setting that the server refuses is named, and the others are set b
   });
 });
 
-test("a server without trace settings is told as such", LIMIT, async () => {
+test("a server without trace settings is reported", LIMIT, async () => {
   await withServer({}, async (server) => {
     const { code, err } = await runCommand([
       "-m",
@@ -338,7 +338,7 @@ test("trace settings are set back after Ctrl-C and after a failed request", LIMI
   });
 });
 
-test("a server that does not set back is told of within seconds, with what it keeps", LIMIT, async () => {
+test("a server that does not restore its settings is reported within seconds, with what it keeps", LIMIT, async () => {
   const onTrace = ({ trace_rate: rate }: Readonly<Record<string, unknown>>): string | undefined =>
     rate === "1000" ? "hang" : undefined;
   await withServer({ onTrace }, async (server) => {

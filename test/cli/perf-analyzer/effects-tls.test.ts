@@ -33,7 +33,7 @@ const overGrpc = (stub: Stub, ...flags: string[]): Promise<boolean> =>
 const overHttps = (stub: Stub, ...flags: string[]): Promise<boolean> =>
   reaches(["-u", `https://localhost:${stub.httpPort}`, ...flags]);
 
-test("the --ssl-grpc flags: TLS, whom to trust, and who the client is", LIMIT, async () => {
+test("the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate", LIMIT, async () => {
   const trust = ["--ssl-grpc-root-certifications-file", caFile];
   assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl", ...trust), true);
   assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl"), false, "an authority nobody named is not trusted");
@@ -44,7 +44,7 @@ test("the --ssl-grpc flags: TLS, whom to trust, and who the client is", LIMIT, a
   assert.equal(await overGrpc(strict, "--ssl-grpc-use-ssl", ...trust, ...identity), true);
 });
 
-test("over https whom to trust and what name is due are asked apart, as curl asks them", LIMIT, async () => {
+test("over https the authorities and the server's name are checked separately, like in curl", LIMIT, async () => {
   for (const client of ["own", "undici"]) {
     const https = (stub: Stub, ...flags: string[]): Promise<boolean> => overHttps(stub, "--client", client, ...flags);
     const trust = ["--ssl-https-ca-certificates-file", caFile];

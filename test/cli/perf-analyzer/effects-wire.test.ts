@@ -56,7 +56,7 @@ test("-x asks for a version; without it the server chooses", LIMIT, async () => 
   assert.equal(free?.path, "/v2/models/simple/infer");
 });
 
-test("-b puts so many items into a request", LIMIT, async () => {
+test("-b sets the number of items per request", LIMIT, async () => {
   const [single] = await sentWith([]);
   assert.deepEqual(single?.json.inputs[0]?.shape, [1, 16]);
   const [batch] = await sentWith(["-b", "4"]);
@@ -102,7 +102,7 @@ test(
   },
 );
 
-test("what is measured begins with the first of the data, whatever the warm-up sent", LIMIT, async () => {
+test("the measurement starts with the first data, whatever the warm-up sent", LIMIT, async () => {
   await withServer({}, (server) =>
     withFolder(async (folder) => {
       const file = join(folder, "data.json");
@@ -129,7 +129,7 @@ test("-z sends zeros, --data-directory a directory's files", LIMIT, async () => 
   });
 });
 
-test("--shape gives the size of an input whose size varies", LIMIT, async () => {
+test("--shape sets the size of a variable input", LIMIT, async () => {
   const model: KserveOptions = {
     inputs: [{ name: "IN", datatype: "FP32", dims: [-1, -1] }],
     outputs: [{ name: "OUT", datatype: "FP32", dims: [-1] }],
@@ -174,7 +174,7 @@ test("--output-tensor-format json asks for outputs as JSON", LIMIT, async () => 
   assert.deepEqual(await asked([]), [true, true]);
 });
 
-test("-u says where to send, with a scheme and a path if need be", LIMIT, async () => {
+test("-u sets the server, optionally with a scheme and a path", LIMIT, async () => {
   await withServer({}, async (server) => {
     for (const url of [server.url, `http://${server.url}`]) {
       assert.equal((await runCommand(["-m", "simple", "-u", url, "--request-count", "1"])).code, 0);
@@ -301,7 +301,7 @@ test("--sync sends requests without a number, as without flags", LIMIT, async ()
   }
 });
 
-test("--client chooses what sends the requests", LIMIT, async () => {
+test("--client selects the library that sends the requests", LIMIT, async () => {
   const agents = new Set<string>();
   for (const client of ["own", "undici"]) {
     const [infer] = await sentWith(["--client", client]);

@@ -225,7 +225,7 @@ for (const [flags, message] of deprecated) {
   });
 }
 
-test("the value given is named, whether the original's words hold it or not", async () => {
+test("the given value is named, whether perf_analyzer's message contains it or not", async () => {
   for (const [flag, value] of [
     ["-b", "0"],
     ["-p", "-7"],
@@ -241,7 +241,7 @@ test("the value given is named, whether the original's words hold it or not", as
   }
 });
 
-test("everything wrong is told at once", async () => {
+test("all problems are reported together", async () => {
   const flags = [
     "--nonsense",
     "-b",
@@ -282,7 +282,7 @@ test("a model must be named", async () => {
   }
 });
 
-test("an intervals file is refused together with another load, and by its lines", async () => {
+test("an intervals file is rejected together with another load, and for its lines", async () => {
   await withFolder(async (folder) => {
     const file = join(folder, "gaps.txt");
     writeFileSync(file, "100\nten\n-5\n");

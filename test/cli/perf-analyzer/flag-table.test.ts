@@ -65,7 +65,7 @@ test("switches are the options that take no value in perf_analyzer", () => {
   assert.deepEqual(switches.sort(), [...PERF_ANALYZER_SWITCHES].sort());
 });
 
-test("no name stands for two options", () => {
+test("no two options share a name", () => {
   const names = OPTIONS.flatMap((option) => option.names);
   assert.equal(new Set(names).size, names.length);
 });

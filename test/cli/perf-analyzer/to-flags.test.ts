@@ -263,7 +263,7 @@ test("the embedded target becomes the mock at its default ports", () => {
   }
 });
 
-test("a server that takes payloads, and the embedded one that does, are told as such", () => {
+test("targets that accept payloads, including the embedded one, keep their kind", () => {
   const openai: OpenAiTargetPlan = {
     kind: "openai",
     url: "https://host:9",

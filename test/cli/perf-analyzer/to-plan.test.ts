@@ -22,7 +22,7 @@ function read(flags: string): { settings: Settings; warnings: readonly string[];
   return { settings, warnings, built };
 }
 
-test("flags of TLS that can have no effect are told", () => {
+test("TLS flags without effect are reported", () => {
   const told = (flags: string): readonly string[] => read(flags).built.warnings;
   const file = fileURLToPath(import.meta.url);
   assert.deepEqual(told("--ssl-grpc-use-ssl -i grpc"), []);
@@ -143,7 +143,7 @@ test("-v counts to two", () => {
     assert.equal(read(flags).built.plan.outputs.verbosity, verbosity);
 });
 
-test("arguments that are no flags are ignored, and the user is told", () => {
+test("arguments that are not flags are ignored with a warning", () => {
   const { warnings } = read("extra -b 2");
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? "", /^'extra' is ignored/);
@@ -188,7 +188,7 @@ for (const [flags, maxLanes, callMode] of lanes) {
   });
 }
 
-test("a synchronous run says what it does with --max-threads and an open end", () => {
+test("a synchronous run warns about --max-threads and an open end", () => {
   assert.match(read("--max-threads 4").built.warnings.join(), /^WARNING: Overriding max_threads/);
   assert.match(
     read("--concurrency-range 1:0 -l 9").built.warnings.join(),

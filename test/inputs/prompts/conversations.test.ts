@@ -84,7 +84,7 @@ const bad: [content: string, message: RegExp][] = [
   ["[]", /has no requests/],
 ];
 
-test("what is no conversation is refused with its place", async () => {
+test("an invalid conversation is rejected with its position", async () => {
   for (const [content, message] of bad) {
     await assert.rejects(
       collectFrom("conversations", content),

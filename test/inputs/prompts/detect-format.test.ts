@@ -10,7 +10,7 @@ function detect(content: string): Promise<string> {
   return withFiles({ file: content }, (folder) => detectFormat(join(folder, "file")));
 }
 
-test("a file's beginning tells its form", async () => {
+test("a file's beginning determines its format", async () => {
   for (const [content, format] of [
     ['{"text": "a", "timestamp": 1}\n', "jsonl"],
     ['\n{"image": "a.png"}', "jsonl"],
@@ -37,7 +37,7 @@ test("a first line of a megabyte is looked through once", { timeout: 15_000 }, a
   assert.ok(user + system < 10e6, `${user + system} us of CPU`);
 });
 
-test("JSON of no form is told, with the forms there are", async () => {
+test("JSON of an unknown format is reported with the known ones", async () => {
   await assert.rejects(detect('{"prompt": "a", "id": 1}\n'), (error: unknown) => {
     assert.ok(error instanceof UserError);
     assert.match(error.problems[0]?.message ?? "", /has an unknown format/);

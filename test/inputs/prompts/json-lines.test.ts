@@ -91,7 +91,7 @@ const badLines: [content: string, message: RegExp][] = [
   ['\n\n{"data": [\n{"text": "a"}]}', /^data\.jsonl: is JSON, but JSON Lines is expected/],
 ];
 
-test("what is no JSON Lines is refused with its line; JSON is called that", async () => {
+test("invalid JSON Lines are rejected with their line; a JSON file is recognized", async () => {
   for (const [content, message] of badLines) assert.match(await problemOf(content, readJsonLines), message);
 });
 

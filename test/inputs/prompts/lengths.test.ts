@@ -38,7 +38,7 @@ const bad: [text: string, message: RegExp][] = [
   ['{"pairs": [{"isl": 1}]}', /is not a mix/],
 ];
 
-test("what is no mix is refused", () => {
+test("an invalid mix is rejected", () => {
   for (const [text, message] of bad) {
     const parse = () => parseSequenceMix(text, "--sequence-distribution");
     assert.throws(parse, (error) => error instanceof UserError && message.test(error.message), text);

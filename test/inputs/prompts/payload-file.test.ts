@@ -7,7 +7,7 @@ function lines(...objects: readonly object[]): string {
   return objects.map((object) => JSON.stringify(object)).join("\n");
 }
 
-test("a payload's keys become what they mean, all others go into the body", async () => {
+test("known keys of a payload are interpreted, and all others go into the body", async () => {
   const entries = await collectFrom(
     "payload",
     lines(
@@ -84,7 +84,7 @@ test("delays are scaled by the ratio and whole milliseconds", async () => {
   );
 });
 
-test("a system prompt and a prefix stand before a session's first turn only", async () => {
+test("a system prompt and a prefix precede only a session's first turn", async () => {
   const content = lines(
     { text: "a", session_id: "x" },
     { text: "b", session_id: "y" },

@@ -39,7 +39,7 @@ async function bodiesOf(change: Partial<PromptsPlan>): Promise<Body[]> {
 }
 
 describe("prompts of a plan", () => {
-  test("do not ask for the server's counts where that is said", async () => {
+  test("do not request the server's counts when that is turned off", async () => {
     for (const body of await bodiesOf({ isUsageLeftOut: true })) assert.equal("stream_options" in body, false);
   });
 

@@ -28,7 +28,7 @@ test("a thread makes the same requests, sessions too", async () => {
   );
 });
 
-test("this thread goes on while the other makes them", async () => {
+test("this thread is not blocked while the other creates them", async () => {
   let turns = 0;
   let isDone = false;
   const making = makePrompts({ ...PLAN, inputTokens: fixed(2000), count: 200 }, "in-turn").finally(() => {
@@ -42,7 +42,7 @@ test("this thread goes on while the other makes them", async () => {
   assert.ok(turns > 50, `${turns} turns`);
 });
 
-test("what is wrong is told as without a thread", async () => {
+test("errors are the same as without a thread", async () => {
   const plan = { ...PLAN, tokenizer: `${PLAN.tokenizer}/absent` };
   const own = await makePromptDataset(plan, "in-turn").catch((error: unknown) => error);
   const sent = await makePrompts(plan, "in-turn").catch((error: unknown) => error);
@@ -51,7 +51,7 @@ test("what is wrong is told as without a thread", async () => {
 });
 
 for (const [what, start, reason] of FAILING_WORKERS) {
-  test(`where the thread ${what} this one makes them, and a warning says so`, async () => {
+  test(`when the thread ${what}, this one creates them, with a warning`, async () => {
     const { streams, warnings } = await makePrompts(PLAN, "in-turn", start);
     assert.deepEqual(streams, (await makePromptDataset(PLAN, "in-turn")).streams);
     assert.equal(warnings.length, 1);

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { parseSequenceMix } from "../../../src/inputs/prompts/lengths.ts";
 import { parseInputFile } from "../../../src/inputs/prompts/settings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
-import { inputText } from "../../../src/service/openai/payload.ts";
 import { collect, tiny } from "./collect.ts";
+import { inputText } from "./input-text.ts";
 
 const GOLDEN = [
   {
@@ -108,7 +108,7 @@ test("made-up rankings have a query and passages", async () => {
   }
 });
 
-test("each name of made-up data has entries of its own", async () => {
+test("each name of synthetic data has its own entries", async () => {
   const entries = await collect({ ...short, source: parseInputFile("synthetic:a,b") });
   assert.equal(entries.length, 16);
   assert.equal(new Set(entries.map(({ texts }) => texts[0])).size, 16);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../../src/plan/problem.ts";
-import { inputText } from "../../../src/service/openai/payload.ts";
 import { collectFrom, tiny } from "./collect.ts";
+import { inputText } from "./input-text.ts";
 
 /** Time, tokens in, tokens out. */
 async function rowsOf(content: string, settings = {}): Promise<(number | undefined)[][]> {
@@ -53,7 +53,7 @@ const bad: [content: string, message: RegExp][] = [
   ["TIMESTAMP,ContextTokens,GeneratedTokens\n", /data\.txt: has no requests/],
 ];
 
-test("what is no trace is refused with its line and column", async () => {
+test("an invalid trace is rejected with its line and column", async () => {
   for (const [content, message] of bad) {
     await assert.rejects(
       collectFrom("trace", content),

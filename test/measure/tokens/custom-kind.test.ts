@@ -25,7 +25,7 @@ for (const [name, answer, kind, found] of CASES)
     assert.equal(detectCustomKind([JSON.stringify(answer)], found === undefined ? undefined : field(found)), kind);
   });
 
-test("the end of a stream says nothing of what was in it", () => {
+test("the end of a stream does not determine its kind", () => {
   assert.equal(detectCustomKind(["data: [DONE]\n\n"], undefined), undefined);
   assert.equal(detectCustomKind(['data: {"text":"a"}\n\n', "data: [DONE]\n\n"], undefined), "custom");
 });

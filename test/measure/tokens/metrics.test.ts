@@ -35,7 +35,7 @@ test("names for scenarios find their metric, and times are those in nanoseconds"
   assert.equal(findAsserted("bunchedRatio"), undefined);
 });
 
-test("what may be limited has a bound, and a name in GenAI-Perf's reports", () => {
+test("metrics with limits have a bound, and a name in GenAI-Perf's reports", () => {
   for (const metric of TOKEN_METRICS) {
     const { limit, genaiPerf, isAsserted } = entryOf(metric);
     if (limit !== undefined) assert.ok(genaiPerf !== undefined && GOODPUT_NAMES.includes(genaiPerf.name), metric);

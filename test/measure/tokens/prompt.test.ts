@@ -19,7 +19,7 @@ test("without a counter there is no number of tokens", () => {
   assert.equal(new Prompt(BODY, {}).inputTokens("chat"), Number.NaN);
 });
 
-test("of a body that a template made only the template knows its tokens", () => {
+test("only a template knows the tokens of its bodies", () => {
   assert.equal(new Prompt(BODY, { countTokens }).inputTokens("custom"), Number.NaN);
   assert.equal(new Prompt(BODY, { countTokens, countPayload: () => 42 }).inputTokens("custom"), 42);
 });
@@ -29,7 +29,7 @@ test("a length is asked for only where limits mean one", () => {
   assert.equal(new Prompt(BODY, { isLengthAsked: true }).requestedTokens("chat"), 9);
 });
 
-test("what was asked of a body before it is forgotten stays known", () => {
+test("counts that were computed before a body is forgotten stay known", () => {
   const prompt = new Prompt(BODY, { countTokens, isLengthAsked: true, readsModels: true }, "s1");
   prompt.settle("chat");
   assert.deepEqual(

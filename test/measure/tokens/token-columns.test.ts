@@ -64,14 +64,14 @@ test("intervals between tokens are whole nanoseconds, halves to even", () => {
   assert.equal(measure([0, times]).metrics.interTokenLatencyNs.at(0), 2);
 });
 
-test("what a request does not have is not a number", () => {
+test("missing values are not a number", () => {
   const columns = measure([0, makeTimes([50], 1)], [0, makeTimes([50, 60], 1)], [0, makeTimes([50], 9)]);
   const intervals = [0, 1, 2].map((row) => columns.metrics.interTokenLatencyNs.at(row));
   assert.deepEqual(intervals, [Number.NaN, Number.NaN, Number.NaN]);
   assert.deepEqual([...columns.metrics.timeToSecondTokenNs.measured()], [10 * MS]);
 });
 
-test("tokens that came at once have no rate, instead of a division by zero", () => {
+test("tokens that arrived at once have no rate, instead of a division by zero", () => {
   const columns = measure([0, makeTimes([50, 50], 20, { eventCount: 20 })]);
   assert.equal(columns.metrics.interTokenLatencyNs.at(0), 0);
   assert.equal(columns.metrics.outputTokensPerSecPerUser.at(0), Number.NaN);
@@ -135,7 +135,7 @@ test("answers without content and failed requests are counted, and are in no sta
   assert.match(tokenWarnings(columns).join("\n"), /of 4 requests 2 failed and 1 had an answer without content/);
 });
 
-test("concurrency is what was in flight on average", () => {
+test("concurrency is the average number in flight", () => {
   const columns = measure([0, makeTimes([50, 100], 4)], [0, makeTimes([50, 100], 4)], [100, makeTimes([60, 100], 4)]);
   assert.equal(systemMetrics(columns).effectiveConcurrency, 1.5);
 });
@@ -250,7 +250,7 @@ test("without a tokenizer the server's counts stand in for the client's", () => 
   assert.deepEqual(tokenWarnings(columns), []);
 });
 
-test("numbers that are made of the server's counts agree with each other: output is what is no reasoning", () => {
+test("values from the server's counts are consistent: output is everything except reasoning", () => {
   const columns = new TokenColumns();
   const uncounted = { outputTokens: Number.NaN, reasoningTokens: Number.NaN };
   const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: 2 };
@@ -267,7 +267,7 @@ test("numbers that are made of the server's counts agree with each other: output
   assert.equal(systemMetrics(columns).totalTokensPerSec, undefined);
 });
 
-test("answers of another length than was asked for are told, by the server's count where there is one", () => {
+test("answers of another length than requested are reported, by the server's count if there is one", () => {
   const counted = (tokens: number) => ({ promptTokens: 7, completionTokens: tokens, reasoningTokens: undefined });
   const warn = (...rows: readonly (readonly [asked: number | undefined, own: number, servers?: number])[]): string => {
     const columns = new TokenColumns();
@@ -291,7 +291,7 @@ test("answers of another length than was asked for are told, by the server's cou
   assert.match(warn([10, 30, 30]), /30\.0 tokens on average and not 10\.0: the server does not keep to the limit/);
 });
 
-test("the client's counts are held against the server's", () => {
+test("the client's counts are compared with the server's", () => {
   const columns = new TokenColumns();
   const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: undefined };
   columns.add({ sendNs: 0, times: makeTimes([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 10), inputTokens: 7, usage });

@@ -77,7 +77,7 @@ describe("a meter of tokens", () => {
     assert.deepEqual([merged.count, merged.metrics.inputTokens.at(0)], [1, 3]);
   });
 
-  test("counts what has no content, and what says that it went wrong", () => {
+  test("counts answers without content, and those that report an error", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
     packer.addAnswer(answer(0, "data: [DONE]\n\n"));
@@ -203,7 +203,7 @@ describe("a meter that keeps all windows", () => {
     assert.deepEqual([count, failedCount, seen.length], [1002, 0, 1002]);
   });
 
-  test("the first answers show what the answers to a template are", () => {
+  test("the first answers determine the kind of answers to a template", () => {
     const cases = [
       ['{"embedding": [0.1, 0.2]}', "embeddings"],
       ['{"results": [{"score": 1}]}', "rankings"],
@@ -223,7 +223,7 @@ describe("a meter that keeps all windows", () => {
   });
 });
 
-describe("answers that only call tools are counted apart", () => {
+describe("answers that only call tools are counted separately", () => {
   const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
   const message = (content: string | null, reason: string) => ({
     choices: [{ message: { content, tool_calls: [call] }, finish_reason: reason }],

@@ -30,7 +30,7 @@ test("a session has its own duration, and counts none of the others' failures", 
   assert.equal(systemMetrics(columns).errorRatio, 0.5);
 });
 
-test("a sum over some of the requests is no throughput", () => {
+test("a sum over some of the requests is not a throughput", () => {
   const columns = makeColumns({ times: makeTimes([1000]), usage }, { times: makeTimes([1000]) });
   assert.equal(systemMetrics(columns).serverTokensPerSec, undefined);
   const uncounted = makeColumns({ times: makeTimes([1000]), inputTokens: Number.NaN });

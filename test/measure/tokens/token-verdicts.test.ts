@@ -62,7 +62,7 @@ test("rates are over the level's own time, as its throughput is, and not from th
   assert.equal(measured({ kind: "output-tokens-per-sec" }), 2.5);
 });
 
-test("what no request has is not met, rather than compared with nothing", () => {
+test("a metric that no request has is not met", () => {
   const window = makeWindow({ latenciesNs: [1e6] });
   for (const tokens of [undefined, new TokenColumns()]) {
     for (const [metric] of METRICS) {

@@ -83,7 +83,7 @@ test("counts that differ by 2 % or less agree", () => {
   assert.equal(isCountedOtherwise(makeColumns({ times })), false);
 });
 
-test("unmarked ends are counted only where there is a mark", () => {
+test("unmarked ends are only counted for kinds with a mark", () => {
   assert.equal(countUnmarkedEnds(makeColumns()), undefined);
   assert.equal(countUnmarkedEnds(withEnds(true, false, false)), 2);
 });

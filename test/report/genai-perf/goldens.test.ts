@@ -96,7 +96,7 @@ for (const { folder, type, kind, isStreaming = false, goodput } of cases) {
   });
 }
 
-test("the recorded run's JSON comes out whole, its configuration passed in", () => {
+test("the recorded run's JSON is complete, with the given configuration", () => {
   const recorded = readGolden("chat-stream", "recorded.json");
   const marked = recorded.replace(/: (-?\d+\.\d+)(?=,?\n)/g, ': {"float": $1}');
   const config = JSON.parse(marked, (_key, value) =>

@@ -111,7 +111,7 @@ test("lengths are counted, inputs only once", () => {
   assert.equal(counted, 3);
 });
 
-test("counts made elsewhere are taken by request, over all files", () => {
+test("existing counts are used by request, over all files", () => {
   const source = exportOf("v1/chat/completions", [good, good]);
   const counts = { inputTokens: [1, 2, 3, 4], outputTokens: Float64Array.of(5, 6, 7, 8) };
   const columns = measureExports([source, source], { counts });
@@ -119,7 +119,7 @@ test("counts made elsewhere are taken by request, over all files", () => {
   assert.deepEqual([...columns.metrics.outputTokens.view()], [5, 6, 7, 8]);
 });
 
-test("a kind that nothing tells is asked for", () => {
+test("an ambiguous kind must be given", () => {
   const source = exportOf("my/path", [{ ...good, reads: [[5, '{"x":1}']] }]);
   assert.throws(
     () => detectExportKind(source),
@@ -128,7 +128,7 @@ test("a kind that nothing tells is asked for", () => {
   assert.equal(measureExports([source], { kind: "generate" }).emptyCount, 1);
 });
 
-test("a payload that is no JSON is named with its request", () => {
+test("an invalid payload is named with its request", () => {
   const source = exportOf("v1/chat/completions", [good, { ...good, payload: "{no" }]);
   assert.throws(
     () => measureExports([source], { countTokens }),

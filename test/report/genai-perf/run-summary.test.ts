@@ -124,7 +124,7 @@ function rowsOf(table: string): Record<string, readonly string[]> {
   return Object.fromEntries(rows);
 }
 
-test("the table has what was measured, the server's counts beside the client's", () => {
+test("the table has the measurements, with the server's counts beside the client's", () => {
   const columns = new TokenColumns();
   addThinking(columns, 0, USAGE);
   addThinking(columns, 80, { ...USAGE, promptTokens: 17 });

@@ -81,7 +81,7 @@ function makeTelemetry(gpus: number, watts: number): TelemetryStatistics {
   return new Map([["gpu_power_usage", { unit: "W", gpus: new Map(names) }]]);
 }
 
-test("GPUs have a row each, and what was not measured is 0.00", () => {
+test("GPUs have a row each, with 0.00 for missing values", () => {
   const point = makePoint("a,b", 2.5, { request_throughput: { avg: 1234.5 } }, makeTelemetry(2, 1300));
   const text = formatSweepCsv([{ ...point, load: 2.5, datasetEntries: 3 }], "Request Rate");
   assert.deepEqual(text.split("\r\n").slice(1), [
@@ -113,7 +113,7 @@ test("a point is Pareto-optimal unless another is no worse in both and better in
   assert.deepEqual(isOptimal([none, ...pointsOf([1, 1])]), [false, true]);
 });
 
-test("throughput is per GPU where all points tell their GPUs, and of requests where there are no tokens", () => {
+test("throughput is per GPU when all points report their GPUs, and counts requests without tokens", () => {
   const values = { output_token_throughput: { avg: 100 }, request_latency: { p99: 5 } };
   const points = [makePoint("a", 1, values, makeTelemetry(4, 9)), makePoint("b", 2, values, makeTelemetry(2, 9))];
   assert.deepEqual(

@@ -169,7 +169,7 @@ describe("the live view", () => {
     view.discard?.();
   });
 
-  test("what others write stands above it, and it comes back below", () => {
+  test("other output appears above the view, which is redrawn below it", () => {
     const { view, texts, drawAfter } = show(100);
     drawAfter(1);
     view.sink.out("a window\n");

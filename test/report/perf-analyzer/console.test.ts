@@ -68,7 +68,7 @@ test("gRPC and a percentile change their lines", () => {
   assert.match(verbose.out, /\(marshal 20 usec \+ response wait 950 usec \+ unmarshal 30 usec\)$/m);
 });
 
-test("an unstable level says what moved, whose fault it was and what would help", () => {
+test("an unstable level reports what varied, why, and what would help", () => {
   const unstable = (change: Partial<LevelResult>): string =>
     print({ measurement: { mode: { kind: "time-windows", windowMs: 50, stabilityPct: 10, maxTrials: 10 } } }, [
       makeLevel({ outcome: "unstable", instability: makeInstability(), ...change }),
@@ -81,7 +81,7 @@ test("an unstable level says what moved, whose fault it was and what would help"
   assert.match(unstable({ window }), /used 100 % of a core\. Lower the load, or give the client more/);
 });
 
-test("the summary stands in the order of the run and leaves out what was not measured", () => {
+test("the summary keeps the order of the run and omits what was not measured", () => {
   const levels = [
     makeLevel({ level: 4 }),
     makeLevel({ level: 2, outcome: "unstable", trials: 10 }),
@@ -124,7 +124,7 @@ test("partial results are marked in every place", () => {
   assert.match(out, /latency 1000 usec \(partial\)$/m);
 });
 
-test("what Rampart adds goes to stderr: failures, a busy client, missing server times", () => {
+test("Rampart's own lines go to stderr: failures, a busy client, missing server times", () => {
   const window = makeWindow({ failedCount: 3, health: { cpuRatio: 0.95 } });
   const { out, err } = print({}, [makeLevel({ window })]);
   assert.match(err, /^rampart: 3 requests failed in the measured windows and are not counted above\.$/m);
@@ -133,7 +133,7 @@ test("what Rampart adds goes to stderr: failures, a busy client, missing server 
   assert.doesNotMatch(out, /rampart|Server: /);
 });
 
-test("a request that was sent again is told on stderr, and only then", () => {
+test("resent requests are noted on stderr, if there are any", () => {
   const { out, err } = print({}, [makeLevel()], { resendCount: 1 });
   assert.match(
     err,
@@ -142,7 +142,7 @@ test("a request that was sent again is told on stderr, and only then", () => {
   assert.doesNotMatch(out + print({}, [makeLevel()]).err, /sent again/);
 });
 
-test("a client that reads late says on stderr what that does to the figures", () => {
+test("the effect of a client that reads late is noted on stderr", () => {
   const health = { loopLagMeanNs: 1e6, loopLagP99Ns: 3e6, loopLagMaxNs: 5e6 };
   const { out, err } = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [10e6, 10e6], health }) })]);
   assert.match(
@@ -169,7 +169,7 @@ const NO_CACHE = { isResponseCacheEnabled: false, isOwnResponseCacheEnabled: fal
 const OWN_CACHE = { isResponseCacheEnabled: true, isOwnResponseCacheEnabled: true };
 const CALLED_CACHE = { isResponseCacheEnabled: true, isOwnResponseCacheEnabled: false };
 
-test("models that are called stand below their caller, whose times are theirs", () => {
+test("composing models are listed below their caller, whose times include theirs", () => {
   const leaf = makeDelta(20, { name: "leaf" });
   const inner = makeDelta(10, { name: "inner", successNs: 10 * 300_000, composing: [leaf] });
   const idle = makeDelta(0, { name: "idle", version: "" });
@@ -208,7 +208,7 @@ test("models that are called stand below their caller, whose times are theirs", 
   ]);
 });
 
-test("a cache of a model that is called is told of with every model, and in the caller's own times", () => {
+test("the cache of a composing model is noted for every model, and in the caller's own times", () => {
   const cache = { cacheHitCount: 5, cacheHitNs: 50_000, cacheMissCount: 5, cacheMissNs: 100_000 };
   const called = makeDelta(10, { name: "called", ...cache, computeInputCount: 5, computeInferCount: 5 });
   const top = makeDelta(10, { composing: [called] });
@@ -226,7 +226,7 @@ test("a cache of a model that is called is told of with every model, and in the 
   assert.equal(formatServerSection(top, OWN_CACHE).split("\n")[5], "    Avg request latency: 100 usec");
 });
 
-test("a response cache has lines of its own", () => {
+test("a response cache has its own lines", () => {
   const delta = makeDelta(10, {
     cacheHitCount: 5,
     cacheHitNs: 50_000,

@@ -101,14 +101,14 @@ describe("GenAI-Perf's five plots", () => {
     assert.ok(low <= min && min <= low + (high - low) && high >= max, `${low} to ${high} for ${min} to ${max}`);
   });
 
-  test("first tokens stand over input lengths, one for each request", () => {
+  test("first tokens are plotted over input lengths, one point per request", () => {
     const points = pointsOf(set, "Time to First Token vs Input Sequence Lengths");
     assert.equal(points.length, count);
     const lengths = points.map(([x]) => x);
     assert.equal(Math.max(...lengths), report["input_sequence_length"]?.["max"]);
   });
 
-  test("gaps stand over their positions, one for each token after the first, not one for each request", () => {
+  test("gaps are plotted over their positions, one point per token after the first instead of per request", () => {
     const points = pointsOf(set, "Token-to-Token Latency vs Output Token Position");
     assert.equal(points.length, run.gaps?.count);
     assert.ok(points.length > count);
@@ -140,7 +140,7 @@ test("over time: each request at its send, the load that there was, and the requ
   assert.deepEqual(spans[1], { number: 2, sendSec: 0.04, firstTokenSec: 0.09, endSec: 0.12 });
 });
 
-test("a long run: throughput by slices, a median line, means of the load, and notes on what is not drawn", () => {
+test("a long run: throughput by slices, a median line, means of the load, and notes on what is omitted", () => {
   const set = runPlots([makeRun("run", 5_000, 4, 2e6)]);
   const rates = pointsOf(set, "Request Throughput Over Time");
   assert.ok(Math.abs((rates[5]?.[1] ?? 0) - 500) < 1, String(rates[5]));
@@ -153,7 +153,7 @@ test("a long run: throughput by slices, a median line, means of the load, and no
   assert.match(find(set, "Time to First Token", "box").notes[0] ?? "", /all 5000 requests; of their points 500/);
 });
 
-test("several runs stand over each other under their names", () => {
+test("several runs are overlaid under their names", () => {
   const set = runPlots([makeRun("small", 10, 3, 1e9), makeRun("large", 10, 6, 1e9)]);
   assert.deepEqual(
     find(set, "Time to First Token", "box").series.map(({ name }) => name),
@@ -172,7 +172,7 @@ test("several runs stand over each other under their names", () => {
   assert.ok(!set.plots.some(({ title }) => title === "Request Timeline"));
 });
 
-test("what there is nothing to draw for is left out with the reason", () => {
+test("plots without data are omitted with the reason", () => {
   const columns = new TokenColumns();
   columns.addPlain(0, 5e6);
   const plain = runPlots([{ name: "run", columns, isStreaming: false }]);

@@ -86,7 +86,7 @@ describe("histograms", () => {
     assert.deepEqual(plot.notes, []);
   });
 
-  test("values far beyond the 99th percentile are told instead of drawn", () => {
+  test("values far beyond the 99th percentile are noted instead of drawn", () => {
     const values = Float64Array.from({ length: 1_000 }, (_, i) => (i === 500 ? 1e6 : i / 100));
     const plot = toHistogram(frame, "X (ms)", [{ name: "run", values }]);
     assert.equal(

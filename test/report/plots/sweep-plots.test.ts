@@ -118,7 +118,7 @@ test("a sweep of two things: one line for each value of the second", () => {
   assert.deepEqual(notes, ["Dashed: p99."]);
 });
 
-test("without streaming nothing is said of first tokens; without points nothing at all", () => {
+test("without streaming there are no first tokens; without points there are no plots", () => {
   const set = sweepPlots([makePoint([["request_rate", 5]], 100, 20, false)]);
   const titles = set.leftOut.map(({ title }) => title);
   assert.ok(titles.includes("TTFT vs Throughput") && titles.includes("Time To First Token vs Request Rate"));

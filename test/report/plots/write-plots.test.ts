@@ -128,7 +128,7 @@ describe("the page", () => {
     assert.equal(scripts.length, 3, "a name that ends a script must not");
   });
 
-  test("it says what is drawn, what is not, and the run's numbers", () => {
+  test("it lists what is drawn, what is not, and the run's numbers", () => {
     for (const { title } of PLOTS) assert.match(markup, new RegExp(`<figcaption>${title}</figcaption>`));
     assert.match(markup, /<li>Missing: nothing came\.<\/li>/);
     assert.match(markup, /<dt>Requests<\/dt><dd>12<\/dd>/);
@@ -136,7 +136,7 @@ describe("the page", () => {
     assert.equal([...markup.matchAll(/data-plot="(\d)"/g)].map(([, index]) => index).join(""), "0123");
   });
 
-  test("its data are the plots' options, and its scripts are whole", () => {
+  test("its data are the plots' options, and its scripts are complete", () => {
     const [data, code, script] = scripts.map(([, , text]) => text as string);
     const { options, themes } = JSON.parse(data as string);
     assert.deepEqual(options, JSON.parse(JSON.stringify(PLOTS.map((plot) => toChartOption(plot, { isAlone: false })))));
@@ -148,7 +148,7 @@ describe("the page", () => {
 
 describe("pictures", () => {
   for (const plot of PLOTS)
-    test(`${plot.kind}: a whole SVG file of its own, the same each time`, () => {
+    test(`${plot.kind}: a complete SVG file, identical each time`, () => {
       const option = toChartOption(plot, { isAlone: true });
       const svg = createSvgPainter(library)(option, 700, 450);
       assert.match(svg, /^<\?xml [^>]*>\n<svg width="700" height="450" xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
@@ -191,13 +191,13 @@ describe("files", () => {
       );
     }));
 
-  test("with nothing to draw no folder is made", () =>
+  test("without plots no folder is created", () =>
     withFolder(async (folder) => {
       assert.deepEqual(await writePlots(TEXT, { plots: [], leftOut: [] }, join(folder, "a"), ["html", "svg"]), []);
       assert.deepEqual(await readdir(folder), []);
     }));
 
-  test("a folder that cannot be made is named", () =>
+  test("a folder that cannot be created is named", () =>
     withFolder(async (folder) => {
       await writeFile(join(folder, "file"), "");
       await assert.rejects(

@@ -19,7 +19,7 @@ function print(change: PlanChange, levels: readonly LevelResult[], rest: Partial
   return sink.printed.out;
 }
 
-test("a run reads as a row per level, what stands behind it, and totals", () => {
+test("a run has a row per level, notes on it, and totals", () => {
   const out = print({}, [makeLevel(), makeLevel({ level: 2 })]);
   assert.match(out, /^a test: model model on 127\.0\.0\.1:8000 over http, concurrency 1$/m);
   assert.match(out, /^concurrency +infer\/s +average +p50 +p90 +p99 +server avg +errors +requests/m);
@@ -28,7 +28,7 @@ test("a run reads as a row per level, what stands behind it, and totals", () => 
   assert.match(out, /^sent 60 requests over 1 connections in 3\.5 s: 60 completed, 0 failed$/m);
 });
 
-test("requests that were sent again are told below the totals, and only then", () => {
+test("resent requests are noted below the totals, if there are any", () => {
   const out = print({}, [makeLevel()], { resendCount: 3 });
   assert.match(
     out,
@@ -37,7 +37,7 @@ test("requests that were sent again are told below the totals, and only then", (
   assert.doesNotMatch(print({}, [makeLevel()]), /sent again/);
 });
 
-test("a model that calls others is told with them, each below its caller", () => {
+test("composing models are listed below the model that calls them", () => {
   const leaf = makeDelta(8, { name: "leaf", version: "2", cacheHitCount: 3, cacheMissCount: 5 });
   const inner = makeDelta(4, { name: "inner", composing: [leaf] });
   const idle = makeDelta(0, { name: "idle", version: "" });
@@ -54,7 +54,7 @@ test("a model that calls others is told with them, each below its caller", () =>
   assert.doesNotMatch(print({}, [makeLevel()]), /compute input/);
 });
 
-test("conversations are counted, and what was not sent of them", () => {
+test("conversations and their unsent turns are counted", () => {
   const tally = { sessionCount: 1200, cutCount: 0, unsentCount: 0 };
   const load = { kind: "session-concurrency", concurrency: 3 } as const;
   const whole = print({ load }, [makeLevel()], { sessions: tally });
@@ -71,7 +71,7 @@ test("scheduled loads show the latency from the due time too", () => {
   assert.match(out, /^ *50 +2 +2 +1 ms .* 9 ms$/m);
 });
 
-test("a load that changes within its level has a time line, and what its limit delayed is reported", () => {
+test("a load that changes within its level has a time line, and requests that its limit delayed are reported", () => {
   const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6] });
   const bucket = { requestCount: 2, failedCount: 0, latency: window.latency, meanOutstanding: 3 };
   const timeline = [
@@ -105,7 +105,7 @@ test("a load that changes within its level has a time line, and what its limit d
   );
 });
 
-test("what the client's own lag does to a level's figures is told below it", () => {
+test("the effect of the client's lag on a level's figures is noted below it", () => {
   const health = { loopLagMeanNs: 2e6, loopLagP99Ns: 3e6 };
   const out = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [10e6, 10e6], health }) })]);
   assert.match(
@@ -142,7 +142,7 @@ test("every assertion prints its limit, its measured value and pass or FAIL", ()
   assert.match(out, /^FAIL +p99 latency below 500 us +1 ms$/m);
 });
 
-test("GPUs of the server stand behind their level, a warning on stderr", () => {
+test("the server's GPUs are listed below their level, with a warning on stderr", () => {
   const gpu = new GpuTally();
   for (const scrape of [0, 1, 2]) gpu.add(readGpuMetrics(twoGpus(scrape)));
   const out = print({}, [makeLevel({ window: { ...makeWindow(), gpu } })]);
@@ -167,7 +167,7 @@ test("GPUs of the server stand behind their level, a warning on stderr", () => {
   );
 });
 
-test("a level that was measured more than once says what the other measurements were", () => {
+test("a level that was measured several times shows the other results", () => {
   const noisy = makeLevel({ outcome: "over-limit", window: makeWindow({ latenciesNs: [90e6] }) });
   const out = print({}, [makeLevel({ repeats: [noisy, makeLevel()] })]);
   assert.match(

@@ -53,7 +53,7 @@ describe("a table", () => {
     assert.match(lines.at(-1) ?? "", /^http 500 +12 {2}no$/);
   });
 
-  test("that cannot be made narrower stays whole", () => {
+  test("that cannot be narrower are not cut", () => {
     const long = "x".repeat(100);
     assert.deepEqual(formatTable(["a", "b"], [[long, "1"]]).split("\n\n").length, 1);
     assert.ok(formatTable(["a", "b"], [[long, ...FIGURES]]).includes(long));

@@ -54,7 +54,7 @@ function print(tokens: TokenColumns, isStreamed = true): string {
 }
 
 describe("tokens in the report for people", () => {
-  test("stand in a table of their own, below their level", () => {
+  test("are in a separate table below their level", () => {
     const out = print(makeTokens());
     assert.match(out, /^ {2}tokens +average +p50 +p90 +p99 +max$/m);
     assert.match(out, /^ {2}time to first token +250 ms +250 ms +370 ms +397 ms +400 ms$/m);
@@ -68,14 +68,14 @@ describe("tokens in the report for people", () => {
     assert.doesNotMatch(out, /reasoning|server's count/);
   });
 
-  test("have no first token where answers come at once", () => {
+  test("have no first token when answers arrive at once", () => {
     const out = print(makeTokens(), false);
     assert.match(out, /^ {2}output tokens +11/m);
     assert.match(out, /^ {2}latency per output token /m);
     assert.doesNotMatch(out, /first token|inter-token|per user/);
   });
 
-  test("tell of reasoning, of the server's counts, and of tokens that came bunched", () => {
+  test("report reasoning, the server's counts, and bunched tokens", () => {
     const out = print(makeTokens({ reasoningTokens: 3, serverTokens: 16, gapMs: 0.01 }));
     assert.match(out, /^ {2}time to first reasoning token +200 ms/m);
     assert.match(out, /^ {2}reasoning tokens +3/m);
@@ -86,7 +86,7 @@ describe("tokens in the report for people", () => {
     assert.match(out, /% of the tokens came together with the one before/);
   });
 
-  test("are not there when none were measured", () => {
+  test("are absent when none were measured", () => {
     const plan = makePlan();
     const sink = makeSink();
     tell(createRampartConsole(plan, sink), makeResult(plan, [makeLevel()]));
@@ -95,7 +95,7 @@ describe("tokens in the report for people", () => {
   });
 });
 
-test("the report for programs has the client's lag and what it does to the figures", async () => {
+test("the JSON report has the client's lag and its effect on the figures", async () => {
   await withFolder(async (folder) => {
     const jsonFile = join(folder, "report.json");
     const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });

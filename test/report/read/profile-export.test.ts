@@ -123,7 +123,7 @@ const faults: readonly (readonly [name: string, text: string, error: RegExp])[] 
 ];
 
 for (const [name, text, error] of faults) {
-  test(`${name} is told with its place`, () => {
+  test(`${name} is reported with its position`, () => {
     assert.throws(
       () => open(text),
       (thrown) => thrown instanceof UserError && error.test(thrown.message),
@@ -152,7 +152,7 @@ const requestFaults: readonly (readonly [name: string, request: string, error: R
 ];
 
 for (const [name, request, error] of requestFaults) {
-  test(`a request with ${name} is told with its place`, () => {
+  test(`a request with ${name} is reported with its position`, () => {
     const good = '{"timestamp":1,"response_timestamps":[],"response_outputs":[]}';
     const text = `{"experiments":[{"experiment":{"mode":"concurrency","value":1},"requests":[${good},${request}]}],"service_kind":"openai"}`;
     assert.throws(
@@ -162,7 +162,7 @@ for (const [name, request, error] of requestFaults) {
   });
 }
 
-test("a file that is not there is named", () => {
+test("a missing file is named", () => {
   assert.throws(() => openProfileExport("no/such.json"), /^UserError: no\/such\.json: the file cannot be read: /);
 });
 
@@ -177,7 +177,7 @@ test("a real file with a byte order mark is read", () => {
   }
 });
 
-test("any JSON value is cut out as it stands, whatever follows", () => {
+test("any JSON value is extracted unchanged, whatever follows", () => {
   fc.assert(
     fc.property(
       fc.jsonValue(),

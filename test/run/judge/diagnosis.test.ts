@@ -92,7 +92,7 @@ test("failures of other kinds, and of several servers, are left as they are", as
   assert.equal(await diagnose({ target: openAi("127.0.0.1:1", { moreUrls: ["h:2"] }) }, http(401)), undefined);
 });
 
-test("a server that serves both APIs is no mistake", () => {
+test("a server with both APIs is not a mistake", () => {
   const asked = { wire: "http", api: "openai", isSecure: false, address: "h:1", path: "/x", hasKey: false } as const;
   assert.equal(diagnoseServer(asked, { speaks: "http", apis: ["kserve", "openai"] }), undefined);
 });

@@ -111,7 +111,7 @@ const HTTP_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
   ],
 ];
 
-describe("an answer over HTTP that is none is a failed request", () => {
+describe("an invalid HTTP response is a failed request", () => {
   for (const [name, answer, said] of HTTP_FAULTS)
     for (const [exported, observer] of OBSERVERS)
       test(`${name}, ${exported}`, LIMIT, async () => {
@@ -192,7 +192,7 @@ const GRPC_FAULTS: readonly (readonly [name: string, message: Uint8Array, said: 
   ],
 ];
 
-describe("a gRPC message that is no answer is a failed request", () => {
+describe("an invalid gRPC message is a failed request", () => {
   for (const [name, message, said] of GRPC_FAULTS)
     for (const [exported, observer] of OBSERVERS)
       for (const client of ["own", "grpc-js"] as const)
@@ -273,7 +273,7 @@ const CHAT_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
   ],
 ];
 
-describe("an answer to a payload that is none is a failed request", () => {
+describe("an invalid response to a payload is a failed request", () => {
   for (const [name, answer, said] of CHAT_FAULTS)
     for (const [exported, observer] of OBSERVERS)
       test(`${name}, ${exported}`, LIMIT, async () => {

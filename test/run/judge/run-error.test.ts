@@ -7,7 +7,7 @@ import { LevelError } from "../../../src/run/level/level.ts";
 
 const counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0 };
 
-test("an end without a success names failures where there are some, and has its code in either case", () => {
+test("an end without a success names failures, if any, and always has its code", () => {
   for (const [change, message] of [
     [{}, "no request succeeded while a level was measured"],
     [{ completedCount: 3, failedCount: 1 }, "no request succeeded while a level was measured"],
@@ -18,7 +18,7 @@ test("an end without a success names failures where there are some, and has its 
   }
 });
 
-test("other errors keep what they say", () => {
+test("other errors keep their message", () => {
   const refused = new RunError("refused", "no", "Look.");
   assert.equal(explainEnd(refused, counts, new FailureLog()), refused);
   const wrong = toRunError(new UserError([{ path: "in.json", message: "is empty", hint: "Fill it." }]));

@@ -27,7 +27,7 @@ test("a cut ends one window and begins the next", () => {
   assert.deepEqual([meter.cut().latency.count, first.latency.count], [1, 1]);
 });
 
-test("the last end is that of no request that was given up", () => {
+test("the last end ignores cancelled requests", () => {
   const { meter, add } = makeMeter();
   add(
     { sendStartNs: 0, endNs: 10, overNs: 15 },

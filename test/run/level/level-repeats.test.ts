@@ -20,7 +20,7 @@ const measured = (level: number, trials: number, outcome: LevelResult["outcome"]
 const summary = (levels: readonly LevelResult[]) =>
   levels.map(({ level, trials, repeats = [] }) => [level, trials, repeats.map((repeat) => repeat.trials)]);
 
-test("the latest measurement stands for its level, with the earlier ones", () => {
+test("the latest measurement replaces its level, and keeps the earlier ones", () => {
   const levels = [measured(1, 1), measured(2, 2)];
   repeatLevel(levels, measured(1, 3));
   repeatLevel(levels, measured(1, 4));
@@ -30,7 +30,7 @@ test("the latest measurement stands for its level, with the earlier ones", () =>
   ]);
 });
 
-test("one that was cut short does not stand for its level", () => {
+test("a partial measurement does not replace its level", () => {
   const levels = [measured(1, 1)];
   repeatLevel(levels, measured(1, 9, "partial"));
   assert.deepEqual(summary(levels), [[1, 1, [9]]]);

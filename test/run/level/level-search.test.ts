@@ -22,7 +22,7 @@ function range(start: number, end: number | null, step: number, search: "linear"
   return { unit: "concurrency", levels: { kind: "range", start, end, step }, search };
 }
 
-test("a linear search goes on until a level is too much or there is none left", async () => {
+test("a linear search continues until a level is over the limit or none is left", async () => {
   assert.deepEqual(await measuredBy(range(2, 9, 3, "linear"), 100), [2, 5, 8]);
   assert.deepEqual(await measuredBy(range(2, null, 2, "linear"), 5), [2, 4, 6]);
   const list = { unit: "concurrency", levels: { kind: "list", values: [4, 1, 9, 2] }, search: "linear" } as const;

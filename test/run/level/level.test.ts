@@ -61,7 +61,7 @@ describe("time windows", () => {
     assert.deepEqual([result.outcome, result.trials, result.instability?.windows.length], ["unstable", 5, 3]);
   });
 
-  test("in which nothing was answered are an error, told as they come", async () => {
+  test("without any response are an error, reported as they occur", async () => {
     const told: number[] = [];
     const level = makeLevel({ mode: windows, observer: { onEmptyWindow: (trial) => told.push(trial) } });
     level.server.latencyMs = ENDLESS;
@@ -79,7 +79,7 @@ describe("time windows", () => {
     }
   });
 
-  test("end with the run, with what was measured so far", async () => {
+  test("end with the run, with the measurements so far", async () => {
     const { result, tookMs } = await measure(makeLevel({ mode: windows }), 1, async ({ clock, signal }) => {
       clock.after(1500, () => signal.interrupt());
     });
@@ -89,7 +89,7 @@ describe("time windows", () => {
   });
 });
 
-test("count windows are looked at once a second until they have their requests", async () => {
+test("count windows are checked once a second until they have their requests", async () => {
   const mode = { kind: "count-windows", requestsPerWindow: 150, stabilityPct: 10, maxTrials: 5 } as const;
   const { result } = await measure(makeLevel({ mode }), 1);
   assert.deepEqual([result.outcome, result.trials, result.window.durationNs], ["measured", 3, 6e9]);
@@ -109,13 +109,13 @@ describe("a duration", () => {
     assert.equal(result.timeline.length, 10);
   });
 
-  test("with one holds the answers to what was sent within it", async () => {
+  test("with one contains the answers to what was sent within it", async () => {
     const level = makeLevel({ mode: { kind: "duration", durationMs: 995, graceMs: 500 } });
     const { result } = await measure(level, 1);
     assert.deepEqual([result.window.durationNs, result.window.requestCount], [1000e6, 100]);
   });
 
-  test("gives up what has no answer when the grace period is over", async () => {
+  test("cancels requests without an answer when the grace period is over", async () => {
     const level = makeLevel({ mode: { kind: "duration", durationMs: 995, graceMs: 500 } });
     const { result, tookMs } = await measure(level, 3, async ({ clock, server }) => {
       clock.after(900, () => {

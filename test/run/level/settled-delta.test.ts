@@ -41,13 +41,13 @@ test("counters that lag are asked again every 20 ms", async () => {
   assert.deepEqual([settled?.delta?.successCount, askedCount], [10, 6]);
 });
 
-test("counters that never get there are taken as they are after half a second", async () => {
+test("counters that do not catch up are used as they are after half a second", async () => {
   const { settled, tookMs } = await waitFor(() => 7);
   assert.equal(settled?.delta?.successCount, 2);
   assert.ok(tookMs >= 500 && tookMs <= 540, `${tookMs}`);
 });
 
-test("counters that do not move tell nothing, and a server without counters is not waited for", async () => {
+test("counters that do not change give no delta, and a server without counters is not waited for", async () => {
   assert.deepEqual((await waitFor(() => 5)).settled, { delta: undefined, after: countersOf(5) });
   const { settled, askedCount } = await waitFor(() => undefined);
   assert.deepEqual([settled, askedCount], [undefined, 1]);

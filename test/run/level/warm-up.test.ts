@@ -26,7 +26,7 @@ function begin(count: number, durationMs: number) {
   return { ...level, policy, canceller, done: warmUp(started) };
 }
 
-test("no more requests are in flight than there are in all", () => {
+test("the concurrency does not exceed the number of requests", () => {
   assert.deepEqual(warmUpDrive(drive, 3, 0), { ...drive, concurrency: 3 });
   assert.deepEqual(warmUpDrive(drive, 9, 0), drive);
   assert.deepEqual(warmUpDrive(drive, 3, 100), drive, "a time has no number");
@@ -53,7 +53,7 @@ for (const [count, sentCount] of [
     driver.close();
   });
 
-test("failures are counted apart", async () => {
+test("failures are counted separately", async () => {
   const { clock, client, done, server } = begin(1, 0);
   server.latencyMs = 1e9;
   await clock.advanceMs(1);

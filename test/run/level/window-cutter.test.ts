@@ -34,7 +34,7 @@ test("windows follow one another without a gap, and each request is in one of th
   driver.close();
 });
 
-test("what was recorded before the first window is discarded", async () => {
+test("records before the first window are discarded", async () => {
   const { clock, context, meter, driver } = makeLevel();
   await driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
   await clock.advanceMs(55);
@@ -46,7 +46,7 @@ test("what was recorded before the first window is discarded", async () => {
   driver.close();
 });
 
-test("without load the window begins once the server has told its counters", async () => {
+test("without load the window begins once the server has reported its counters", async () => {
   const { clock, context, meter } = makeLevel({
     counters: () => new Promise((resolve) => clockOf().after(40, () => resolve([makeDelta(0)]))),
   });
@@ -57,7 +57,7 @@ test("without load the window begins once the server has told its counters", asy
   assert.equal(windows.hasServerCounters, true);
 });
 
-test("the server's change is that of the window; without counters there is none", async () => {
+test("the server's increase is that of the window; undefined without counters", async () => {
   let count = 5;
   const { clock, context, meter, driver } = makeLevel({
     counters: () => Promise.resolve([makeDelta(count, { name: "m" })]),

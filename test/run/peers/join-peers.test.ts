@@ -5,13 +5,13 @@ import { ALONE } from "../../../src/run/peers/peers.ts";
 import { isMpiRank } from "../../../src/runtime/mpi.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
-test("a plan that asks for no others is alone, and nothing is said of it", async () => {
+test("a plan without peers measures alone, without a note", async () => {
   const told: string[] = [];
   assert.equal(await joinPeers(makePlan(), (line) => told.push(line)), ALONE);
   assert.deepEqual(told, []);
 });
 
-test("a process that mpirun did not start is alone, and says so", async () => {
+test("a process that mpirun did not start measures alone, with a note", async () => {
   assert.equal(isMpiRank(), false);
   const told: string[] = [];
   assert.equal(await joinPeers(makePlan({ client: { isMpi: true } }), (line) => told.push(line)), ALONE);

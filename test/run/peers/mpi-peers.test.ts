@@ -110,7 +110,7 @@ describe("the ranks of a job", () => {
     assert.deepEqual(await all<unknown>([judge(first, true), judge(second, true)]), [true, true]);
   });
 
-  test("end together: load goes on until the last one has nothing more to measure", async () => {
+  test("end together: load continues until the last one has finished measuring", async () => {
     const [first, second] = makeRanks(2) as [Rank, Rank];
     await all<unknown>([begin(first), begin(second)]);
     const end = first.peers.waitForEnd(first.signal);
@@ -137,7 +137,7 @@ describe("the ranks of a job", () => {
     );
   });
 
-  test("are told of one that is missing, once, and go on without it", async () => {
+  test("report a missing one once, and continue without it", async () => {
     const [first, second, third] = makeRanks(3) as [Rank, Rank, Rank];
     const waiting = [begin(first), begin(third)];
     const closing = second.peers.close();
@@ -153,7 +153,7 @@ describe("the ranks of a job", () => {
     assert.equal(second.isFinal, true);
   });
 
-  test("stop waiting when they are told to stop", async () => {
+  test("stop waiting when stopped", async () => {
     for (const wait of [
       (rank: Rank) => begin(rank),
       async (rank: Rank) => assert.equal(await judge(rank, false), false),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALONE } from "../../../src/run/peers/peers.ts";
 
-test("a process alone waits for nobody, and is stable when it is", async () => {
+test("a single process does not wait, and is stable when it is stable itself", async () => {
   const signal = { isStopped: false };
   await ALONE.waitForAll(signal);
   assert.deepEqual([await ALONE.areAllStable(true, signal), await ALONE.areAllStable(false, signal)], [true, false]);

@@ -31,7 +31,7 @@ test("a success makes the slot's next wait short again, and no other's", async (
   assert.deepEqual(ready, [0]);
 });
 
-test("clearing gives back who waited, and nobody is called", async () => {
+test("clearing returns the waiting slots, and calls none", async () => {
   const { clock, ready, backoff } = makeBackoff();
   for (const slot of [4, 2]) backoff.wait(slot);
   assert.deepEqual(backoff.clear(), [4, 2]);

@@ -39,7 +39,7 @@ function makeSharing(): {
   };
 }
 
-test("the core is given away after each request, and where that takes long no more than 5 ms in one burst", () => {
+test("the core is yielded after each request, for at most 5 ms per burst", () => {
   const { send, pause, setTaken } = makeSharing();
   assert.equal(send(1000), 1000, "nobody waits for it");
   pause();

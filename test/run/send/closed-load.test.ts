@@ -85,7 +85,7 @@ describe("where reads come first", () => {
     driver.close();
   });
 
-  test("many requests leave in slices of a millisecond or 32, with what has arrived read between", async () => {
+  test("many requests are sent in slices of a millisecond or 32, with reads in between", async () => {
     const { driver, client, clock } = makeSlow();
     await driver.start(closed(100), ENDLESS);
     assert.equal(client.sent.length, 32);
@@ -101,7 +101,7 @@ describe("where reads come first", () => {
     driver.close();
   });
 
-  test("a stop takes back what waits for the next slice", async () => {
+  test("a stop drops requests that wait for the next slice", async () => {
     const { driver, client, clock } = makeSlow();
     await driver.start(closed(100), ENDLESS);
     const stopped = driver.stop();

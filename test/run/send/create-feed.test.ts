@@ -52,7 +52,7 @@ test("a model with sequences gets them, others do not", async () => {
   assert.notEqual((await create({}, sequence)).sequences, undefined);
 });
 
-test("sessions are held where the service knows conversations", async () => {
+test("sessions are possible when the service supports conversations", async () => {
   const load = { kind: "session-concurrency", concurrency: 1 } as const;
   assert.notEqual(sessionsOf(await create({ load }, { conversations })), undefined);
   assert.equal(sessionsOf(await create({}, { conversations })), undefined);

@@ -14,7 +14,7 @@ async function until(isMet: () => boolean): Promise<void> {
   while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("a closed loop sends its concurrency at once and a new request for each answer", async () => {
+test("a closed loop sends its concurrency and then a new request for each answer", async () => {
   const { driver, client } = makeDriver();
   await driver.start(closed(3), ENDLESS);
   assert.deepEqual(client.active, [0, 1, 2]);
@@ -118,7 +118,7 @@ test("stop sends nothing more and resolves when all is answered", async () => {
   assert.deepEqual([client.sent.length, driver.outstanding], [2, 0]);
 });
 
-test("close fails what is outstanding and keeps the sum: sent is completed and failed", async () => {
+test("close fails outstanding requests and keeps the sum: sent is completed and failed", async () => {
   const { driver, client, failures, flags } = makeDriver();
   await driver.start(closed(4), ENDLESS);
   client.answer(2);
@@ -129,7 +129,7 @@ test("close fails what is outstanding and keeps the sum: sent is completed and f
   assert.deepEqual([...flags].sort(), [0, RECORD_FAILED, RECORD_FAILED, RECORD_FAILED, RECORD_FAILED]);
 });
 
-test("a server's refusal is followed by the next request at once, a lost connection by a pause", async () => {
+test("a server's error is followed by the next request immediately, a lost connection by a delay", async () => {
   const { driver, client, failures } = makeDriver();
   await driver.start(closed(2), ENDLESS);
   client.answer(0, { kind: "http", message: "no", status: 400 });
@@ -183,7 +183,7 @@ for (const isSync of [true, false]) {
   });
 }
 
-test("what throws while requests come back is told, not lost", async () => {
+test("exceptions while requests end are reported, not lost", async () => {
   const { driver, client, errors } = makeDriver();
   await driver.start(closed(1), ENDLESS);
   client.answer(0, { kind: "validation", message: "throws" });

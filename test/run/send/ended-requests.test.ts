@@ -58,7 +58,7 @@ test("requests are counted by how they ended, and failures are told with their l
   ]);
 });
 
-test("records are handed over together", () => {
+test("records are drained together", () => {
   const { ended, add, rows } = makeEnded();
   add(1);
   add(2, failed);
@@ -67,7 +67,7 @@ test("records are handed over together", () => {
   assert.equal(rows(), 2);
 });
 
-test("answers that can wait are judged two turns later, in their order, and failures at once", () => {
+test("answers that can wait are judged two turns later, in order, and failures immediately", () => {
   const { clock, ended, add, judged } = makeEnded({ canWait: true });
   add(1);
   add(2);
@@ -94,7 +94,7 @@ test("a judge that throws in a later turn is told, not lost", () => {
   assert.deepEqual(errors.map(String), ["Error: judging failed"]);
 });
 
-test("where there are several servers a failure has the name of its own", () => {
+test("with several servers a failure has the name of its server", () => {
   const { add, failures } = makeEnded({
     attribute: (_, failure) => ({ ...failure, message: `b: ${failure.message}` }),
   });

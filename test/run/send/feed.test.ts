@@ -41,7 +41,7 @@ test("lanes that share the data take its next step in turn, whichever comes, unt
   assert.deepEqual(stepsOf(feed, [0, 0, 1]), [0, 2, 1]);
 });
 
-test("data that is sent in order is taken step by step, whichever lane comes and however many there are", () => {
+test("data that is sent in order is taken step by step, by any lane and any number of them", () => {
   const feed = new RequestFeed(makeService(), makeDataset(6), { usesIds: false, isInOrder: true });
   feed.setActiveLanes(2);
   assert.deepEqual(stepsOf(feed, [0, 1, 1]), [0, 1, 2]);
@@ -59,7 +59,7 @@ test("a batch takes several steps at once", () => {
   assert.deepEqual([feed.step, ...request.payload], [3, 3, 4]);
 });
 
-test("made-up data has one step for all", () => {
+test("generated data has one step for all", () => {
   const feed = new RequestFeed(makeService(), makeDataset(3, false), { usesIds: false });
   feed.setActiveLanes(4);
   assert.deepEqual(stepsOf(feed, [0, 1, 2, 3, 0]), [0, 0, 0, 0, 0]);

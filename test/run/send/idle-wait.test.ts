@@ -24,7 +24,7 @@ test("few enough requests are waited for, not fewer", async () => {
   }
 });
 
-test("nothing is waited for where there are few enough", async () => {
+test("a wait resolves immediately when few enough are outstanding", async () => {
   await new IdleWait().wait(2, 2);
 });
 

@@ -28,7 +28,7 @@ function makeNumbered(isSync: boolean, laneCount: number, stepCount = 6): Number
 const sentSteps = ({ client }: DriverUnderTest): unknown[] =>
   client.sent.map(({ request }) => (request.payload as Uint8Array)[0]);
 
-test("what is due while so many are outstanding waits, and goes with the next answer in its order", async () => {
+test("due requests above the limit wait, and are sent with the next answers in order", async () => {
   const made = makeNumbered(false, 4);
   const { driver, client, clock, flags } = made;
   await driver.start(scheduled(2, 1, 2, 3, 4, 5, 6), 6);
@@ -50,7 +50,7 @@ test("what is due while so many are outstanding waits, and goes with the next an
   driver.close();
 });
 
-test("a limit that is never reached holds nothing back", async () => {
+test("a limit that is never reached delays nothing", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
   await driver.start(scheduled(2, 1, 2, 30), 3);
   await clock.advanceMs(10);
@@ -73,7 +73,7 @@ test("a schedule without a limit tells of none", async () => {
   driver.close();
 });
 
-test("what still waits counts with its wait so far", async () => {
+test("a request that still waits counts with its wait so far", async () => {
   const { driver, client, clock } = makeNumbered(false, 1);
   await driver.start(scheduled(1, 0, 1), 2);
   await clock.advanceMs(15);
@@ -97,7 +97,7 @@ test("a failed request makes room as an answer does, also when its connection wa
   driver.close();
 });
 
-test("stopping leaves what waits unsent", async () => {
+test("stopping leaves waiting requests unsent", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
   await driver.start(scheduled(1, 0, 0, 0), 3);
   await clock.advanceMs(1);

@@ -34,7 +34,7 @@ test("the next group is sent when every request of the one before has had its re
   driver.close();
 });
 
-test("a failed request does not hold up its group", async () => {
+test("a failed request does not delay its group", async () => {
   const made = await start();
   made.client.answer(0, { kind: "model", message: "no" });
   answerAfter(made, 1, 4);

@@ -68,7 +68,7 @@ describe("a request timeout of 2 s", () => {
     assert.equal(cancelled.length, 1);
   });
 
-  test("is found by itself when the request is overdue, and the next one too", async () => {
+  test("is found by the timer when the request is overdue, and so is the next one", async () => {
     const { clock, watch, calls, cancelled } = makeWatch([0, 1]);
     watch.start();
     watch.start();

@@ -58,7 +58,7 @@ for (const [requestCount, hasFineWaits] of [
     driver.close();
   });
 
-test("a synchronous lane waits for its answer, catches up at once and marks what was late", async () => {
+test("a synchronous lane waits for its answer, then catches up and marks late requests", async () => {
   const { driver, client, clock, sentMs, flags } = makeScheduled(1, true);
   await driver.start(scheduled(1, 2, 3, 50), 4);
   await clock.advanceMs(15);
@@ -76,7 +76,7 @@ test("a synchronous lane waits for its answer, catches up at once and marks what
   driver.close();
 });
 
-test("being woken late is no delay, being due before the lane comes to wait is one", async () => {
+test("waking up late is not a delay, being due before the lane waits is one", async () => {
   const { driver, client, clock, sentMs, flags } = makeScheduled(1, false);
   await driver.start(scheduled(5, 8, 80), 3);
   // The event loop stands still over the first two.

@@ -51,7 +51,7 @@ function answerAll({ client }: DriverUnderTest): void {
   while (client.active.length > 0) client.answer(client.active[0] as number);
 }
 
-test("closed loops: each slot's sequences are whole, one after the other, also when the level changes", async () => {
+test("closed loops: each slot's sequences are complete, one after the other, also when the level changes", async () => {
   await fc.assert(
     fc.asyncProperty(
       LENGTHS,
@@ -92,7 +92,7 @@ test("closed loops: each slot's sequences are whole, one after the other, also w
   );
 });
 
-test("schedules: as many sequences as asked for, all whole, with one request under way unless a stream keeps their order", async () => {
+test("schedules: the requested number of sequences, all complete, with one request in flight unless a stream keeps their order", async () => {
   await fc.assert(
     fc.asyncProperty(
       LENGTHS,
@@ -179,7 +179,7 @@ test("a request that ends its sequence is recorded as one", async () => {
   under.driver.close();
 });
 
-test("ids of requests stand before what tells of the sequence, and a stamp of another length has its own encoding", () => {
+test("a stamp has the id first and then the sequence, and a stamp of another length has its own encoding", () => {
   const feed = makeFeed({ length: 1, lengthVariationPct: 0, startId: 9 }, true);
   const first = feed.next(0, 0);
   assert.equal(new TextDecoder().decode(feed.stamp), "0 9 start end");

@@ -14,7 +14,7 @@ function turn(feed: SessionFeed, slot: number, answer: number, failure?: Call["f
   return [...(payload as Uint8Array)];
 }
 
-test("a slot holds one session after the other, each turn with what was answered", () => {
+test("a slot holds one session after the other, each turn with the answers so far", () => {
   const feed = makeSessionFeed(2, 1);
   assert.equal(feed.turnCount, 3);
   assert.equal(feed.begin(0), true);
@@ -28,7 +28,7 @@ test("a slot holds one session after the other, each turn with what was answered
   assert.deepEqual(feed.tally, { sessionCount: 2, cutCount: 0, unsentCount: 0 });
 });
 
-test("slots hold sessions of their own", () => {
+test("slots hold separate sessions", () => {
   const feed = makeSessionFeed(2, 2);
   for (const slot of [0, 1]) feed.begin(slot);
   assert.deepEqual([turn(feed, 1, 20), turn(feed, 0, 10)], [[2], [0]]);
@@ -60,7 +60,7 @@ test("the outcome of each turn is told with its time", () => {
   ]);
 });
 
-test("an answer that cannot be read ends a session; what is not sent for that is counted", () => {
+test("an unreadable answer ends a session; its unsent turns are counted", () => {
   const feed = makeSessionFeed(4);
   feed.begin(0);
   turn(feed, 0, 63);

@@ -163,7 +163,7 @@ const askedOf = (received: readonly Received[], session: string): string[] =>
   received.map(({ asked }) => asked).filter((asked) => asked.startsWith(session));
 
 describe("sessions", () => {
-  test("each is held once, in the file's order, its turns with all that was said before", LIMIT, async () => {
+  test("each is held once, in the file's order, its turns with the whole history", LIMIT, async () => {
     const turns = sessions("abcde", 3);
     // The turns of a session need not stand together.
     turns.push(...sessions("a", 1));
@@ -229,7 +229,7 @@ describe("sessions", () => {
       for (const { asked, messages } of received) assert.deepEqual(messages, historyOf(asked), asked);
     });
 
-  test("a turn waits for its pause after the answer before, which is no overhead of the client", LIMIT, async () => {
+  test("a turn waits for its delay after the previous answer, which is not overhead of the client", LIMIT, async () => {
     const turns = [...sessions("a", 3, 60), ...sessions("b", 6, 0)];
     const { received, result } = await run(turns, answerChat, { concurrency: 2 });
     const ofA = received.filter(({ asked }) => asked.startsWith("a"));
@@ -285,7 +285,7 @@ describe("sessions", () => {
     );
   });
 
-  test("an interrupted run ends within a pause, with what there was", LIMIT, async () => {
+  test("an interrupted run ends within a delay, with its partial result", LIMIT, async () => {
     let interrupt = (): void => {};
     const answer: Answer = (response, request) => {
       answerChat(response, request);
@@ -302,7 +302,7 @@ describe("sessions", () => {
     assert.equal(result.completedCount, 2);
   });
 
-  test("fewer sessions than are to be held at once are refused", LIMIT, async () => {
+  test("fewer sessions than the concurrency are rejected", LIMIT, async () => {
     await assert.rejects(
       run(sessions("ab", 2), answerChat, { concurrency: 3 }),
       /contains 2 unique session IDs, which is fewer than the required session concurrency level of 3/,

@@ -16,7 +16,7 @@ test("a slot knows its request, and others do not", () => {
   assert.deepEqual([intendedNs[1], isDelayed[1], steps[1]], [Number.NaN, false, 0]);
 });
 
-test("what is known of a slot can be copied, whatever happens to the slot then", () => {
+test("a slot's data can be copied, independent of later changes", () => {
   const slots = new Slots();
   const kept = new Slots();
   slots.fill(0, request, 5, 100, true);

@@ -8,7 +8,7 @@ import { makeDriver } from "./fake-client.ts";
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
 const ENDLESS = Number.POSITIVE_INFINITY;
 
-test("a slot has its next request before its answer is looked into, which happens with what was known of the former one", async () => {
+test("a slot has its next request before its answer is judged, with the data of the earlier request", async () => {
   const seen: { sent: number; endNs: number; step: number }[] = [];
   const ends: number[] = [];
   const { driver, client, flags } = makeDriver({
@@ -63,7 +63,7 @@ const LIMITS = [
   { name: "by far more than 256, by default", max: undefined, bodyBytes: 1, waiting: 600 },
 ] as const;
 for (const { name, max, bodyBytes, waiting: mostWaiting } of LIMITS)
-  test(`answers that wait are limited ${name}, and looked into in the order in which they came, each with its own body`, () => {
+  test(`deferred answers are limited ${name}, and judged in order of arrival, each with its own body`, () => {
     const judged: number[] = [];
     const bodies: (number | undefined)[] = [];
     const judge = (call: Call): void => {

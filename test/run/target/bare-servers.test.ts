@@ -88,7 +88,7 @@ describe("a server without a configuration and statistics, over HTTP", () => {
     assert.equal(result.server, undefined);
   });
 
-  test("that says nothing of its extensions is sent what the plan says", LIMIT, async () => {
+  test("without a list of extensions is sent what the plan requests", LIMIT, async () => {
     const binary = await runHttp(undefined);
     assert.equal(binary.result.failedCount, 6);
     assert.deepEqual(
@@ -136,7 +136,7 @@ describe("a server without optional calls, over gRPC", () => {
     assert.deepEqual(told, ["no-statistics"]);
   });
 
-  test("that refuses its configuration otherwise is not measured", LIMIT, async () => {
+  test("that refuses its configuration for another reason is not measured", LIMIT, async () => {
     const NOT_FOUND = 5;
     await assert.rejects(runGrpc({ ModelConfig: () => NOT_FOUND }), /failed to get model config/);
   });

@@ -40,7 +40,7 @@ const FIRST_BYTES = [
   ["bytes of another protocol", latin1("SSH-2.0-x\r\n"), "nothing"],
 ] as const;
 for (const [name, bytes, speaks] of FIRST_BYTES)
-  test(`${name} says ${speaks}`, LIMIT, async () => {
+  test(`${name} is ${speaks}`, LIMIT, async () => {
     const server = await startRawServer(async (connection) => {
       await connection.until((seen) => seen.bytes.length > 0);
       connection.write(bytes);
@@ -53,11 +53,11 @@ for (const [name, bytes, speaks] of FIRST_BYTES)
     }
   });
 
-test("where nothing listens there is nothing", LIMIT, async () => {
+test("a port without a listener is nothing", LIMIT, async () => {
   assert.deepEqual(await identify(await findDeadPort()), { speaks: "nothing", apis: [] });
 });
 
-test("a server that says nothing is not waited for", LIMIT, async () => {
+test("a silent server is not waited for", LIMIT, async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };

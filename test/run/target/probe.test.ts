@@ -12,7 +12,7 @@ const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseByt
 const triton = (protocol: "http" | "grpc", port: number) =>
   ({ ...DEFAULT_TRITON_TARGET, kind: "triton", url: `127.0.0.1:${port}`, protocol, model: "" }) as const;
 
-test("a server tells its models over each protocol", LIMIT, async () => {
+test("a server lists its models over each protocol", LIMIT, async () => {
   const mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   try {
     const http = await probeModels(triton("http", mock.httpPort));

@@ -56,7 +56,7 @@ function endBy(end: string, signal?: NodeJS.Signals): Promise<Ended> {
 }
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  test(`${signal} that nobody listens to releases, closes and ends the process as it does`, LIMIT, async () => {
+  test(`${signal} without a listener releases, closes and ends the process`, LIMIT, async () => {
     const { code, signal: by, isReleased, isClosed } = await endBy("wait", signal);
     assert.deepEqual([isReleased, isClosed], [true, true]);
     const number = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 }[signal];
@@ -65,13 +65,13 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
-test("whoever listens to a signal ends the process, and its exit releases", LIMIT, async () => {
+test("another listener of a signal ends the process, and the exit releases", LIMIT, async () => {
   const { code, isReleased, isClosed, out } = await endBy("listener", "SIGTERM");
   assert.match(out, /heard/);
   assert.deepEqual([code, isReleased, isClosed], [3, true, false]);
 });
 
-test("an exit and an error nobody catches release", LIMIT, async () => {
+test("an exit and an uncaught error release", LIMIT, async () => {
   const exited = await endBy("exit");
   assert.deepEqual([exited.code, exited.isReleased], [4, true]);
   const thrown = await endBy("throw");

@@ -31,7 +31,7 @@ function makeServer(refuse: (change: Values) => string | undefined = () => undef
   return { set, warnings, settings: () => settings };
 }
 
-test("settings are set, and what they were is set back", async () => {
+test("settings are set, and the previous ones are restored", async () => {
   const server = makeServer();
   const former = server.settings();
   const restore = await server.set({ levels: ["TIMESTAMPS"], rate: 10 });
@@ -51,7 +51,7 @@ test("a setting that is refused is named, and nothing is set", async () => {
   assert.deepEqual(server.settings(), former);
 });
 
-test("what cannot be set back is a warning, not an error", async () => {
+test("settings that cannot be restored are a warning, not an error", async () => {
   let isAway = false;
   const server = makeServer(() => (isAway ? "gone" : undefined));
   const restore = await server.set({ rate: 10 });

@@ -42,7 +42,7 @@ test("a session has the server's model, data for it, and its counters", LIMIT, (
   ),
 );
 
-test("a server without statistics is told once", LIMIT, () =>
+test("a server without statistics is reported once", LIMIT, () =>
   onServer({ hasStatistics: false }, (_, change) =>
     setUp(change, async ({ counters }, warnings) => {
       assert.deepEqual([await counters(), await counters()], [undefined, undefined]);
@@ -67,7 +67,7 @@ const UNUSED: readonly (readonly [name: string, options: KserveOptions, change: 
   ],
 ];
 for (const [name, options, change, warning] of UNUSED)
-  test(`settings without effect are told: ${name}`, LIMIT, () =>
+  test(`settings without effect are reported: ${name}`, LIMIT, () =>
     onServer(options, (_, address) =>
       setUp({ ...address, ...change }, ({ warnings }) => {
         assert.equal(warnings.length, 1);
@@ -83,7 +83,7 @@ test("sequences cannot be shared among servers", LIMIT, () =>
   }),
 );
 
-test("several servers have no counters together", LIMIT, () =>
+test("several servers have no common counters", LIMIT, () =>
   onServer({}, ({ url }, { target }) =>
     setUp({ target: { ...target, moreUrls: [url] } }, async ({ counters }) => {
       assert.equal(await counters(), undefined);
@@ -91,7 +91,7 @@ test("several servers have no counters together", LIMIT, () =>
   ),
 );
 
-test("a model that is not there is refused in the server's words", LIMIT, () =>
+test("an unknown model is reported with the server's message", LIMIT, () =>
   onServer({}, async (_, { target }) => {
     await assert.rejects(
       setUp({ target: { ...target, model: "absent" } }, () => {}),

@@ -57,7 +57,7 @@ function makeShared(change: Partial<SharedTensorsOptions> = {}, outputShape = [4
   return { server, places, open: () => SharedTensors.open(options) };
 }
 
-test("each step's inputs and each output have a region, which the server is told of until the end", async () => {
+test("each step's inputs and each output have a region, which is registered until the end", async () => {
   const { server, open } = makeShared();
   const shared = await open();
   assert.deepEqual([...server.regions.keys()], [OUT, `${IN}_0_0`, `${IN}_0_1`]);
@@ -68,7 +68,7 @@ test("each step's inputs and each output have a region, which the server is told
   assert.deepEqual(await shared.close(), [], "closing again does nothing");
 });
 
-test("what the server wrote is read from the output's place", async () => {
+test("outputs are read from their place", async () => {
   const { server, open } = makeShared();
   const shared = await open();
   (server.regions.get(OUT) as SharedRegion).write(0, Uint8Array.of(5, 6, 7, 8));
@@ -79,7 +79,7 @@ test("what the server wrote is read from the output's place", async () => {
   await shared.close();
 });
 
-test("slots have places of their own where outputs are compared, and no more than there are", async () => {
+test("slots have their own places when outputs are compared, and no more than configured", async () => {
   const { places, open } = makeShared({ slotCount: 3 });
   const shared = await open();
   for (const slot of [0, 2]) shared.codecOf(slot);
@@ -101,7 +101,7 @@ test("an output of varying size has the bytes that were asked for, and not none"
   await assert.rejects(makeShared({}, [-1], 0).open(), /shared memory of 0 bytes/);
 });
 
-test("names that the server has already get another ending, and the user is told", async () => {
+test("names that the server already has get a suffix, with a warning", async () => {
   const { server, open } = makeShared();
   server.refusals.push(new RunError("refused", "region is already in manager", ""));
   const shared = await open();

@@ -52,7 +52,7 @@ describe("files of TLS", () => {
     ["SEC 1", { ...DER, certFile: clientCertDerFile, keyFile: clientKeySec1File }],
   ];
   for (const [what, tls] of GOOD)
-    test(`that are right are read: ${what}`, () => void readTls({ ...DEFAULT_TLS, ...tls }, []));
+    test(`that are valid are read: ${what}`, () => void readTls({ ...DEFAULT_TLS, ...tls }, []));
 
   const WRONG: readonly (readonly [what: string, tls: Partial<typeof DEFAULT_TLS>, problem: RegExp])[] = [
     [
@@ -85,7 +85,7 @@ describe("files of TLS", () => {
     ],
   ];
   for (const [what, tls, problem] of WRONG)
-    test(`that are wrong are named: ${what}`, () => {
+    test(`that are invalid are named: ${what}`, () => {
       assert.throws(
         () => readTls({ ...DEFAULT_TLS, ...tls }, []),
         (error) => {

@@ -21,7 +21,7 @@ function explainAnswer(text: string): string | undefined {
 }
 
 describe("payloads", () => {
-  test("a payload is sent as it is, to its path, and says whether events are wanted", () => {
+  test("a payload is sent unchanged to its path, and its headers request events or not", () => {
     const request = codec.encode(payload('{"model":"ä"}'), 0);
     assert.equal(request.path, "/v1/chat/completions");
     assert.equal(decoder.decode(request.payload), '{"model":"ä"}');
@@ -68,7 +68,7 @@ describe("payloads", () => {
     ["", "HTTP status 404"],
   ];
   for (const [body, message] of explained) {
-    test(`a status is explained by what the server says: ${JSON.stringify(body)}`, () => {
+    test(`a status is explained by the server's message: ${JSON.stringify(body)}`, () => {
       const failure = { kind: "http", status: 404, message: "HTTP status 404" } as const;
       const answer = body === "" ? {} : { answer: body.trim() };
       assert.deepEqual(codec.explain(failure, encoder.encode(body)), { ...failure, message, ...answer });

@@ -48,7 +48,7 @@ describe("conversations", () => {
     ]);
   });
 
-  test("a streamed answer is joined; what was reasoned is not said again, and an empty answer keeps its place", () => {
+  test("a streamed answer is joined; reasoning is not sent back, and an empty answer keeps its place", () => {
     const reads = chatEvents(
       { role: "assistant", content: "" },
       { reasoning_content: "hm" },
@@ -73,7 +73,7 @@ describe("conversations", () => {
     assert.deepEqual(JSON.parse(second).messages, [user(parts), assistant("x"), user("b")]);
   });
 
-  test("Anthropic's messages: the system message stands beside them and is said in every turn", () => {
+  test("Anthropic's messages: the separate system message is sent with every turn", () => {
     const answer = ['{"type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"x"}]}'];
     const bodies = [
       { model: "m", messages: [user("a")], system: "brief" },
@@ -113,7 +113,7 @@ describe("conversations", () => {
     );
   });
 
-  test("at a path that tells nothing the answer tells the kind, or else the request", () => {
+  test("at an unknown path the answer determines the kind, or else the request", () => {
     const bodies = [{ messages: [user("a")] }, { messages: [user("b")] }];
     for (const answer of [chatAnswer("x"), ['{"choices":[{"message":{"content":"x"}}]}']]) {
       const [, second = ""] = talk("my/path", bodies, [answer]);
@@ -121,7 +121,7 @@ describe("conversations", () => {
     }
   });
 
-  test("an answer that cannot be read is told", () => {
+  test("an unreadable answer is reported", () => {
     const conversation = new PayloadConversation("v1/chat/completions");
     conversation.nextRequest(turn({ messages: [user("a")] }));
     assert.match(conversation.addAnswer([encode("data: {oops\n\n")]) ?? "", /unreadable response/);

@@ -54,7 +54,7 @@ test("the file is laid out as Python prints JSON with an indent of two", async (
   );
 });
 
-test("what stands beside a payload has the original's order for sessions and for traces", async () => {
+test("keys beside a payload are in GenAI-Perf's order for sessions and for traces", async () => {
   const keysOf = async (order: MetadataOrder): Promise<string[]> => {
     const { data } = JSON.parse(await textOf([{ body, ...timed }], order)) as { data: object[] };
     return Object.keys(data[0] ?? {});

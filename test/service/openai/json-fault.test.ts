@@ -12,7 +12,7 @@ test("JSON has no fault before its end", () => {
   );
 });
 
-test("the fault is where the first token stands that cannot be there", () => {
+test("the fault is the first token that is not allowed", () => {
   for (const [text, rest] of [
     ['{"a": 1,}', "}"],
     ["[1,]", "]"],

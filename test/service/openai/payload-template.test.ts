@@ -43,7 +43,7 @@ const LINES: readonly (readonly [text: string, place: string, message: RegExp])[
   ["{{ texts|tojson }}", "body.jinja", /makes no JSON object/],
 ];
 
-test("what is wrong with a template is told by its line", async () => {
+test("errors in a template are reported with their line", async () => {
   for (const [text, place, message] of LINES) {
     const error = await render(text).then(
       () => undefined,
@@ -65,7 +65,7 @@ const LAYOUT = {
   extra: { top_p: 0.5 },
 } as const;
 
-test("a template sees a request's parts, and extra inputs are added to what it makes", async () => {
+test("a template has a request's parts, and extra inputs are added to its result", async () => {
   const text =
     '{"m": {{ model|tojson }}, "q": {{ query|tojson }}, "p": {{ passages|tojson }}, "i": {{ image|tojson }}, "a": {{ audio|tojson }}, "n": {{ max_tokens|tojson }}}';
   const template = await openTemplate({ text, name: "x" });
@@ -90,7 +90,7 @@ test("a template sees a request's parts, and extra inputs are added to what it m
   assert.equal(payload.timestampMs, 5);
 });
 
-test("the input's text is what of an entry is in a body", () => {
+test("the input's text is the part of an entry that is in a body", () => {
   const entry = { texts: ['a "b"', "c"], system: "be brief" };
   assert.equal(textWithin(entry, { x: [{ y: 'a "b"' }] }), 'a "b"');
   assert.equal(textWithin(entry, { s: "be brief", t: "c" }), "be brief c");

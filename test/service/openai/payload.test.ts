@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  createPayload,
-  inputText,
-  type PayloadFormat,
-  type PayloadSettings,
-} from "../../../src/service/openai/payload.ts";
+import { createPayload, type PayloadFormat, type PayloadSettings } from "../../../src/service/openai/payload.ts";
 import type { PromptEntry } from "../../../src/service/openai/prompt-entry.ts";
 
 const entry: PromptEntry = { texts: ["a prompt"], maxTokens: 10 };
@@ -125,7 +120,7 @@ test("Triton's backends can be asked for an exact output length", () => {
 
 const extra = { temperature: 0.7, max_tokens: 99, nested: { a: 1 }, nothing: null };
 
-test("extra inputs come last, or replace a value where it stands; an entry's own come after them", () => {
+test("extra inputs come last, or replace a value in place; an entry's own come after them", () => {
   assert.equal(
     bodyText({ ...entry, extra: { temperature: 1, priority: 3 } }, { format: "completions", extra }),
     '{"model":"tiny","prompt":["a prompt"],"max_tokens":99,"temperature":1,"nested":{"a":1},"nothing":null,"priority":3}',
@@ -162,10 +157,4 @@ test("several models take turns, or are drawn by the seed; an entry's own goes f
     assert.ok(share > 70 && share < 130, `${model}: ${share} of 300`);
   }
   assert.match(bodyText({ ...entry, model: "own" }, { format: "chat" }), /^\{"model":"own"/);
-});
-
-test("the input text is what all messages say", () => {
-  assert.equal(inputText(rich), "be brief I am here a prompt");
-  assert.equal(inputText({ texts: ["q"], passages: ["x", "y"] }), "q x y");
-  assert.equal(inputText({ texts: [] }), "");
 });

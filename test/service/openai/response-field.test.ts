@@ -71,7 +71,7 @@ test("a function that meets another type than it takes finds nothing: an event w
     assert.equal(parseResponseField(path).find(data), null, path);
 });
 
-test("what is not an expression is one problem that says where it is wrong", () => {
+test("an invalid expression is one problem with its position", () => {
   for (const [path, reason] of [
     ["a..b", /unexpected token: \./],
     ["a.", /unexpected token: \(EOF\)/],
@@ -99,7 +99,7 @@ test("what is not an expression is one problem that says where it is wrong", () 
   }
 });
 
-test("an answer is read where the path says; one that has nothing there is an error", () => {
+test("an answer is read from the path; one without text there is an error", () => {
   const field = parseResponseField("out.parts[*].t");
   const event = (t: string): string => `data: {"out":{"parts":[{"t":"${t}"}]}}\n\n`;
   const answer = readAnswer(
@@ -116,7 +116,7 @@ test("an answer is read where the path says; one that has nothing there is an er
   assert.match(readAnswer("custom", ['{"text":"a"}'], field).error ?? "", /nothing is at out\.parts/);
 });
 
-test("without a path the text is looked for, and a bare text is one", () => {
+test("without a path the text is searched for, and plain text counts", () => {
   for (const [body, text] of [
     ['{"response":"a"}', "a"],
     ['{"generated_text":"a"}', "a"],

@@ -151,7 +151,7 @@ describe("every datatype through Triton", () => {
   });
 });
 
-describe("what Triton says of itself", () => {
+describe("Triton's description of itself", () => {
   for (const [protocol, api, control] of [
     ["HTTP", httpApi, http],
     ["gRPC", grpcApi, grpc],

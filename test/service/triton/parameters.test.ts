@@ -26,7 +26,7 @@ const cases: readonly (readonly [
 ];
 
 for (const [type, good, bad] of cases) {
-  test(`what is a value of type ${type}`, () => {
+  test(`valid values of type ${type}`, () => {
     for (const value of good) assert.equal(isParameterValue({ type, value }), true, value);
     for (const value of bad) assert.equal(isParameterValue({ type, value }), false, value);
   });

@@ -92,9 +92,9 @@ for (const { protocol, general, flags } of [
   });
 }
 
-describe("the client is our own unless told otherwise", () => {
+describe("Rampart's own client is the default", () => {
   for (const protocol of ["http", "grpc"] as const) {
-    test(`the plan says so: ${protocol}`, async () => {
+    test(`the plan has the client: ${protocol}`, async () => {
       const { exitCode, output } = await runLoad(["perf_analyzer", "-m", "simple", "-i", protocol, "--dry-run"]);
       assert.equal(exitCode, 0, output);
       assert.equal((JSON.parse(output) as { client: { kind: string } }).client.kind, "own");

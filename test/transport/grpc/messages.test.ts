@@ -54,7 +54,7 @@ describe("gRPC messages", () => {
     }
   });
 
-  test("can be given up half-way", () => {
+  test("can be abandoned half-way", () => {
     const messages: string[] = [];
     const reader = new MessageReader(
       { onMessage: (bytes, start, end) => messages.push(toText(bytes.subarray(start, end))) },
@@ -102,7 +102,7 @@ describe("gRPC messages", () => {
 });
 
 describe("gRPC response heads", () => {
-  test("give status, message and encoding, with defaults for what is absent", () => {
+  test("have status, message and encoding, with defaults when absent", () => {
     const list = [
       [":status", "200"],
       ["grpc-status", "3"],

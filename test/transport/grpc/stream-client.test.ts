@@ -113,7 +113,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("responses that come in one piece are told apart in time, as genai-perf needs it", async () => {
+  test("responses that arrive in one read get different times, as genai-perf needs", async () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 1);
@@ -145,7 +145,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("sends all requests of a lane on one stream and tells answers apart by their ids, in any order", async () => {
+  test("sends all requests of a lane on one stream and matches answers by their ids, in any order", async () => {
     let ids: string[] = [];
     await withClient(
       async (connection) => {
@@ -164,7 +164,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("each lane has a stream of its own", async () => {
+  test("each lane has its own stream", async () => {
     let opened: number[] = [];
     await withClient(
       async (connection) => {
@@ -209,7 +209,7 @@ describe("own gRPC stream client", () => {
     });
   }
 
-  test("an error with an id fails its request, one without fails the oldest, and the stream goes on", async () => {
+  test("an error with an id fails its request, one without fails the oldest, and the stream stays open", async () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 3);
@@ -233,7 +233,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("an answer nobody waits for changes nothing", async () => {
+  test("an answer to no pending request is ignored", async () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 1);
@@ -310,7 +310,7 @@ describe("own gRPC stream client", () => {
     );
   });
 
-  test("a server that is going away still gets what the open stream sends", async () => {
+  test("a server that is going away still receives requests on the open stream", async () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 1);

@@ -260,7 +260,7 @@ describe("own gRPC client", () => {
 describe("own gRPC client and flow control", () => {
   const large = pattern(200_000);
 
-  test("splits a message by the peer's frame size and initial window, and goes on with both windows", async () => {
+  test("splits a message by the peer's frame size and initial window, and continues with both windows", async () => {
     let sizes: number[] = [];
     await withClient(
       async (connection) => {

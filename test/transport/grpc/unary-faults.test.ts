@@ -293,7 +293,7 @@ const FAULTS: readonly FaultCase[] = [
   },
 ];
 
-describe("own gRPC client counts once and goes on after", () => {
+describe("own gRPC client counts once and continues after", () => {
   for (const { name, answer, kind, message, status, breaks } of FAULTS) {
     test(name, async () => {
       await withClient(
@@ -401,7 +401,7 @@ describe("own gRPC client counts once and goes on after", () => {
     driver.close();
   });
 
-  test("a server that accepts and never says a word: reserving slots comes back, and calls stall", async () => {
+  test("a server that accepts connections but never responds: reserving slots resolves, and calls stall", async () => {
     const server = await startRawServer(() => {});
     const driver = new Driver((options) => new GrpcUnaryClient(endpointAt(server.port), options), {
       stallTimeoutNs: 0.2e9,
@@ -466,7 +466,7 @@ describe("own gRPC client and the limit of concurrent streams", () => {
     );
   });
 
-  test("waits while the limit is 0, and goes on when it is raised", async () => {
+  test("waits while the limit is 0, and continues when it is raised", async () => {
     await withClient(
       async (connection) => {
         await connection.until(({ type, flags }) => type === TYPE.settings && flags === 1);
@@ -500,7 +500,7 @@ describe("own gRPC client and the limit of concurrent streams", () => {
   });
 });
 
-describe("own gRPC client sends again only what was certainly not processed", () => {
+describe("own gRPC client resends only requests that were certainly not processed", () => {
   test("a refused stream", async () => {
     await withClient(
       async (connection) => {

@@ -147,7 +147,7 @@ describe("own HTTP/1.1 client", () => {
     );
   });
 
-  test("connects anew after Connection: close, and after a body that lasts until the close", async () => {
+  test("reconnects after Connection: close, and after a body that lasts until the close", async () => {
     await withClient(
       (connection, index) => {
         if (index === 0) connection.write(latin1("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na"));
@@ -164,7 +164,7 @@ describe("own HTTP/1.1 client", () => {
     );
   });
 
-  test("connects anew when the server closed an idle connection", async () => {
+  test("reconnects when the server closed an idle connection", async () => {
     await withClient(
       (connection) => connection.write(OK),
       async ({ driver, server }) => {
@@ -178,7 +178,7 @@ describe("own HTTP/1.1 client", () => {
     );
   });
 
-  test("drops a connection on which bytes came that nobody asked for", async () => {
+  test("drops a connection on which unexpected bytes arrived", async () => {
     await withClient(
       (connection) => connection.write(OK),
       async ({ driver, server }) => {
@@ -217,7 +217,7 @@ describe("own HTTP/1.1 client", () => {
     );
   });
 
-  test("tells of heads sent and received when asked to", async () => {
+  test("reports sent and received heads on request", async () => {
     const told: string[] = [];
     await withClient(
       (connection) => connection.write(OK),
@@ -349,7 +349,7 @@ const FAILURES: readonly FailureCase[] = [
   },
 ];
 
-describe("own HTTP/1.1 client counts once and goes on after", () => {
+describe("own HTTP/1.1 client counts once and continues after", () => {
   for (const { name, answer, kind, message } of FAILURES) {
     test(name, async () => {
       await withClient(

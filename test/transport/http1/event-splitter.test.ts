@@ -49,7 +49,7 @@ describe("server-sent events", () => {
     });
   }
 
-  test("an event whose lines end with CR alone is told when its last CR is read; an LF that follows late is no line of the next event", () => {
+  test("an event whose lines end with CR alone is reported when its last CR is read; a late LF is not a line of the next event", () => {
     const events: string[] = [];
     const splitter = new EventSplitter((event) => events.push(toText(event)));
     const feed = (text: string): void => splitter.feed(utf8(text), 0, text.length);

@@ -228,7 +228,7 @@ describe("HTTP/1.1 parser refuses", () => {
 });
 
 describe("HTTP/1.1 parser", () => {
-  test("delivers no body bytes when nobody wants them, and still frames the response", () => {
+  test("delivers no unwanted body bytes, and still frames the response", () => {
     let completed = 0;
     const parser = new ResponseParser({
       onHead: () => false,
@@ -240,7 +240,7 @@ describe("HTTP/1.1 parser", () => {
     assert.equal(parser.isBetweenResponses, true);
   });
 
-  test("keeps the head as text only when told to", () => {
+  test("keeps the head as text only when asked to", () => {
     const head = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 0\r\n\r\n";
     for (const keepsHead of [true, false]) {
       const parser = new ResponseParser({ onHead: () => true, onBody: () => {}, onComplete: () => {} });

@@ -45,7 +45,7 @@ describe("recorded HTTP/1.1 responses", () => {
     });
   }
 
-  test("the recordings hold what they are there for: chunks, 1xx, a close", () => {
+  test("the recordings contain chunks, 1xx and a close", () => {
     assert.match(toText(recorded.nginxChunked.bytes), /Transfer-Encoding: chunked[\s\S]*\r\n0\r\n\r\n$/);
     assert.match(toText(recorded.nginxContinue.bytes), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
     assert.match(toText(recorded.nginxClose.bytes), /Connection: close/);

@@ -24,7 +24,7 @@ function readAlone(bytes: Uint8Array): { readonly head: ResponseHead; readonly e
 }
 
 describe("response heads", () => {
-  test("a reader that remembers says the same as a new one, whatever came before", () => {
+  test("a reader with a cached head returns the same as a new one", () => {
     const choice = fc.record({
       index: fc.nat(HEADS.length - 1),
       before: fc.nat(3),

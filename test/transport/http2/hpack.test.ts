@@ -210,7 +210,7 @@ describe("HPACK encoder", () => {
   });
 
   for (const smaller of [0, 100, 4095]) {
-    test(`a peer that lowers its table to ${smaller} is told so first, once, and finds nothing in it`, () => {
+    test(`a peer that lowers its table to ${smaller} is signalled first, once, and finds nothing in it`, () => {
       const decoder = new HpackDecoder(4096);
       const repeated = new RepeatedHeaders(LIST);
       for (let i = 0; i < 2; i++) decoder.decode(repeated.nextBlock(4096));
@@ -242,7 +242,7 @@ describe("header reader", () => {
     assert.deepEqual(reader.read(block), first);
   });
 
-  test("reads an indexed block anew when its entry has changed", () => {
+  test("parses an indexed block again when its entry has changed", () => {
     const reader = new HeaderReader();
     reader.read(hex("4001 6101 62"));
     assert.deepEqual(reader.read(hex("be")), [["a", "b"]]);

@@ -126,7 +126,7 @@ describe("recorded HTTP/2 connections", () => {
     });
   }
 
-  test("the recordings hold what they are there for: SETTINGS, PING, WINDOW_UPDATE", () => {
+  test("the recordings contain SETTINGS, PING and WINDOW_UPDATE", () => {
     for (const { bytes } of [recorded.tritonGrpc, recorded.goGrpc]) {
       const { frameTypes } = readConnection([bytes]);
       for (const type of [TYPE.data, TYPE.settings, TYPE.ping, TYPE.windowUpdate]) assert.ok(frameTypes.includes(type));

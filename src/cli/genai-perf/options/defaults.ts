@@ -2,8 +2,6 @@ import { putValue, valueAt } from "../../options/place.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
-/** Default settings, from the option tables. */
-
 /** Settings without an option. */
 const UNSET = { subcommand: "profile", passThrough: [] } as const satisfies Partial<GenaiSettings>;
 
@@ -16,7 +14,7 @@ const DEFAULT_OF: ReadonlyMap<SettingPath, unknown> = new Map(
   ALL_OPTIONS.flatMap(({ at, default: value }) => (at === undefined || value === undefined ? [] : [[at, value]])),
 );
 
-/** Returns the defaults of all settings. A new object each time. */
+/** Returns the defaults of all settings, from the option tables. A new object each time. */
 export function defaultSettings(): CompleteSettings {
   const settings = structuredClone(UNSET) as unknown as GenaiSettings;
   for (const [at, value] of DEFAULT_OF) putValue(settings, at, structuredClone(value));

@@ -5,8 +5,6 @@ import { parseDecimal, parseInteger } from "./numbers.ts";
 import type { SettingPath } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 
-/** Readers of flags that do more than store a value. */
-
 /** Reports whether a flag already set this value. Flags add to each other, but replace values from a file. */
 function isAdding(builder: SettingsBuilder, at: SettingPath, from: GivenSetting): boolean {
   return builder.given.get(at)?.source === from.source;

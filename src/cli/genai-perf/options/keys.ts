@@ -1,8 +1,6 @@
 import type { GenaiOption, KeyedOption } from "./genai-option.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
-/** The keys of a YAML file as a tree, for reading, templates and the exported configuration. */
-
 /** A key with a value. */
 export interface YamlKey {
   readonly key: string;
@@ -51,7 +49,10 @@ const KEYED = ALL_OPTIONS.filter(
   (option: GenaiOption): option is (typeof ALL_OPTIONS)[number] & KeyedOption => option.key !== undefined,
 );
 
-/** All keys of a file. Rampart's own keys are last, in the order of their flags. */
+/**
+ * The keys of a YAML file as a tree, for reading, templates and the exported configuration. Rampart's own keys are last, in the order of
+ * their flags.
+ */
 export const YAML_KEYS = buildTree(
   KEYED.toSorted((a, b) => placeOf(a) - placeOf(b)).map((option) => ({ path: option.key.split("."), option })),
 );

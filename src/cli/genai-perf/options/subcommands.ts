@@ -16,8 +16,6 @@ import {
 } from "./profile-options.ts";
 import type { SettingPath } from "./settings.ts";
 
-/** All options of genai-perf, and the flags of each subcommand. */
-
 /** The subcommands, in GenAI-Perf's order. */
 export const SUBCOMMANDS = ["config", "profile", "analyze", "create-template", "process-export-files"] as const;
 

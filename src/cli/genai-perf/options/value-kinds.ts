@@ -2,8 +2,6 @@ import { fileSystem } from "../../../runtime/files.ts";
 import type { ValueCount } from "../../options/argparse.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 
-/** Kinds of option values, and how each is read from a command line and from a YAML file. */
-
 /** Why a command-line argument is not a valid value, in argparse's words, and a hint. */
 export interface Fault {
   readonly message: string;
@@ -30,7 +28,10 @@ const INTEGER = {
   isGood: Number.isSafeInteger,
 };
 
-/** All kinds. `positive` is an integer above 0. `file` must exist unless it starts with `synthetic:` or `payload`. */
+/**
+ * All kinds of option values, and how each is read from a command line and from a YAML file. `positive` is an integer above 0. `file` must
+ * exist unless it starts with `synthetic:` or `payload`.
+ */
 export const VALUE_KINDS = table({
   text: { readYaml: toText, expected: "a text" },
   path: { readYaml: toText, expected: "a path" },

@@ -5,8 +5,6 @@ import type { PayloadFormat } from "../../../service/openai/payload.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** Request and answer format of each endpoint type. */
-
 interface Format {
   readonly payload: PayloadFormat | "template";
   readonly answer: AnswerKind;

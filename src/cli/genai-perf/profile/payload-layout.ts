@@ -1,4 +1,4 @@
-import { messageOf, UserError } from "../../../plan/problem.ts";
+import { UserError, unreadable } from "../../../plan/problem.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import { deriveSeed } from "../../../runtime/random.ts";
 import { compactJson, formatJson } from "../../../service/json-text.ts";
@@ -77,9 +77,7 @@ function findTemplate(value: string, file: string | undefined): TemplateSource {
   try {
     return { text: fileSystem().readFileSync(value, "utf8"), name: value };
   } catch (error) {
-    throw new UserError([
-      { path: value, message: `cannot be read: ${messageOf(error)}`, hint: "Give a file that can be read." },
-    ]);
+    throw unreadable(value, error, "Give a file that can be read.");
   }
 }
 

@@ -19,7 +19,7 @@ import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { countNeededEntries, toPassedPlan } from "./pass-through/passed-plan.ts";
 import { SharedTokenWork, type TokenWork } from "./token-work.ts";
-import { INPUTS_FILE } from "./write-inputs.ts";
+import { INPUTS_FILE, type WrittenInputs } from "./write-inputs.ts";
 
 /** Runs one profile: creates prompts, runs the load, and reports like GenAI-Perf. */
 
@@ -68,8 +68,13 @@ interface ProfileParts {
   readonly tokens: SharedTokenWork;
 }
 
+interface Prepared extends Pick<WrittenInputs, "held"> {
+  readonly plan: Plan;
+  readonly work: TokenWork;
+}
+
 /** Writes the requests, and returns the plan that sends them. */
-async function prepare(parts: ProfileParts): Promise<{ plan: Plan; work: TokenWork }> {
+async function prepare(parts: ProfileParts): Promise<Prepared> {
   const { settings, given, folder, io, tokens } = parts;
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const headers = headersOf(settings, process.env);
@@ -82,18 +87,19 @@ async function prepare(parts: ProfileParts): Promise<{ plan: Plan; work: TokenWo
   for (const text of inputs.notes) note(text);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, folder };
   const plan = withTokens(await toPassedPlan(settings, given, sources, headers), settings);
-  return { plan: checkPlan(plan), work };
+  return { plan: checkPlan(plan), work, held: inputs.held };
 }
 
 async function profile(parts: ProfileParts): Promise<Profile> {
   const { settings, folder } = parts;
-  const { plan, work } = await prepare(parts).catch(async (error: unknown) => {
+  const prepared = await prepare(parts).catch(async (error: unknown) => {
     if (!(error instanceof UserError)) await removeEarlier(folder, settings);
     throw error;
   });
+  const { plan } = prepared;
   await removeEarlier(folder, settings);
   const { recordsFile } = settings.rampart;
-  const run = () => measureRun(parts, plan, work);
+  const run = () => measureRun(parts, prepared);
   try {
     return await (recordsFile === "" ? run() : removingPart(recordsFile, run));
   } catch (error) {
@@ -101,7 +107,7 @@ async function profile(parts: ProfileParts): Promise<Profile> {
   }
 }
 
-async function measureRun({ settings, folder, io }: ProfileParts, plan: Plan, work: TokenWork): Promise<Profile> {
+async function measureRun({ settings, folder, io }: ProfileParts, { plan, work, held }: Prepared): Promise<Profile> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
@@ -109,6 +115,7 @@ async function measureRun({ settings, folder, io }: ProfileParts, plan: Plan, wo
     door: "genai-perf",
     onInterrupt,
     meter: work.link,
+    held,
   });
   if (outputError !== undefined) io.err(`Error: ${outputError.message}\n  ${outputError.hint}\n`);
   const measured = measuredOf(run);

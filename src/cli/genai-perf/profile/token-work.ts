@@ -1,17 +1,17 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
-import { MeterDesk, TokenLink, type TokenTask } from "../../../measure/tokens/token-thread.ts";
-import { messageOf, RunError } from "../../../plan/problem.ts";
+import { MeterDesk, openTokenThread, type TokenTask, type TokenThread } from "../../../measure/tokens/token-thread.ts";
+import { messageOf } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
-import { ERROR_FORM, type SentError } from "../../../plan/sent-error.ts";
+import { ERROR_FORM } from "../../../plan/sent-error.ts";
 import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
-import { type CallPort, serveCalls, WorkerCalls, WorkerError } from "../../../runtime/worker-calls.ts";
+import { type CallPort, serveCalls, WorkerError } from "../../../runtime/worker-calls.ts";
 import { startWorker } from "../../../runtime/workers.ts";
 import { formatJson, parseJson } from "../../../service/json-text.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
-import type { PayloadLayout } from "./payload-layout.ts";
+import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
 /**
@@ -20,12 +20,9 @@ import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.
  */
 
 /** Does this work for consecutive profiles. */
-export interface TokenWork {
-  /** Measures the answers of runs. */
-  readonly link: TokenLink;
+export interface TokenWork extends TokenThread {
   /** Writes the requests of a run. @throws UserError, RunError like `writeInputs` */
   write(task: WriteTask): Promise<WrittenInputs>;
-  close(): Promise<void>;
 }
 
 /**
@@ -74,7 +71,15 @@ type Task =
 export function serveTokenWork(port: MessagePort, sent: SentSettings): void {
   const opening = openTokenWork(sent);
   opening.catch(() => {});
-  serveCalls(port, async (task: Task) => (await opening)(task), ERROR_FORM);
+  serveCalls(
+    port,
+    async (task: Task) => (await opening)(task),
+    ERROR_FORM,
+    (value) => {
+      const bytes = (value as Partial<WrittenInputs> | undefined)?.held?.bytes;
+      return bytes ? [bytes.buffer] : [];
+    },
+  );
 }
 
 async function openTokenWork(sent: SentSettings): Promise<(task: Task) => unknown> {
@@ -85,56 +90,20 @@ async function openTokenWork(sent: SentSettings): Promise<(task: Task) => unknow
     countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
     openRecords: (run) => new RecordsFile(run.recordsFile, run),
   });
-  const write = async ({ settings, task }: Task & { kind: "write" }): Promise<WrittenInputs> => {
-    const { countPayload: counts, ...written } = await writeInputs(
-      { ...task, settings: receiveSettings(settings) },
-      tokenizer,
-    );
-    countPayload = counts;
-    return written;
+  const write = async (received: Task & { kind: "write" }): Promise<WrittenInputs> => {
+    const settings = receiveSettings(received.settings);
+    const layout = await openLayout(settings, tokenizer);
+    countPayload = layout.countPayload;
+    return writeInputs({ ...received.task, settings }, tokenizer, layout);
   };
   return (task) => (task.kind === "write" ? write(task) : desk.handle(task));
 }
 
-/** The caller's side of a port to the worker. */
-class PortTokenWork implements TokenWork {
-  readonly link: TokenLink;
-  private readonly calls: WorkerCalls<SentError>;
-  private readonly end: () => Promise<unknown>;
-
-  /** @param end ends the worker */
-  constructor(port: CallPort, end: () => Promise<unknown>) {
-    this.end = end;
-    this.calls = new WorkerCalls(port, ERROR_FORM);
-    this.link = new TokenLink(this.calls);
-  }
-
-  /** Waits for the tokenizer. @throws WorkerError when the thread could not be started */
-  async start(): Promise<this> {
-    try {
-      await this.calls.call({ kind: "open" } satisfies Task);
-      return this;
-    } catch (error) {
-      await this.end();
-      throw error;
-    }
-  }
-
-  async write({ settings, ...task }: WriteTask): Promise<WrittenInputs> {
-    const sent: Task = { kind: "write", settings: sendSettings(settings), task };
-    return this.calls.call<WrittenInputs>(sent).catch((error: unknown) => {
-      throw error instanceof WorkerError ? failed(error.message) : error;
-    });
-  }
-
-  async close(): Promise<void> {
-    this.calls.fail(failed("it was closed"));
-    await this.end();
-  }
-}
-
-function failed(reason: string): RunError {
-  return new RunError("internal", `the thread that counts tokens failed: ${reason}`, "Report this.");
+async function connect(port: CallPort, end: () => Promise<unknown>): Promise<TokenWork> {
+  const { link, close } = await openTokenThread(port, end);
+  const write = ({ settings, ...task }: WriteTask): Promise<WrittenInputs> =>
+    link.call<WrittenInputs>({ kind: "write", settings: sendSettings(settings), task } satisfies Task);
+  return { link, close, write };
 }
 
 /**
@@ -152,19 +121,17 @@ export async function startTokenWork(
   let worker: Worker | undefined;
   try {
     worker = start(sent);
-    const { terminate } = worker;
-    return await new PortTokenWork(worker, terminate.bind(worker)).start();
+    return await connect(worker, worker.terminate.bind(worker));
   } catch (error) {
     if (worker !== undefined && !(error instanceof WorkerError)) throw error;
     note(`requests are made and answers measured in the thread that times responses: ${messageOf(error)}`);
   }
   const { port1, port2 } = new MessageChannel();
   serveTokenWork(port2, sent);
-  const close = async (): Promise<void> => {
+  return connect(port1, async () => {
     port1.close();
     port2.close();
-  };
-  return new PortTokenWork(port1, close).start();
+  });
 }
 
 /**

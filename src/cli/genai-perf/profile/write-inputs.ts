@@ -1,11 +1,14 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { type HeldEntries, type HeldEntry, packEntries } from "../../../inputs/held-entries.ts";
+import { MAX_HELD_BYTES } from "../../../inputs/large-file.ts";
+import { toPayload } from "../../../inputs/payload-entry.ts";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
 import { OutputFile } from "../../../report/output-file.ts";
-import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
+import { formatInputsFile, type MetadataOrder, toRecord } from "../../../service/openai/inputs-file.ts";
 import type { Payload } from "../../../service/openai/payload.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -33,44 +36,38 @@ export interface WriteTask {
 
 /** The written file. */
 export interface WrittenInputs {
+  /** What is in the file, for the run. Undefined when it is too large for memory. */
+  readonly held?: HeldEntries | undefined;
   readonly path: string;
   readonly entryCount: number;
   /** Notes for the user, sentences without a full stop. */
   readonly notes: readonly string[];
 }
 
-/** The written file, and data that stays in this thread. */
-interface CountedInputs extends WrittenInputs {
-  /** Returns the input tokens of one of the bodies; absent if they can be counted from the body. */
-  readonly countPayload: PayloadLayout["countPayload"];
-}
-
 /**
  * Writes the requests of a run into its folder, which is created. The file is written atomically.
+ * @param layout of the settings' endpoint type
  * @param tokenizer only needed to generate prompts
  * @throws UserError for inputs that cannot be read, RunError when the file cannot be written
  */
-export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CountedInputs> {
+export async function writeInputs(
+  task: WriteTask,
+  tokenizer: Tokenizer | undefined,
+  layout: PayloadLayout,
+): Promise<WrittenInputs> {
   const { settings, given, folder } = task;
   const path = join(folder, INPUTS_FILE);
   const prompts = toPromptSettings(settings, given);
-  const layout = await openLayout(settings, tokenizer);
   const payloads = countPayloads(task, layout, createEntries(prompts, tokenizer));
   let made: string | undefined;
   let file: OutputFile | undefined;
+  let held: HeldEntries | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    // Not masked, because the run reads it again and sends it.
+    // Not masked, because later runs can send it.
     file = new OutputFile(path, { isMasked: false });
     const order = prompts.source.kind === "synthetic" ? "session" : "trace";
-    let piece = "";
-    for await (const text of formatInputsFile(payloads.each(), order)) {
-      piece += text;
-      if (piece.length < PIECE_CHARACTERS) continue;
-      file.write(piece);
-      piece = "";
-    }
-    file.write(piece);
+    held = await writePayloads(file, payloads.each(), order);
     file.commit();
   } catch (error) {
     file?.discard();
@@ -82,7 +79,37 @@ export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefi
       "Give another folder with --artifact-dir.",
     );
   }
-  return { path, entryCount: payloads.count(), notes: payloads.notes(), countPayload: layout.countPayload };
+  return { path, held, entryCount: payloads.count(), notes: payloads.notes() };
+}
+
+/** Writes the whole file. Returns its entries, or undefined when they are too large for memory. */
+async function writePayloads(
+  file: OutputFile,
+  payloads: AsyncIterable<Payload>,
+  order: MetadataOrder,
+): Promise<HeldEntries | undefined> {
+  const entries: HeldEntry[] = [];
+  const keepEach = async function* (): AsyncGenerator<Payload> {
+    for await (const payload of payloads) {
+      if (file.byteCount > MAX_HELD_BYTES) entries.length = 0;
+      else entries.push(toHeldEntry(payload, order));
+      yield payload;
+    }
+  };
+  let piece = "";
+  for await (const text of formatInputsFile(keepEach(), order)) {
+    piece += text;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    file.write(piece);
+    piece = "";
+  }
+  file.write(piece);
+  return file.byteCount > MAX_HELD_BYTES ? undefined : packEntries(entries);
+}
+
+function toHeldEntry(payload: Payload, order: MetadataOrder): HeldEntry {
+  const { body, isTensors, timestampMs: timestamp, delayMs: delay, sessionId: session_id } = payload;
+  return { fields: { timestamp, delay, session_id }, payload: toPayload(isTensors ? toRecord(payload, order) : body) };
 }
 
 /** Removes folders that were created unnecessarily. @param made the outermost of them */

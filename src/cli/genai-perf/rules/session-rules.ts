@@ -5,8 +5,6 @@ import type { GenaiSettings } from "../options/settings.ts";
 import { isTokenless } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** Rules for sessions. */
-
 /** Checks that sessions have a load that supports them, and requests that belong to them. */
 export function checkSessions(rules: RuleSet): void {
   const { input, perfAnalyzer, endpoint } = rules.settings;

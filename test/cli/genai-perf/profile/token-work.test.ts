@@ -127,7 +127,7 @@ test("tokens of bodies that a template made are known to the thread that made th
   );
 });
 
-test("this thread goes on while the other works", LIMIT, async () => {
+test("this thread is not blocked while the other works", LIMIT, async () => {
   const read = readGood(...CHAT, "--isl", "2000", "--num-dataset-entries", "200");
   await inFolder((folder) =>
     withThread(read, async (work) => {
@@ -180,7 +180,7 @@ test("after closing nothing is done, and pending work is rejected", LIMIT, async
     await work.close();
     assert.ok((await pending) instanceof RunError);
     assert.ok((await merging) instanceof RunError);
-    await assert.rejects(work.link.finish(), /it was closed/);
+    await assert.rejects(work.link.finish(), /the thread that counts tokens was closed/);
   });
 });
 
@@ -194,7 +194,7 @@ test("profiles that follow each other share one thread", LIMIT, async () => {
 });
 
 for (const [what, start, reason] of FAILING_WORKERS) {
-  test(`where the thread ${what} this one does the work, and says so`, LIMIT, async () => {
+  test(`when the thread ${what}, this one does the work, with a note`, LIMIT, async () => {
     const read = readGood(...CHAT);
     const notes: string[] = [];
     const work = await startTokenWork(read.settings, (text) => notes.push(text), start);
