@@ -4,7 +4,15 @@ import { parseArgs } from "node:util";
 import type { TestCase } from "./junit.ts";
 import { compareNumbers, printResults } from "./print-results.ts";
 import { clearWork, root, runCheck, runTests, work } from "./run-tests.ts";
-import { conformance, goStub, llama, type ServerKind, startServers, tritonFor } from "./servers/shared.ts";
+import {
+  conformance,
+  goStub,
+  llama,
+  pythonClients,
+  type ServerKind,
+  startServers,
+  tritonFor,
+} from "./servers/shared.ts";
 
 /**
  * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`: types, lint, format, and the tests. Prints `N passed` for each group
@@ -14,14 +22,17 @@ import { conformance, goStub, llama, type ServerKind, startServers, tritonFor } 
  * what users run. Deno and Node run the tests of what can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end
  * smoke test from source. `--all` runs everything everywhere.
  *
- * Most tests wait more than they compute, so three lanes run beside each other: Bun's unit tests; those of Deno, then of Node; the tests of
- * the command and the golden transcripts. Each has servers of its own, because tests count their requests.
+ * Most tests wait more than they compute, so four lanes run beside each other: Bun's unit tests; those of Deno, then of Node; the tests in
+ * which names of shared memory are used, among them the golden transcripts and the smoke tests; the checks and the rest of the executable's
+ * tests. Each has servers of its own, because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
 const executable = join(root, "dist", "rampart");
-/** A file that a failed test left open handles in ends too. */
+/** A test that hangs fails. */
 const NODE_TIMEOUT = "--test-timeout=300000";
+/** All files in one process, as Bun and Deno run them: most of them compute less than a process takes to start. */
+const NODE_ONE_PROCESS = ["--test-isolation=none", "--test-force-exit"];
 /** Node compiles the sources once, not in each of its hundreds of processes. */
 const NODE_ENV = { NODE_COMPILE_CACHE: join(work, "node-compiled") };
 
@@ -74,17 +85,15 @@ const RUNTIME_TESTS: readonly string[] = [
 ].map((path) => `./test/${path}`);
 
 /** End-to-end tests that each runtime runs from source. */
-const SMOKE_TESTS: readonly string[] = [
-  "counts.test.ts",
-  "generative.test.ts",
-  "scenarios.test.ts",
-  "shared-memory.test.ts",
-];
+const SMOKE_TESTS: readonly string[] = ["counts.test.ts", "generative.test.ts", "scenarios.test.ts"];
+
+/** An end-to-end test in which names of shared memory are used. Bun runs it in the executable only. */
+const SHARED_MEMORY_END_TO_END = "shared-memory.test.ts";
 
 /** End-to-end tests of the executable only: other programs start it, or it takes them long. */
 const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts"];
 
-/** Unit tests that may not run beside each other nor beside tests of the command: all of them use the same names of shared memory. */
+/** Unit tests that may not run beside each other nor beside other tests in which the same names of shared memory are used. */
 const SHARED_MEMORY_TESTS: readonly string[] = [
   "./test/cli/perf-analyzer/effects-shared-memory.test.ts",
   "./test/servers/stub.test.ts",
@@ -112,17 +121,21 @@ clearWork();
 process.exit((await runAll()) ? 0 : 1);
 
 async function runAll(): Promise<boolean> {
-  if (wanted.includes("checks")) await runChecks();
-  // The executable is built even where only its tests are wanted.
-  if (wanted.includes("executable") || wanted.includes("golden")) add("checks", [await runCompile()]);
   // They are listed in this order, whichever lane ends first.
-  for (const name of ["servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
+  for (const name of ["checks", "servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
   const unitTests = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
   add("checks", [checkRuntimeTests(unitTests)]);
-  await Promise.all([runUnitLane(["bun"], unitTests), runUnitLane(["deno", "node"], unitTests), runCommandLane()]);
+  // The executable is built even where only its tests are wanted.
+  if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
+  const unitLanes = [runUnitLane(["bun"], unitTests), runUnitLane(["deno", "node"], unitTests)];
+  await Promise.all([...unitLanes, runSharedMemoryLane(), runCommandLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
+}
+
+function isWanted(group: Group): boolean {
+  return wanted.includes(group);
 }
 
 function add(name: string, cases: readonly TestCase[]): void {
@@ -142,33 +155,49 @@ function runCompile(): Promise<TestCase> {
 }
 
 async function runUnitLane(lane: readonly Runtime[], files: readonly string[]): Promise<void> {
-  const runtimes = lane.filter((runtime) => wanted.includes(runtime));
+  const runtimes = lane.filter(isWanted);
   if (runtimes.length === 0) return;
   const triton = tritonFor(`unit tests on ${runtimes.join(" and ")}`, UNIT_MODELS);
   await withServers([triton, goStub, conformance], async (env) => {
     for (const runtime of runtimes) {
       const isForRuntime = (file: string): boolean => RUNTIME_TESTS.some((path) => file.startsWith(path));
-      const isForBun = (file: string): boolean => !(COMMAND_TESTS.includes(file) && wanted.includes("executable"));
-      const isWanted = (file: string): boolean => values.all || (runtime === "bun" ? isForBun : isForRuntime)(file);
+      const isForBun = (file: string): boolean => !(COMMAND_TESTS.includes(file) && isWanted("executable"));
+      const isChosen = (file: string): boolean => values.all || (runtime === "bun" ? isForBun : isForRuntime)(file);
       // Processes start several times faster from the executable, which is Bun too.
-      const isCompiled = runtime === "bun" && wanted.includes("executable") && !values.all;
+      const isCompiled = runtime === "bun" && isWanted("executable") && !values.all;
       const settings = isCompiled ? { ...env, RAMPART_COMMAND: executable } : env;
-      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isWanted), settings));
+      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isChosen), settings));
     }
   });
 }
 
-async function runCommandLane(): Promise<void> {
+/** Everything in which names of shared memory are used, one after the other. */
+async function runSharedMemoryLane(): Promise<void> {
   if (!wanted.some((group) => group !== "checks")) return;
-  await withServers([tritonFor("tests of the command"), llama], async (env) => {
-    for (const runtime of RUNTIMES) {
-      if (!wanted.includes(runtime)) continue;
-      add(runtime, await runEndToEnd(runtime, SOURCE[runtime], env, []));
+  await withServers([tritonFor("tests with shared memory"), llama], async (env) => {
+    // The transcripts come first: their server has counted nothing yet.
+    if (isWanted("golden")) add("golden transcripts", await runGolden(env));
+    for (const runtime of RUNTIMES.filter(isWanted)) {
+      const files = runtime === "bun" && !values.all ? [] : [...listEndToEnd(runtime), SHARED_MEMORY_END_TO_END];
+      if (files.length > 0) add(runtime, await runEndToEnd(runtime, "end to end", env, files));
       add(runtime, await runUnitTests(runtime, "shared memory", SHARED_MEMORY_TESTS, env));
     }
-    if (wanted.includes("executable"))
-      add("executable", await runEndToEnd("executable", [executable], env, COMMAND_TESTS));
-    if (wanted.includes("golden")) add("golden transcripts", await runGolden(env));
+    if (isWanted("executable"))
+      add("executable", await runEndToEnd("executable", "shared memory", env, [SHARED_MEMORY_END_TO_END]));
+  });
+}
+
+/** The checks, Bun's smoke tests and the other tests of the executable, for which NVIDIA's clients are installed meanwhile. */
+async function runCommandLane(): Promise<void> {
+  const clients = isWanted("executable") ? startServers([pythonClients]) : undefined;
+  if (isWanted("checks")) await runChecks();
+  const hasSmokeTests = isWanted("bun") && !values.all;
+  if (clients === undefined && !hasSmokeTests) return;
+  await withServers([tritonFor("tests of the command"), llama], async (env) => {
+    if (hasSmokeTests) add("bun", await runEndToEnd("bun", "end to end", env, listEndToEnd("bun")));
+    if (clients === undefined) return;
+    add("servers", (await clients).cases);
+    add("executable", await runEndToEnd("executable", "end to end", env, listEndToEnd("executable"), COMMAND_TESTS));
   });
 }
 
@@ -205,30 +234,37 @@ async function runUnitTests(runtime: Runtime, title: string, files: readonly str
   const command = {
     bun: [...bun, ...files],
     deno: [join(binaries, "deno"), "test", "-A", "--no-check", `--junit-path=${junit}`, ...files],
-    node: [...nodeTest(junit), ...files],
+    node: [...nodeTest(junit), ...NODE_ONE_PROCESS, ...files],
   }[runtime];
   return runTests({ name, command, env: { ...NODE_ENV, ...env }, junit });
 }
 
-/** The end-to-end suite; Node runs it, whatever it runs. One file at a time: they count a server's requests. */
+/** End-to-end tests; Node runs them, whatever they run. One file at a time: they count a server's requests. */
 async function runEndToEnd(
-  name: string,
-  command: readonly string[],
+  runner: Runtime | "executable",
+  title: string,
   env: Env,
-  more: readonly string[],
+  files: readonly string[],
+  more: readonly string[] = [],
 ): Promise<TestCase[]> {
-  const junit = join(work, `${name}-e2e.xml`);
-  const files = readdirSync(join(root, "test", "e2e"))
-    .filter((file) => file.endsWith(".test.ts") && (name === "executable" || isEndToEndTestOfSource(file)))
-    .map((file) => `./test/e2e/${file}`);
-  const record = join(work, `${name}.numbers`);
-  const settings = { ...NODE_ENV, ...env, RAMPART_COMMAND: command.join(" "), RAMPART_E2E_RECORD: record };
-  const node = [...nodeTest(junit), "--test-concurrency=1", ...files, ...more];
-  return runTests({ name: `${name} end to end`, command: node, env: settings, junit });
+  const name = `${runner} ${title}`;
+  const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
+  const command = runner === "executable" ? executable : SOURCE[runner].join(" ");
+  const record = join(work, `${runner}.numbers`);
+  const settings = { ...NODE_ENV, ...env, RAMPART_COMMAND: command, RAMPART_E2E_RECORD: record };
+  const paths = files.map((file) => `./test/e2e/${file}`);
+  const node = [...nodeTest(junit), "--test-concurrency=1", ...paths, ...more];
+  return runTests({ name, command: node, env: settings, junit });
 }
 
-function isEndToEndTestOfSource(file: string): boolean {
-  return values.all ? !EXECUTABLE_TESTS.includes(file) : SMOKE_TESTS.includes(file);
+/** The end-to-end tests of a runtime or the executable but that of shared memory. */
+function listEndToEnd(runner: Runtime | "executable"): string[] {
+  const isForSource = (file: string): boolean =>
+    values.all ? !EXECUTABLE_TESTS.includes(file) : SMOKE_TESTS.includes(file);
+  return readdirSync(join(root, "test", "e2e")).filter(
+    (file) =>
+      file.endsWith(".test.ts") && file !== SHARED_MEMORY_END_TO_END && (runner === "executable" || isForSource(file)),
+  );
 }
 
 async function runGolden(env: Env): Promise<TestCase[]> {

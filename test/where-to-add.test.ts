@@ -5,11 +5,12 @@ import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { CommandIo } from "../src/cli/execute.ts";
 import type { Plan } from "../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
 
 /**
- * What `src/README.md` says of adding things is true: a copy of the source with a made-up load mode, report and metric, each added in the
- * one or two files that are named there and nowhere else, measures with them.
+ * What `src/README.md` says of adding things is true: a copy of the source with a made-up service kind, load mode, report, metric and
+ * option, each added in the files that are named there and nowhere else, measures with them.
  */
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -24,6 +25,94 @@ interface Line {
 
 /** What adding each thing takes, by the file below `src/`: a new file's text, or lines for one that is there. */
 const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readonly Line[]>>>> = {
+  "a service kind": {
+    "service/lines/kind.ts": `
+      import type { Builders, PlanOf } from "../../plan/schema.ts";
+      import { faultOf } from "../../transport/answer-check.ts";
+      import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+      import type { PayloadCodec, ServiceKind } from "../service.ts";
+      import { serverEntries } from "../target-schemas.ts";
+
+      /** A server that answers a text with a line. */
+      export type LinesTargetPlan = PlanOf<typeof schema>;
+
+      declare module "../../plan/plan.ts" {
+        interface TargetPlans {
+          readonly lines: LinesTargetPlan;
+        }
+      }
+
+      const schema = (v: Builders) =>
+        v.object({
+          kind: v.literal("lines"),
+          ...serverEntries(v),
+          protocol: v.literal("http"),
+          isStreaming: v.literal(false, "must be false: an answer is one line"),
+          batchSize: v.literal(1),
+        });
+
+      const codec: PayloadCodec = {
+        encode: ({ bytes }) => ({ path: "/lines", method: "POST", headers: [], payload: bytes }),
+        stampSequence: () => new Uint8Array(),
+        answerChecks: () => () => ({
+          whole: (bytes, start, end) => (bytes[end - 1] === 10 ? undefined : faultOf("is no line", bytes, start, end)),
+          begin: () => {},
+          piece: () => {},
+          event: () => {},
+          end: () => undefined,
+        }),
+        decode: (body) => ({ outputs: body, describe: () => new TextDecoder().decode(body) }),
+        explain: (failure) => failure,
+        describe: ({ payload }) => new TextDecoder().decode(payload),
+      };
+
+      export const linesKind: ServiceKind<LinesTargetPlan> = {
+        schema,
+        address: ({ url, headers }) => ({ url, wire: "http", defaultPort: 7000, headers }),
+        urls: serverUrls,
+        describe: (target) => \`lines from \${describeServer(target)}\`,
+        takes: () => "payloads",
+        exported: () => ({ serviceKind: "lines", endpoint: "lines" }),
+        registerSecrets: registerServerSecrets,
+        path: () => "lines",
+        api: { name: "lines", path: "/", sign: /lines/ },
+        open: ({ model }) => ({
+          setUp: async () => ({
+            model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
+            codec,
+            wire: "http",
+            batchSize: 1,
+            isSequence: false,
+            isDecoupled: false,
+            warnings: [],
+          }),
+          listModels: async () => [],
+        }),
+      };`,
+    "mock/lines.ts": `
+      import { createServer } from "node:http";
+
+      /** Starts a server that answers each request with a line, except those whose text has the word "mute". */
+      export async function startLines(): Promise<{ readonly port: number; stop(): void }> {
+        const server = createServer((request, response) => {
+          let text = "";
+          request.on("data", (part) => {
+            text += part;
+          });
+          request.on("end", () => response.end(text.includes("mute") ? "no" : "a line\\n"));
+        });
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+        const { port } = server.address() as { port: number };
+        return { port, stop: () => server.close() };
+      }`,
+    "registry/service-kinds.ts": [
+      {
+        after: 'import { openAiKind } from "../service/openai/kind.ts";',
+        added: 'import { linesKind } from "../service/lines/kind.ts";',
+      },
+      { after: "  openai: openAiKind,", added: "  lines: linesKind," },
+    ],
+  },
   "a load mode": {
     "load/bursts.ts": `
       import type { LoadMode } from "./load-mode.ts";
@@ -83,6 +172,14 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       },
     ],
   },
+  "an option of perf_analyzer mode": {
+    "cli/perf-analyzer/options/own.ts": [
+      {
+        after: "export const OWN: readonly UngroupedOption[] = [",
+        added: 'option("outputs.isLive", { names: ["--watch"], isOwn: true, help: "Show progress.", parse: on }),',
+      },
+    ],
+  },
   "a metric of tokens": {
     "measure/tokens/metrics.ts": [
       {
@@ -105,6 +202,20 @@ interface Copy {
   readonly toPlan: typeof import("../src/scenario/to-plan.ts").toPlan;
 }
 
+/** The copy's modules of perf_analyzer mode. */
+interface PerfAnalyzer {
+  readonly parseOptions: typeof import("../src/cli/perf-analyzer/read-settings.ts").parseOptions;
+  readonly readSettings: typeof import("../src/cli/perf-analyzer/read-settings.ts").readSettings;
+  readonly toPlan: typeof import("../src/cli/perf-analyzer/to-plan.ts").toPlan;
+  readonly toFlags: typeof import("../src/cli/perf-analyzer/to-flags.ts").toFlags;
+  readonly formatHelp: typeof import("../src/cli/perf-analyzer/help.ts").formatHelp;
+}
+
+/** The made-up file in `mock/`. */
+interface Lines {
+  startLines(): Promise<{ readonly port: number; stop(): void }>;
+}
+
 let folder = "";
 let copy: Copy;
 
@@ -117,16 +228,19 @@ before(async () => {
   for (const files of Object.values(ADDITIONS))
     for (const [path, change] of Object.entries(files)) {
       const text = typeof change === "string" ? change : change.reduce(addLine, readFileSync(join(src, path), "utf8"));
+      mkdirSync(dirname(join(src, path)), { recursive: true });
       writeFileSync(join(src, path), text, { flag: typeof change === "string" ? "wx" : "w" });
     }
-  const load = async (path: string): Promise<object> => import(pathToFileURL(join(src, path)).href) as Promise<object>;
-  copy = Object.assign(
-    {},
-    await load("cli/execute.ts"),
-    await load("registry/check-plan.ts"),
-    await load("scenario/to-plan.ts"),
-  ) as Copy;
+  copy = (await load("cli/execute.ts", "registry/check-plan.ts", "scenario/to-plan.ts")) as Copy;
 });
+
+/** Returns what the copy's modules export. */
+async function load(...paths: string[]): Promise<object> {
+  const modules = await Promise.all(
+    paths.map(async (path) => (await import(pathToFileURL(join(folder, "src", path)).href)) as object),
+  );
+  return Object.assign({}, ...modules) as object;
+}
 
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -161,22 +275,64 @@ async function execute(plan: Plan): Promise<string> {
   return text;
 }
 
-const BURSTS = { kind: "bursts", size: 5, everyMs: 20 } as unknown as Plan["load"];
+test("a made-up service kind is checked, measured, judged, and named in reports", LIMIT, async () => {
+  const { startLines } = (await load("mock/lines.ts")) as Lines;
+  const server = await startLines();
+  const file = join(folder, "texts.jsonl");
+  const exportFile = join(folder, "lines.json");
+  writeFileSync(file, '{"text": "a"}\n');
+  const base = planOf({});
+  const target = { kind: "lines", url: `127.0.0.1:${server.port}`, model: "m", headers: [], tls: DEFAULT_TLS };
+  const served = { ...target, protocol: "http", isStreaming: false, batchSize: 1 } as unknown as Plan["target"];
+  const outputs = { ...base.outputs, files: { profileExport: exportFile } };
+  const plan: Plan = { ...base, target: served, inputs: { kind: "payloads", file }, outputs };
+  try {
+    assert.match(await execute(plan), new RegExp(`lines from 127\\.0\\.0\\.1:${server.port} over http`));
+    const about = JSON.parse(readFileSync(exportFile, "utf8")) as { service_kind: string; endpoint: string };
+    assert.deepEqual([about.service_kind, about.endpoint], ["lines", "lines"]);
+    writeFileSync(file, '{"text": "mute"}\n');
+    await assert.rejects(execute({ ...plan, failures: { maxRatio: 0 } }), /is no line/);
+  } finally {
+    server.stop();
+  }
+  const streaming = { ...plan, target: { ...served, isStreaming: true } as Plan["target"] };
+  assert.throws(() => copy.checkPlan(streaming), /target\.isStreaming.*must be false: an answer is one line/);
+  assert.throws(() => copy.checkPlan({ ...plan, inputs: base.inputs }), /inputs\.kind.*servers that take payloads/);
+});
+
+test("a made-up option is read, in the help, in the plan, and printed back", LIMIT, async () => {
+  const perfAnalyzer = (await load(
+    "cli/perf-analyzer/read-settings.ts",
+    "cli/perf-analyzer/to-plan.ts",
+    "cli/perf-analyzer/to-flags.ts",
+    "cli/perf-analyzer/help.ts",
+  )) as PerfAnalyzer;
+  const args = ["-m", "simple", "--watch"];
+  const { settings, problems } = perfAnalyzer.readSettings(perfAnalyzer.parseOptions(args));
+  const { plan } = perfAnalyzer.toPlan(settings);
+  assert.deepEqual([problems, plan.outputs.isLive], [[], true]);
+  assert.deepEqual(perfAnalyzer.toFlags(plan).args, ["-m", "simple", "--concurrency-range", "1", "--watch"]);
+  assert.match(perfAnalyzer.formatHelp("rampart"), /^ +--watch +Show progress\.$/m);
+  assert.match(await execute({ ...planOf({}), outputs: plan.outputs }), /^Request concurrency: 1$/m);
+});
+
+const BURSTS = { kind: "bursts", size: 5, everyMs: 500 } as unknown as Plan["load"];
 
 test("a made-up load mode sends, is checked, and is named in reports", LIMIT, async () => {
   const exportFile = join(folder, "export.json");
   const plan = planOf({});
   const outputs = { ...plan.outputs, files: { profileExport: exportFile } };
+  const beginMs = Date.now();
   const text = await execute({ ...plan, load: BURSTS, outputs });
-  assert.match(text, /bursts of 5 every 20 ms\n/);
+  assert.match(text, /bursts of 5 every 500 ms\n/);
   assert.match(text, /req\/s asked +req\/s sent/);
   const { experiments } = JSON.parse(readFileSync(exportFile, "utf8")) as {
     experiments: [{ experiment: object; requests: { timestamp: number }[] }];
   };
   assert.deepEqual(experiments[0].experiment, { mode: "request_rate", value: 7 });
   const times = experiments[0].requests.map(({ timestamp }) => timestamp).toSorted((a, b) => a - b);
-  // Sent late it may be, early never.
-  assert.ok((times[5] as number) - (times[0] as number) >= 15e6, times.join(", "));
+  // The second burst may be late, never early, whenever the first one was sent.
+  assert.ok((times[5] as number) / 1e6 >= beginMs + 495, `${beginMs}: ${times.join(", ")}`);
   const wrong = { ...plan, load: Object.assign({}, BURSTS, { size: 0 }) };
   assert.throws(() => copy.checkPlan(wrong), /load\.size.*must be 1 or more/);
 });
@@ -202,10 +358,11 @@ test("src/README.md names the files that each of them took", () => {
   const guide = readFileSync(join(ROOT, "src/README.md"), "utf8");
   const section = guide.slice(guide.indexOf("## Where to add what"));
   for (const [what, files] of Object.entries(ADDITIONS)) {
-    assert.ok(Object.keys(files).length <= 2, what);
+    const existing = Object.values(files).filter((change) => typeof change !== "string");
+    assert.ok(existing.length <= 1 && Object.keys(files).length <= (what === "a service kind" ? 3 : 2), what);
     for (const path of Object.keys(files)) {
       // Of new files the folder is named.
-      const named = typeof files[path] === "string" ? `${dirname(path)}/` : path;
+      const named = typeof files[path] === "string" ? `${dirname(path).replace("lines", "NAME")}/` : path;
       assert.ok(section.includes(named), `${what}: ${named}`);
     }
   }

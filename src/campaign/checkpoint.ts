@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -6,94 +8,124 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
+import type { PointParameters } from "../report/genai-perf/sweep/sweep.ts";
 import { writeReport } from "../report/write-report.ts";
 import { STORED_RESULT } from "./stored-result.ts";
 
 /** Results that are kept between commands: `checkpoint.json` in GenAI-Perf's layout, with an additional part of Rampart in each entry. */
 
-/** A result in the checkpoint. */
+/** A run whose result can be stored. */
+export interface KeepableRun {
+  /** Returns the identity of the run: two runs with the same one measure the same. */
+  fingerprint(): string;
+  /** Returns the path of its JSON report. @param folder of its files */
+  reportIn(folder: string): string;
+  /** Returns the parts of its entry that GenAI-Perf defines. */
+  toEntry(parameters: PointParameters, result: GenAiPerfResult): Readonly<Record<string, PythonJson>>;
+}
+
+/** A result and its place. */
 export interface KeptResult {
   /** For example `tiny_run_config_0`. */
   readonly name: string;
-  /** See `fingerprintOf`. */
-  readonly fingerprint: string;
   /** Folder of the run's files. */
   readonly folder: string;
-  /** SHA-256 of its JSON report, to detect that another run has replaced the report. */
-  readonly reportSha256: string;
   readonly result: GenAiPerfResult;
 }
 
-const FILE = "checkpoint.json";
 const ENTRY = v.looseObject({ name: v.string() });
 const DOCUMENT = v.object({ Results: v.object({ run_configs: v.array(ENTRY) }) });
 const OWN = v.object({
   fingerprint: v.string(),
   folder: v.string(),
+  /** SHA-256 of the JSON report, to detect that another run has replaced it. */
   report_sha256: v.string(),
   result: STORED_RESULT,
 });
 
-type Entry = v.InferOutput<typeof ENTRY>;
-
-/** The checkpoint of one folder. Entries of GenAI-Perf are kept unchanged and never used as results. */
+/** Finds and stores results in one folder. Entries of GenAI-Perf are kept unchanged and never used as results. Without a folder, only names results. */
 export class Checkpoint {
-  readonly path: string;
-  private entries: Entry[] = [];
+  private readonly model: string;
+  /** Undefined without a folder. */
+  private readonly path: string | undefined;
+  private readonly note: (text: string) => void;
+  /** Names of the results of this command. */
+  private readonly names: string[] = [];
+  private entries: v.InferOutput<typeof ENTRY>[] = [];
 
-  private constructor(folder: string) {
-    this.path = join(folder, FILE);
+  private constructor(model: string, folder: string | undefined, note: (text: string) => void) {
+    this.model = model;
+    this.path = folder === undefined ? undefined : join(folder, "checkpoint.json");
+    this.note = note;
   }
 
-  /** Reads the checkpoint if the file exists. @throws UserError when the file is not a checkpoint, or the folder is not writable */
-  static async open(folder: string): Promise<Checkpoint> {
-    const checkpoint = new Checkpoint(folder);
+  /**
+   * Reads the checkpoint if the file exists.
+   * @param model begins the names of results
+   * @param note receives which results are reused
+   * @throws UserError when the file is not a checkpoint, or the folder is not writable
+   */
+  static async open(model: string, folder: string | undefined, note: (text: string) => void): Promise<Checkpoint> {
+    const checkpoint = new Checkpoint(model, folder, note);
     await checkpoint.read();
     // Check before measuring, not after.
-    await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return;
-      const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
-      throw new UserError([{ path: checkpoint.path, message: `cannot be written: ${messageOf(error)}`, hint }]);
-    });
+    if (folder !== undefined)
+      await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return;
+        const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
+        const message = `cannot be written: ${messageOf(error)}`;
+        throw new UserError([{ path: checkpoint.path as string, message, hint }]);
+      });
     return checkpoint;
   }
 
-  /** Returns the result with this fingerprint. */
-  find(fingerprint: string): KeptResult | undefined {
+  /** Returns the result of an earlier run if its report still exists unchanged, and notes it. @param what the run in words */
+  find(run: KeepableRun, what: string): KeptResult | undefined {
+    if (this.entries.length === 0) return undefined;
+    const fingerprint = run.fingerprint();
     for (const { name, rampart } of this.entries) {
       const own = v.safeParse(OWN, rampart);
       if (!own.success || own.output.fingerprint !== fingerprint) continue;
       const { folder, report_sha256: reportSha256, result } = own.output;
-      return { name, fingerprint, folder, reportSha256, result };
+      if (hashFile(run.reportIn(folder)) !== reportSha256) return undefined;
+      this.names.push(name);
+      this.note(`${what}: ${name} of ${this.path} has been measured, its files are in ${folder}: not measured again`);
+      return { name, folder, result };
     }
     return undefined;
   }
 
-  /** Returns the names of all entries, including GenAI-Perf's. */
-  names(): string[] {
-    return this.entries.map(({ name }) => name);
+  /** Names a result. @returns the name, with the next number after the highest, like in GenAI-Perf */
+  nameResult(): string {
+    const names = [...this.names, ...this.entries.map(({ name }) => name)];
+    const ids = names.map((name) => Number(/_run_config_(\d+)$/.exec(name)?.[1] ?? -1));
+    const name = `${this.model}_run_config_${Math.max(-1, ...ids) + 1}`;
+    this.names.push(name);
+    return name;
   }
 
   /**
-   * Stores a result and replaces an earlier one with the same fingerprint. Writes the file atomically and keeps entries that other commands
-   * wrote in the meantime.
-   * @param original the parts of the entry that GenAI-Perf defines
+   * Stores a result and replaces an earlier one of the same run. Writes the file atomically and keeps entries that other commands wrote in
+   * the meantime.
+   * @param parameters the varied parameters
    * @throws RunError when it cannot be written
    */
-  async add(kept: KeptResult, original: Readonly<Record<string, PythonJson>>): Promise<void> {
+  async add(run: KeepableRun, parameters: PointParameters, { name, folder, result }: KeptResult): Promise<void> {
+    if (this.path === undefined) return;
     await this.read();
-    const { name, fingerprint, folder, reportSha256, result } = kept;
-    const own = { fingerprint, folder, report_sha256: reportSha256, result };
+    const fingerprint = run.fingerprint();
+    const own = { fingerprint, folder, report_sha256: hashFile(run.reportIn(folder)) ?? "", result };
     const others = this.entries.filter(
       ({ rampart }) => (rampart as typeof own | undefined)?.fingerprint !== fingerprint,
     );
-    const runs = [...others, { name, ...original, rampart: own }];
+    const runs = [...others, { name, ...run.toEntry(parameters, result), rampart: own }];
     const text = formatPythonJson({ Results: { run_configs: runs } } as object as PythonJson);
     writeReport(this.path, text, "checkpoint.folder");
     await this.read();
   }
 
   private async read(): Promise<void> {
+    if (this.path === undefined) return;
     let text: string;
     try {
       text = await readFile(this.path, "utf8");
@@ -114,6 +146,15 @@ export class Checkpoint {
 
   private refuse(message: string): UserError {
     const hint = `Delete it to start again, or give another folder with ${setting("checkpoint.folder")}.`;
-    return new UserError([{ path: this.path, message, hint }]);
+    return new UserError([{ path: this.path as string, message, hint }]);
+  }
+}
+
+/** Undefined when the file does not exist. */
+function hashFile(path: string): string | undefined {
+  try {
+    return createHash("sha256").update(readFileSync(path)).digest("hex");
+  } catch {
+    return undefined;
   }
 }

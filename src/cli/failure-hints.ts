@@ -63,7 +63,9 @@ function describeServer(
       return `${address} does not answer a TLS handshake: if it is a plain port, ${useNoTls}.`;
     case "openai-server":
       return `A server of OpenAI's API answers at ${address}, not a Triton: use ${setting("target.kind=openai")}, or change ${url}.`;
-    default:
+    case "kserve-server":
       return `A Triton (KServe v2) server answers at ${address}, not one of OpenAI's API: use ${setting("target.kind=triton")}, or change ${url}.`;
+    default:
+      return `A server of another kind answers at ${address}: change ${url}.`;
   }
 }

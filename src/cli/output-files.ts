@@ -1,21 +1,27 @@
+import type { Stats } from "node:fs";
 import type { Plan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
 
-/** Reports whether a file can be written at a path, without changing it. */
-export function isWritable(path: string): boolean {
-  return whyNotWritable(path) === undefined;
+/** Returns the state of a file or folder; undefined when nothing there can be used. */
+function find(path: string): Stats | undefined {
+  try {
+    return fileSystem().statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
+/** Reports whether a path is a folder. */
 export function isDirectory(path: string): boolean {
-  try {
-    return fileSystem().statSync(path).isDirectory();
-  } catch {
-    // Whatever exists there cannot be used.
-    return false;
-  }
+  return find(path)?.isDirectory() === true;
+}
+
+/** Reports whether a path is a regular file. */
+export function isFile(path: string): boolean {
+  return find(path)?.isFile() === true;
 }
 
 type NamedFile = readonly [flag: string, path: string | undefined];
@@ -30,7 +36,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
       problems.push({ path: flag, message: "would overwrite a script", value: path, hint });
       continue;
     }
-    if (!isWritable(path)) {
+    if (whyNotWritable(path) !== undefined) {
       const hint = "Give a path in an existing folder that can be written.";
       problems.push({ path: flag, message: "cannot be written", value: path, hint });
     }
@@ -74,21 +80,9 @@ export function textsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-function isFile(path: string): boolean {
-  try {
-    return fileSystem().statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
 /** Reports whether a write replaces the file at the path, instead of writing to it. */
 function isReplaced(path: string): boolean {
-  try {
-    return fileSystem().statSync(path).isFile();
-  } catch {
-    return true;
-  }
+  return find(path)?.isFile() ?? true;
 }
 
 /** Standard output as a file. */

@@ -2,9 +2,11 @@ import type { AssertionPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
+import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
+import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
-import type { TokensPlan } from "./tokens.ts";
+import { tokensSchema } from "./tokens.ts";
 
 /** A complete run as plain data. Every front end builds one, `--dry-run` prints it, and the runner executes it. */
 export interface Plan {
@@ -45,65 +47,74 @@ export interface InputsPlans {}
 export type InputsPlan = InputsPlans[keyof InputsPlans];
 
 /** How to measure a level. */
-export interface MeasurementPlan {
-  readonly mode: MeasurementModePlan;
-  /** Number of requests before each measurement that are not measured. */
-  readonly warmupRequests: number;
-  /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
-  readonly warmupMs?: number | undefined;
-  /** Latency for stability and the limit: a percentile from 1 to 99, or null for the average. */
-  readonly percentile: number | null;
-  /** A level with this latency or more ends the search; null: no limit. */
-  readonly latencyLimitMs: number | null;
-  /** Absent: tokens are not measured. */
-  readonly tokens?: TokensPlan;
-}
+export type MeasurementPlan = PlanOf<typeof measurementSchema>;
 
 /** How long to measure a level. */
-export type MeasurementModePlan =
-  /** Windows of 1.2 × `windowMs` until three in a row agree. */
-  | {
-      readonly kind: "time-windows";
-      readonly windowMs: number;
-      readonly stabilityPct: number;
-      readonly maxTrials: number;
-    }
-  /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
-  | {
-      readonly kind: "count-windows";
-      readonly requestsPerWindow: number;
-      readonly stabilityPct: number;
-      readonly maxTrials: number;
-    }
-  /** A total number of requests; null: the number that the load defines. */
-  | { readonly kind: "requests"; readonly count: number | null }
-  /**
-   * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the end
-   * count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
-   */
-  | { readonly kind: "duration"; readonly durationMs: number; readonly graceMs?: number | undefined };
+export type MeasurementModePlan = MeasurementPlan["mode"];
 
-export type CallModePlan = "sync" | "async" | "auto";
+/** Schema of the measurement. */
+export function measurementSchema(v: Builders) {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
+  const stability = { stabilityPct: natural, maxTrials: count };
+  return v.object({
+    mode: v.variant("kind", [
+      /** Windows of 1.2 × `windowMs` until three in a row agree. */
+      v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
+      /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
+      v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
+      /** A total number of requests; null: the number that the load defines. */
+      v.object({ kind: v.literal("requests"), count: v.nullable(count) }),
+      /**
+       * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
+       * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
+       */
+      v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
+    ]),
+    /** Number of requests before each measurement that are not measured. */
+    warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+    /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
+    warmupMs: v.optional(natural),
+    /** Latency for stability and the limit: a percentile from 1 to 99, or null for the average. */
+    percentile: v.nullable(v.pipe(positive, v.ltValue(100, "must be below 100"))),
+    /** A level with this latency or more ends the search; null: no limit. */
+    latencyLimitMs: v.nullable(positive),
+    /** Absent: tokens are not measured. */
+    tokens: v.exactOptional(tokensSchema(v)),
+  });
+}
 
 /** The client that sends requests. */
-export interface ClientPlan {
-  /** `own`: Rampart's client; the others are libraries for comparison and as a fallback. */
-  readonly kind: "own" | "undici" | "grpc-js";
-  /**
-   * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences
-   * or several responses per request, otherwise sync.
-   */
-  readonly callMode: CallModePlan;
-  /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
-  readonly maxLanes: number | null;
-  /** A request fails when it receives no byte for this time. */
-  readonly stallTimeoutMs: number;
-  /** A request fails when its response is not complete after this time. Absent: no limit. */
-  readonly requestTimeoutMs?: number | undefined;
-  /** A request fails when its response has more bytes: its body, or all its messages together, decompressed. Default: 256 MiB. */
-  readonly maxResponseBytes?: number | undefined;
-  /** The ranks of an MPI job begin each level together and measure it until it is stable on all ranks. */
-  readonly isMpi: boolean;
+export type ClientPlan = PlanOf<typeof clientSchema>;
+
+export type CallModePlan = ClientPlan["callMode"];
+
+/** Schema of the client. */
+export function clientSchema(v: Builders) {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  return v.object({
+    /** `own`: Rampart's client; the others are libraries for comparison and as a fallback. */
+    kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
+    /**
+     * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences
+     * or several responses per request, otherwise sync.
+     */
+    callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
+    /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
+    maxLanes: v.nullable(count),
+    /** A request fails when it receives no byte for this time. */
+    stallTimeoutMs: positive,
+    /** A request fails when its response is not complete after this time. Absent: no limit. */
+    requestTimeoutMs: v.exactOptional(positive),
+    /** A request fails when its response has more bytes: its body, or all its messages together, decompressed. Default: 256 MiB. */
+    maxResponseBytes: v.optional(
+      v.pipe(count, v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
+    ),
+    /** The ranks of an MPI job begin each level together and measure it until it is stable on all ranks. */
+    isMpi: v.boolean(),
+  });
 }
 
 /** How failed requests affect the run. */

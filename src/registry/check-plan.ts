@@ -1,13 +1,12 @@
 import * as v from "valibot";
 import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
+import { behaviourSchema } from "../plan/behaviour.ts";
 import { cancellationSchema } from "../plan/cancellation.ts";
-import type { Plan } from "../plan/plan.ts";
+import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
-import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
-import { tokensSchema } from "../plan/tokens.ts";
 import type { RequestForm } from "../service/service.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -29,43 +28,16 @@ export function checkPlan(plan: Plan): Plan {
 
 /** Returns the schema of a plan's parts besides target, load and inputs. */
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
-  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-  const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
   const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
-  const yes = v.exactOptional(v.literal(true));
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
     sequences: sequencesSchema(builders),
-    measurement: v.object({
-      mode: v.variant("kind", [
-        v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
-        v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
-        v.object({ kind: v.literal("requests"), count: v.nullable(count) }),
-        v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
-      ]),
-      warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
-      warmupMs: v.optional(natural),
-      percentile: v.nullable(percentile),
-      latencyLimitMs: v.nullable(positive),
-      tokens: v.exactOptional(tokensSchema(builders)),
-    }),
-    client: v.object({
-      kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
-      callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
-      maxLanes: v.nullable(count),
-      stallTimeoutMs: positive,
-      requestTimeoutMs: v.exactOptional(positive),
-      maxResponseBytes: v.optional(
-        v.pipe(count, v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
-      ),
-      isMpi: v.boolean(),
-    }),
+    measurement: measurementSchema(builders),
+    client: clientSchema(builders),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(),
@@ -89,14 +61,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       isVerboseCsv: v.boolean(),
       isLive: v.optional(v.boolean()),
     }),
-    behaviour: v.exactOptional(
-      v.strictObject({
-        queriesThroughOwnClient: yes,
-        skipsRehearsal: yes,
-        skipsRunCounters: yes,
-        measuresLevelsOnce: yes,
-      }),
-    ),
+    behaviour: v.exactOptional(behaviourSchema(builders)),
   });
 }
 

@@ -225,7 +225,8 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
 
 /** How to recognize servers of a kind: by their response to a GET over HTTP. */
 export interface ServiceApi {
-  readonly name: "kserve" | "openai";
+  /** For errors: `kserve`. */
+  readonly name: string;
   readonly path: string;
   /** Matches only responses of such servers. */
   readonly marker: RegExp;

@@ -100,6 +100,6 @@ function onceMeasuring(mock: Mock, signal: NodeJS.Signals): (text: string) => vo
   return (text) => {
     if (isSignalled || !/measuring|Request concurrency/.test(text)) return;
     isSignalled = true;
-    setTimeout(() => mock.process.kill(signal), 500);
+    setTimeout(() => mock.process.kill(signal), 200);
   };
 }

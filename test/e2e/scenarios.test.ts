@@ -157,7 +157,7 @@ describe("scenarios against the embedded target", () => {
       onStdout: (text, kill) => {
         if (isSignalled || !text.includes("measuring")) return;
         isSignalled = true;
-        setTimeout(() => kill("SIGINT"), 500);
+        setTimeout(() => kill("SIGINT"), 200);
       },
     });
     assert.equal(outcome.code, 130, outcome.stderr);

@@ -17,7 +17,7 @@ import { openTriton, type TritonAddresses } from "./servers.ts";
 
 /** Tensors in memory shared with a real Triton, and in a GPU's memory as a library made for the test has it. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 50_000 };
 const FLAGS = ["perf_analyzer", "-m", "simple", "--shared-memory"];
 
 let folder: string;
@@ -189,11 +189,9 @@ test("Ctrl-C while regions are registered leaves nothing either", LIMIT, async (
     return new Promise(() => {});
   };
   await withServer({ onRegion }, async (server) => {
-    const startMs = Date.now();
     running = startRampart([...FLAGS, "system", "-u", server.url]);
     const { code } = await running.result;
     assert.notEqual(code, 0);
-    assert.ok(Date.now() - startMs < 10_000);
     assert.equal(server.infers.length, 0);
     assert.equal(server.seenRegions.length, 3);
     assert.equal(server.regions.size, 0);

@@ -10,6 +10,7 @@ const measured: Transcript = {
   names: [],
   isTimed: true,
   shortWindowMs: undefined,
+  latencyLimitMs: undefined,
   stdout: ["Request concurrency: 2", "  Pass [...] throughput: N infer/sec.", "    p99 latency: N usec"],
   stderr: ["WARNING: a", "WARNING: b"],
   csv: ["Concurrency,Inferences/Second,p99 latency", "1,N,N", "2,N,N", "rows by throughput: ascending"],

@@ -5,7 +5,7 @@ import { startMetricsStub } from "../servers/metrics-stub.ts";
 import { startTriton } from "../servers/triton.ts";
 import { findDeadPort } from "./dead-port.ts";
 import { judgeResult, readMismatches } from "./mismatches.ts";
-import { runGolden } from "./runner.ts";
+import { type Ports, runGolden } from "./runner.ts";
 import { readCovered } from "./transcript.ts";
 
 const timeout = 600_000;
@@ -26,16 +26,27 @@ test("every listed mismatch is a covered transcript and has a reason", () => {
 });
 
 test("transcripts of the real perf_analyzer match, or differ exactly as listed", { timeout }, async () => {
-  const triton = await startTriton();
+  const { ports, stop } = await openTriton();
   const gpus = await startMetricsStub();
   try {
-    const ports = { http: triton.httpPort, grpc: triton.grpcPort, metrics: triton.metricsPort };
     const results = await runGolden(covered, mismatches, { ...ports, gpus: gpus.port, dead: await findDeadPort() });
     assert.equal(results.length, covered.length);
     const wrong = results.flatMap((result) => judgeResult(result, mismatches));
     assert.equal(wrong.join("\n"), "");
   } finally {
     await gpus.stop();
-    await triton.stop();
+    await stop();
   }
 });
+
+type TritonPorts = Pick<Ports, "http" | "grpc" | "metrics">;
+
+/** The Triton that `run-all.ts` started for the transcripts, or one of their own. */
+async function openTriton(): Promise<{ ports: TritonPorts; stop(): Promise<void> }> {
+  const [http, grpc, metrics] = ["HTTP", "GRPC", "METRICS"].map((name) =>
+    Number(process.env[`RAMPART_TEST_TRITON_${name}`]?.split(":")[1]),
+  ) as [number, number, number];
+  if (http > 0 && grpc > 0 && metrics > 0) return { ports: { http, grpc, metrics }, stop: async () => {} };
+  const { httpPort, grpcPort, metricsPort, stop } = await startTriton();
+  return { ports: { http: httpPort, grpc: grpcPort, metrics: metricsPort }, stop };
+}

@@ -129,23 +129,25 @@ function readComposingCsv(folder: string): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 }
 
-/** The command line with this run's ports and shorter windows. */
+/** The command line with this run's ports, shorter windows and limits. */
 function fillIn(transcript: Transcript, ports: Ports): string[] {
   return transcript.args.map((arg, i) => {
-    if (transcript.shortWindowMs !== undefined && transcript.args[i - 1] === "-p")
-      return String(transcript.shortWindowMs);
+    const flag = transcript.args[i - 1];
+    if (transcript.shortWindowMs !== undefined && flag === "-p") return String(transcript.shortWindowMs);
+    if (transcript.latencyLimitMs !== undefined && flag === "-l") return String(transcript.latencyLimitMs);
     return Object.entries(ports).reduce((text, [name, port]) => text.replaceAll(`{${name}}`, String(port)), arg);
   });
 }
 
 /** The opposite of {@link fillIn} for what was printed. */
 function generalise(text: string, transcript: Transcript, ports: Ports): string {
-  const windowMs = transcript.args[transcript.args.indexOf("-p") + 1];
-  const long = text.replace(
-    `Measurement window: ${transcript.shortWindowMs} msec`,
-    `Measurement window: ${windowMs} msec`,
-  );
-  return Object.entries(ports).reduce((result, [name, port]) => result.replaceAll(`:${port}`, `:{${name}}`), long);
+  const { args, shortWindowMs, latencyLimitMs } = transcript;
+  const recordedOf = (flag: string): string | undefined => args[args.indexOf(flag) + 1];
+  const recorded = text
+    .replace(`Measurement window: ${shortWindowMs} msec`, `Measurement window: ${recordedOf("-p")} msec`)
+    .replace(`Latency limit: ${latencyLimitMs} msec`, `Latency limit: ${recordedOf("-l")} msec`)
+    .replaceAll(`over the set limit of ${latencyLimitMs} msec`, `over the set limit of ${recordedOf("-l")} msec`);
+  return Object.entries(ports).reduce((result, [name, port]) => result.replaceAll(`:${port}`, `:{${name}}`), recorded);
 }
 
 interface Exit {

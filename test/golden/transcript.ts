@@ -16,6 +16,8 @@ export interface Transcript {
   isTimed: boolean;
   /** What to put for `-p` to be done sooner; undefined to leave it. */
   shortWindowMs: number | undefined;
+  /** What to put for `-l`, farther from the latencies of the levels than the recorded value; undefined to leave it. */
+  latencyLimitMs: number | undefined;
   stdout: string[];
   stderr: string[];
   /** Undefined where the run wrote no such file. */
@@ -31,6 +33,7 @@ interface CommandFile {
   names?: string[];
   isTimed?: boolean;
   shortWindowMs?: number;
+  latencyLimitMs?: number;
 }
 
 /** The names of the covered transcripts. */
@@ -48,6 +51,7 @@ export function readTranscript(name: string): Transcript {
     names: file.names ?? [],
     isTimed: file.isTimed ?? false,
     shortWindowMs: file.shortWindowMs,
+    latencyLimitMs: file.latencyLimitMs,
     stdout: readLines(name, "stdout.txt") ?? [],
     stderr: readLines(name, "stderr.txt") ?? [],
     csv: readLines(name, "csv.txt"),

@@ -236,5 +236,5 @@ for (const [outputs, count] of kinds) {
 
 test("a file of no report is refused, whoever built the plan", async () => {
   const outputs = { style: "rampart", files: { cvs: "x.csv" } } as NonNullable<PlanChange["outputs"]>;
-  await assert.rejects(createReports(makePlan({ outputs }), makeSink()), /outputs\.files\.cvs is not known/);
+  await assert.rejects(createReports(makePlan({ outputs }), makeSink()), /outputs\.files\.cvs.*is not known/);
 });

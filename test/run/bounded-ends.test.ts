@@ -21,9 +21,9 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 /** More than drips ever bring, and below every limit of an answer. */
 const DRIPPED_BYTES = 10_000_000;
 const LIMIT = { timeout: 30_000 };
+/** A stall timeout that ends no run within {@link LIMIT}. */
+const PATIENT = { stallTimeoutMs: 120_000 };
 const NEVER = new Promise<undefined>(() => {});
-/** A run that the user ends has this long, on a machine that does nothing else. */
-const INTERRUPTED_MS = 5000;
 
 function start(plan: Plan, observer: RunObserver = {}): RunningPlan {
   return startPlan(
@@ -177,13 +177,11 @@ async function withLlm(fault: Fault, client: Partial<Plan["client"]>, body: (ser
 test("a request that never ends does not delay an interrupted run", LIMIT, async () => {
   // All at once: each run waits a while for what is in flight.
   const ending = Object.entries(ENDLESS).map(([name, fault]) =>
-    withLlm(fault, {}, async ({ plan, arrived }) => {
+    withLlm(fault, PATIENT, async ({ plan, arrived }) => {
       const running = start(plan);
       await arrived(3);
-      const startMs = performance.now();
       running.interrupt();
       const result = await running.result;
-      assert.ok(performance.now() - startMs < INTERRUPTED_MS, name);
       checkCounts(result);
       assert.deepEqual([result.isInterrupted, result.error], [true, undefined], name);
       // A flood may reach the limit of bytes first.
@@ -265,13 +263,11 @@ describe("an answer outside of the load that has no end", () => {
     test(`does not delay an interrupt during the set-up (${name})`, LIMIT, async () => {
       await withServer({}, (server) =>
         withDrips(server, isDripping, async (url, dripped) => {
-          const running = start(planFor(server, { target: { url } }));
+          const running = start(planFor(server, { target: { url }, client: PATIENT }));
           running.result.catch(() => {});
           await dripped;
-          const startMs = performance.now();
           running.interrupt();
           await assert.rejects(running.result, { kind: "interrupted" });
-          assert.ok(performance.now() - startMs < INTERRUPTED_MS);
         }),
       );
     });
@@ -295,16 +291,14 @@ describe("an answer outside of the load that has no end", () => {
       let isMeasuring = false;
       const isDripping = (path: string): boolean => isMeasuring && path.endsWith("/stats");
       return withDrips(server, isDripping, async (url, dripped) => {
-        const running = start(planFor(server, { target: { url } }), {
+        const running = start(planFor(server, { target: { url }, client: PATIENT }), {
           onLevelStart: () => {
             isMeasuring = true;
           },
         });
         await dripped;
-        const startMs = performance.now();
         running.interrupt();
         const result = await running.result;
-        assert.ok(performance.now() - startMs < INTERRUPTED_MS);
         assert.equal(result.isInterrupted, true);
         checkCounts(result);
       });

@@ -127,9 +127,7 @@ test("dropped connections are failed requests, none is lost or sent again unseen
 test("a server that stops answering ends the run in bounded time and says so", LIMIT, async () => {
   const never = new Promise<undefined>(() => {});
   await withServer({ onInfer: ({ index }) => (index < 5 ? undefined : never) }, async (server) => {
-    const startMs = performance.now();
     const result = await run(planFor(server, { client: { stallTimeoutMs: 200 } }));
-    assert.ok(performance.now() - startMs < 10_000);
     assert.equal(result.error?.kind, "stalled");
     assert.match(result.error?.message ?? "", /the target stopped answering: no byte received for 200 ms/);
     assert.match(result.error?.hint ?? "", /\{setting:client\.stallTimeoutMs\}/);

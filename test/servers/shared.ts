@@ -1,6 +1,7 @@
 import type { TestCase } from "../junit.ts";
 import { installConformance } from "./conformance.ts";
 import { startLlama } from "./llama.ts";
+import { installPythonClients } from "./python-clients.ts";
 import { startStub } from "./stub.ts";
 import { startTriton } from "./triton.ts";
 
@@ -26,8 +27,9 @@ export function tritonFor(tests: string, only?: readonly string[]): ServerKind {
   return {
     name: `Triton for ${tests}`,
     start: async () => {
-      const { httpPort, grpcPort, stop } = await startTriton(only === undefined ? {} : { only });
-      return { env: addressesOf("TRITON", httpPort, grpcPort), stop };
+      const { httpPort, grpcPort, metricsPort, stop } = await startTriton(only === undefined ? {} : { only });
+      const metrics = { RAMPART_TEST_TRITON_METRICS: `127.0.0.1:${metricsPort}` };
+      return { env: { ...addressesOf("TRITON", httpPort, grpcPort), ...metrics }, stop };
     },
   };
 }
@@ -54,6 +56,15 @@ export const goStub: ServerKind = {
 export const conformance: ServerKind = {
   name: "the runner of the gRPC conformance suite",
   start: async () => ({ env: { RAMPART_TEST_CONFORMANCE: await installConformance() }, stop: () => Promise.resolve() }),
+};
+
+/** NVIDIA's clients of perf_analyzer: no server either, but their installation takes long. */
+export const pythonClients: ServerKind = {
+  name: "the installation of NVIDIA's clients",
+  start: async () => {
+    await installPythonClients();
+    return { env: {}, stop: () => Promise.resolve() };
+  },
 };
 
 function addressesOf(name: string, httpPort: number, grpcPort: number): Env {

@@ -184,7 +184,7 @@ describe("rampart init in a terminal", () => {
     const flags = ["--yes", "--load", "hold", "--levels", "2", "--for", "20 s"];
     await inTerminal({}, flags, async (terminal, cwd) => {
       await terminal.waitFor(/measuring concurrency 2/);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await new Promise((resolve) => setTimeout(resolve, 300));
       terminal.press("C-c");
       assert.equal(await terminal.exitCode(), 130, terminal.screen());
       assert.match(terminal.screen(), /partial|interrupted/i);

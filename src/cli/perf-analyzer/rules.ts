@@ -1,6 +1,7 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { isDirectory, isWritable } from "../output-files.ts";
+import { whyNotWritable } from "../../report/output-place.ts";
+import { isDirectory } from "../output-files.ts";
 import { OPTIONS } from "./options/table.ts";
 import { ONE_REQUEST, type RangeValue, type Settings, takesPayloads } from "./settings.ts";
 
@@ -230,7 +231,7 @@ function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"
   ] as const;
   const hint = "Give a path in an existing folder that can be written.";
   return files.map(([flag, path, message]) => [
-    path !== undefined && !isWritable(path),
+    path !== undefined && whyNotWritable(path) !== undefined,
     flag,
     message,
     hint,

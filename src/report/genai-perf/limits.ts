@@ -28,14 +28,11 @@ const STATISTICS: readonly StatisticName[] = [
   ...(["p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"] as const),
 ];
 
-/** Metrics that can be limited. Rates of the whole run are excluded, because they rise with the load. */
-export const LIMITED_METRICS = GOODPUT_NAMES;
-
 /** Parses `METRIC` (its average) or `METRIC.STATISTIC`, such as `request_latency.p99`. Returns an error message for anything else. */
 export function parseLimit(name: string, value: number): ResultLimit | string {
   const [metric = "", statistic = "avg", ...more] = name.split(".");
   const bound = LIMITS.get(metric)?.bound;
-  if (bound === undefined) return `${metric} can not be limited; there are ${LIMITED_METRICS.join(", ")}`;
+  if (bound === undefined) return `${metric} can not be limited; there are ${GOODPUT_NAMES.join(", ")}`;
   const known = STATISTICS.find((one) => one === statistic);
   if (known === undefined || more.length > 0)
     return `${name.slice(metric.length + 1)} is no statistic; there are ${STATISTICS.join(", ")}`;

@@ -143,24 +143,15 @@ class Live implements LiveView {
     this.drawnLines = lines.length;
   }
 
-  /** Clears the terminal because the run is ending, also if a second Ctrl-C exits at once. */
-  onInterrupt(): void {
-    this.stop();
-  }
-
   finish(): void {
-    this.stop();
-  }
-
-  discard(): void {
-    this.stop();
-  }
-
-  private stop(): void {
     clearInterval(this.timer);
     this.health.stop();
     this.clear();
   }
+
+  /** Clears the terminal because the run is ending, also if a second Ctrl-C exits at once. */
+  readonly onInterrupt = (): void => this.finish();
+  readonly discard = this.onInterrupt;
 
   /** Removes its lines from the terminal. */
   private clear(): void {

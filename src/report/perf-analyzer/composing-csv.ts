@@ -3,7 +3,7 @@ import { inferPerSec } from "../../measure/metrics.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { meanServerTimes } from "./server-columns.ts";
+import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
 /** Parts of the composing models' CSV files, which have a row per level with server times only. */
 export interface ComposingCsvParts {
@@ -42,12 +42,7 @@ function formatHeader({ levelUnit, isResponseCacheEnabled }: ComposingCsvParts):
     LEVEL_UNITS[levelUnit].title,
     "Inferences/Second",
     "Client Send",
-    "Network+Server Send/Recv",
-    "Server Queue",
-    "Server Compute Input",
-    "Server Compute Infer",
-    "Server Compute Output",
-    ...(isResponseCacheEnabled ? ["Server Cache Hit", "Server Cache Miss"] : []),
+    ...serverColumnNames(isResponseCacheEnabled),
     "Client Recv",
   ];
 }

@@ -2,17 +2,16 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { messageOf, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { writeOutput } from "../output-file.ts";
 import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "../rampart/tokens.ts";
 import type { Report, TextSink } from "../report.ts";
+import { writeReport } from "../write-report.ts";
 import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
-import { meanServerTimes } from "./server-columns.ts";
+import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
@@ -25,25 +24,14 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
       const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      writeCsv(path, text);
+      writeReport(path, text, "outputs.files.csv");
       const { levelUnit, service } = result.prepared;
       const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
       const isResponseCacheEnabled = service.isResponseCacheEnabled === true;
-      for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
+      for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled }))
+        writeReport(file.path, file.text, "outputs.files.csv");
     },
   };
-}
-
-function writeCsv(path: string, text: string): void {
-  try {
-    writeOutput(path, text);
-  } catch (error) {
-    throw new RunError(
-      "output",
-      `failed to write ${path}: ${messageOf(error)}`,
-      `Give a path that can be written with ${setting("outputs.files.csv")}.`,
-    );
-  }
 }
 
 function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
@@ -58,16 +46,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
     "Inferences/Second",
     ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",
-    ...(hasServer
-      ? [
-          "Network+Server Send/Recv",
-          "Server Queue",
-          "Server Compute Input",
-          "Server Compute Infer",
-          "Server Compute Output",
-        ]
-      : []),
-    ...(hasServer && service.isResponseCacheEnabled ? ["Server Cache Hit", "Server Cache Miss"] : []),
+    ...(hasServer ? serverColumnNames(service.isResponseCacheEnabled === true) : []),
     "Client Recv",
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => `p${percentile} latency`),
     ...(plan.outputs.isVerboseCsv

@@ -8,6 +8,13 @@ export interface MeanServerTimes {
   columnsNs(hasCache: boolean): number[];
 }
 
+/** Returns the names of the columns: the time on the network, then {@link MeanServerTimes}. */
+export function serverColumnNames(hasCache: boolean): string[] {
+  const compute = ["Input", "Infer", "Output"].map((part) => `Server Compute ${part}`);
+  const cache = hasCache ? ["Server Cache Hit", "Server Cache Miss"] : [];
+  return ["Network+Server Send/Recv", "Server Queue", ...compute, ...cache];
+}
+
 /**
  * Computes the mean times of an increase of counters, each over its own occurrences, in whole nanoseconds rounded like in perf_analyzer.
  */

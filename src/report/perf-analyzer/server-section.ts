@@ -25,9 +25,8 @@ function formatModel(delta: ServerDelta, caches: ResponseCaches, depth: number):
   const totalUs = averageUs(delta.successNs, delta.successCount);
   const total = `${indent}  Avg request latency: ${totalUs} usec`;
   const cacheIndent = `${indent}${indent}  `;
-  if (delta.composing.length === 0) lines.push(...ownLines(total, cacheIndent, totalUs, delta, caches));
-  else
-    lines.push(...composedLines(total, cacheIndent, totalUs, delta, caches), ...composingLines(delta, caches, depth));
+  lines.push(...timeLines(total, cacheIndent, totalUs, delta, caches));
+  if (delta.composing.length > 0) lines.push(...composingLines(delta, caches, depth));
   return lines;
 }
 
@@ -54,12 +53,10 @@ function averageTimes(delta: ServerDelta): AverageTimes {
   };
 }
 
-/**
- * Returns the sums of the composing models' averages, with the caller's own cache, which perf_analyzer prints for a model that calls
- * others.
- */
-function composedTimes(delta: ServerDelta): AverageTimes {
+/** Returns the averages of a model, or of the models it calls, added up, with the caller's own cache, like perf_analyzer. */
+function timesOf(delta: ServerDelta): AverageTimes {
   const own = averageTimes(delta);
+  if (delta.composing.length === 0) return own;
   const sum = {
     queueUs: 0,
     computeUs: 0,
@@ -68,50 +65,33 @@ function composedTimes(delta: ServerDelta): AverageTimes {
     cacheAndComputeUs: 0,
   };
   for (const called of delta.composing) {
-    const times = called.composing.length === 0 ? averageTimes(called) : composedTimes(called);
+    const times = timesOf(called);
     for (const name in sum) sum[name as keyof AverageTimes] += times[name as keyof AverageTimes];
   }
   return sum;
 }
 
-function ownLines(
+function timeLines(
   total: string,
   cacheIndent: string,
   totalUs: number,
   delta: ServerDelta,
   caches: ResponseCaches,
 ): string[] {
-  const times = averageTimes(delta);
+  const isAlone = delta.composing.length === 0;
+  const times = timesOf(delta);
   if (!caches.isResponseCacheEnabled) {
     const overhead = overheadUs(totalUs, times.queueUs, times.computeUs);
-    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ...computeParts(delta))})`];
+    const compute = isAlone ? computeParts(delta) : ([["compute", times.computeUs]] as const);
+    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ...compute)})`];
   }
-  const miss = parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(delta));
-  return [
-    `${total} (${cacheParts(totalUs, times)})`,
-    `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
-    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec (${miss})`,
-  ];
-}
-
-function composedLines(
-  total: string,
-  cacheIndent: string,
-  totalUs: number,
-  delta: ServerDelta,
-  caches: ResponseCaches,
-): string[] {
-  const times = composedTimes(delta);
-  if (!caches.isResponseCacheEnabled) {
-    const overhead = overheadUs(totalUs, times.queueUs, times.computeUs);
-    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ["compute", times.computeUs])})`];
-  }
+  // perf_analyzer also prints the space before nothing.
+  const miss = isAlone ? `(${parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(delta))})` : "";
   return [
     // With its own cache, the caller's average has little relation to those of models that it rarely calls.
-    caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
+    !isAlone && caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
     `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
-    // perf_analyzer also prints the trailing space.
-    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec `,
+    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec ${miss}`,
   ];
 }
 

@@ -1,25 +1,14 @@
 /** Axes, grids and legends that all plots share. */
 
 /** Returns an axis name, centered on its axis. */
-export function axisName(name: string): {
-  readonly name: string;
-  readonly nameLocation: "middle";
-  readonly nameGap: number;
-} {
-  return { name, nameLocation: "middle", nameGap: 8 };
+export function axisName(name: string) {
+  return { name, nameLocation: "middle", nameGap: 8 } as const;
 }
 
 /** Returns axes with room for their names inside the picture. @param topPx top of the axes */
 export function gridAt(topPx: number): object {
-  return {
-    left: 12,
-    right: 24,
-    top: topPx,
-    bottom: 12,
-    outerBoundsMode: "same",
-    outerBoundsContain: "all",
-    outerBounds: { left: 12, right: 24, top: topPx, bottom: 12 },
-  };
+  const bounds = { left: 12, right: 24, top: topPx, bottom: 12 };
+  return { ...bounds, outerBoundsMode: "same", outerBoundsContain: "all", outerBounds: bounds };
 }
 
 /**

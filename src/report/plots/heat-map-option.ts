@@ -59,11 +59,7 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
 }
 
 /** Positions a panel with its labels. Rows of panels share a height of about 400 below `topPx`. */
-function placePanel(
-  index: number,
-  count: number,
-  topPx: number,
-): { left: string; right: string; top: string | number; bottom: string } {
+function placePanel(index: number, count: number, topPx: number) {
   const across = Math.min(MOST_PANELS_IN_ROW, count);
   const down = Math.ceil(count / across);
   const row = Math.floor(index / across);

@@ -1,8 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
-import { writeOutput } from "../output-file.ts";
+import { writeReport } from "../write-report.ts";
 import { createSvgPainter, readChartLibrary, type SvgPainter } from "./chart-library.ts";
 import { toChartOption } from "./chart-option.ts";
 import { formatPlotPage, type PageText } from "./page.ts";
@@ -36,14 +33,11 @@ export async function writePlots(
       ...set.plots.map((plot): [string, string] => [`${plotFileName(plot.title)}.svg`, paintPlot(paint, plot)]),
     );
   }
-  try {
-    await mkdir(folder, { recursive: true });
-    for (const [name, content] of files) writeOutput(join(folder, name), content);
-  } catch (error) {
-    const hint = `Give another folder with ${setting("outputs.folder")}.`;
-    throw new RunError("output", `plots cannot be written to ${folder}: ${messageOf(error)}`, hint);
-  }
-  return files.map(([name]) => join(folder, name));
+  return files.map(([name, content]) => {
+    const path = join(folder, name);
+    writeReport(path, content, "outputs.folder");
+    return path;
+  });
 }
 
 function paintPlot(paint: SvgPainter, plot: Plot): string {

@@ -12,13 +12,11 @@ import {
 } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { messageOf, RunError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeRepeats } from "../load-notes.ts";
-import { writeOutput } from "../output-file.ts";
 import type { Report, TextSink } from "../report.ts";
+import { writeReport } from "../write-report.ts";
 import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
@@ -32,17 +30,8 @@ const PERCENTILES = [50, 75, 90, 95, 99, 99.9];
 /** Creates the report. @param path of its file */
 export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
   return {
-    finish: (result) => {
-      try {
-        writeOutput(path, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
-      } catch (error) {
-        throw new RunError(
-          "output",
-          `failed to write ${path}: ${messageOf(error)}`,
-          `Give a path that can be written with ${setting("outputs.files.json")}.`,
-        );
-      }
-    },
+    finish: (result) =>
+      writeReport(path, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`, "outputs.files.json"),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
 import { type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import type { ServiceApi } from "../../service/service.ts";
 import { parseUrl } from "../target/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../target/identify-server.ts";
 
@@ -19,12 +18,12 @@ export type Diagnosis =
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
   /** An OpenAI server instead of a KServe server, or vice versa. */
-  | { readonly code: `${ServiceApi["name"]}-server`; readonly address: string };
+  | { readonly code: `${string}-server`; readonly address: string };
 
 /** The request of a failed run, as far as a diagnosis needs it. */
 export interface AskedOf {
   readonly wire: "http" | "grpc";
-  readonly api: ServiceApi["name"];
+  readonly api: string;
   readonly isSecure: boolean;
   /** `host:port`. */
   readonly address: string;

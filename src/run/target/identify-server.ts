@@ -14,7 +14,7 @@ export interface ServerIdentity {
   /** `nothing`: no connection or no response. */
   readonly speaks: "http" | "grpc" | "tls" | "nothing";
   /** The known APIs that it serves over HTTP. */
-  readonly apis: readonly ServiceApi["name"][];
+  readonly apis: readonly string[];
 }
 
 /** The address to query. */

@@ -1,20 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { runCaptured } from "./run-captured.ts";
 
 /** Command lines with mistakes of several sorts: all are told in one round, and nothing that only follows from another. */
 
 async function tell(args: string): Promise<{ readonly code: number; readonly lines: readonly string[] }> {
-  let err = "";
-  const io = {
-    out: () => assert.fail("nothing is printed"),
-    err: (text: string) => {
-      err += text;
-    },
-    onInterrupt: () => () => {},
-    loadApi: async () => ({}),
-  };
-  const code = await runGenaiPerf(args.split(" "), "genai-perf", io);
+  const { code, out, err } = await runCaptured(args.split(" "));
+  assert.equal(out, "", "nothing is printed");
   assert.equal(err.startsWith("usage: "), code === 2, "usage goes first, and only with argparse's errors");
   return { code, lines: err.split("\n").filter((line) => /^(?:genai-perf.*: error|Error): /.test(line)) };
 }

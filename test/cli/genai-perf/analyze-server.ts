@@ -1,14 +1,13 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { type Captured, readBody, runCaptured } from "./run-captured.ts";
 
 /** A small server and a folder, for commands that run more than once against both. */
 
-export const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+export { TOKENIZER } from "./run-captured.ts";
 
 /** What a server got. */
 export interface ReceivedBody {
@@ -24,10 +23,7 @@ export type Answer = (
 ) => void;
 
 /** What a command came to. */
-export interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
+export interface Ran extends Captured {
   /** Of this command only. */
   readonly received: readonly ReceivedBody[];
 }
@@ -72,26 +68,14 @@ export async function withBench(answer: Answer, body: (bench: Bench) => Promise<
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const run: Bench["run"] = async (args, hook) => {
     received = [];
-    let out = "";
-    let err = "";
     let interrupt = (): void => {};
     onRequest = (index) => hook?.(index, interrupt);
-    const code = await runGenaiPerf(args, "genai-perf", {
-      out: (text) => {
-        out += text;
+    const ran = await runCaptured(args, {
+      onListening: (press) => {
+        interrupt = press;
       },
-      err: (text) => {
-        err += text;
-      },
-      onInterrupt: (callback) => {
-        interrupt = () => callback("SIGINT");
-        return () => {
-          interrupt = () => {};
-        };
-      },
-      loadApi: async () => ({}),
     });
-    return { code, out, err, received };
+    return { ...ran, received };
   };
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -102,10 +86,4 @@ export async function withBench(answer: Answer, body: (bench: Bench) => Promise<
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
 }

@@ -1,38 +1,29 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { endLater } from "../../servers/answering-server.ts";
+import { type Captured, type CaptureOptions, readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** A small server of streamed chats, and `genai-perf profile` against it. */
 
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const CHAT = "-m tiny --endpoint-type chat --streaming --synthetic-input-tokens-mean 10 --num-dataset-entries 2";
 
-export interface ChatRun {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
+export interface ChatRun extends Captured {
+  /** When the command was started, in milliseconds since the epoch. */
+  readonly startedMs: number;
   /** Requests that the server got. */
   readonly requestCount: number;
   /** Files below the run's folder by their paths in it; folders are empty. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-export interface ChatRunOptions {
+export interface ChatRunOptions extends CaptureOptions {
   /** Answers request `index`, from 0; default: {@link answerChat}. */
   readonly answer?: (response: ServerResponse, index: number) => void;
   /** Default `profile`. */
   readonly subcommand?: "analyze";
-  /** Called with each text for stderr. */
-  readonly onErr?: (text: string) => void;
-  /** The terminal's width, where stderr is one. */
-  readonly errColumns?: number;
-  /** Called once with what a Ctrl-C would call. */
-  readonly onListening?: (interrupt: () => void) => void;
 }
 
 /** Two tokens and the server's own counts. */
@@ -56,43 +47,15 @@ export async function runChat(
     request.resume().on("end", () => (options.answer ?? answerChat)(response, requestCount++));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const texts = { out: "", err: "" };
-  const io = {
-    out: (text: string): void => {
-      texts.out += text;
-    },
-    err: (text: string): void => {
-      texts.err += text;
-      options.onErr?.(text);
-    },
-    errColumns: options.errColumns,
-    onInterrupt: (callback: (signal: "SIGINT") => void) => {
-      options.onListening?.(() => callback("SIGINT"));
-      return () => {};
-    },
-    loadApi: async () => ({}),
-  };
   try {
     const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const places = ["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts")];
-    const code = await runGenaiPerf(
-      [options.subcommand ?? "profile", ...CHAT.split(" "), ...places, ...more(folder)],
-      "genai-perf",
-      io,
-    );
-    return { code, ...texts, requestCount, files: await readAll(folder) };
+    const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...places, ...more(folder)];
+    const startedMs = Date.now();
+    return { ...(await runCaptured(command, options)), startedMs, requestCount, files: await readAll(folder) };
   } finally {
     server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readAll(folder: string): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    files.set(path.slice(folder.length + 1), entry.isFile() ? await readFile(path, "utf8") : "");
-  }
-  return files;
 }

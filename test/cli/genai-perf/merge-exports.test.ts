@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { TOKENIZER } from "./analyze-server.ts";
 import { golden } from "./read.ts";
+import { readAll, runCaptured } from "./run-captured.ts";
 
 /** `genai-perf process-export-files`: the requests of a recorded run, dealt to several hosts and merged again. */
 
@@ -47,38 +47,18 @@ async function merge(
   ...more: string[]
 ): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-merge-"));
-  let out = "";
-  let err = "";
   try {
     for (const [host, files] of Object.entries(hosts)) {
       await mkdir(join(folder, "in", host), { recursive: true });
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, "in", host, name), text);
     }
     const args = ["process-export-files", "-d", join(folder, "in"), "--artifact-dir", join(folder, "out"), ...more];
-    const code = await runGenaiPerf(args, "genai-perf", {
-      out: (text) => {
-        out += text;
-      },
-      err: (text) => {
-        err += text;
-      },
-      onInterrupt: () => () => {},
-      loadApi: async () => ({}),
-    });
-    return { code, out, err: err.replaceAll(folder, ""), results: await readAll(join(folder, "out")) };
+    const { err, ...ran } = await runCaptured(args);
+    const results = [...(await readAll(join(folder, "out")))].filter(([, text]) => text !== "");
+    return { ...ran, err: err.replaceAll(folder, ""), results: new Map(results) };
   } finally {
     await rm(folder, { recursive: true });
   }
-}
-
-async function readAll(folder: string): Promise<Map<string, string>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return new Map(
-    await Promise.all(
-      files.map(async (path) => [path.slice(folder.length + 1), await readFile(path, "utf8")] as const),
-    ),
-  );
 }
 
 /** The requests of the recorded run whose number this takes; the n-th later by so many nanoseconds. */

@@ -4,14 +4,13 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { inFolder, runRampart, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
+import { TOKENIZER } from "./run-captured.ts";
 
 /** What users and servers do wrong: told in words that help, and in the exit code. */
 
 const LIMIT = { timeout: 60_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 const answerPage = (response: ServerResponse): void => {
   response.writeHead(200, { "Content-Type": "text/html" }).end("<html>\n<body>Welcome</body></html>");

@@ -3,9 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
-import { TOKENIZER } from "./analyze-server.ts";
+import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** A run is measured while it lasts. Its files, measured again by process-export-files, say the same to the last digit. */
 
@@ -47,19 +46,6 @@ const CASES = [
   ],
 ] as const;
 
-async function run(args: readonly string[]): Promise<{ code: number; err: string }> {
-  let err = "";
-  const code = await runGenaiPerf([...args], "genai-perf", {
-    out: () => {},
-    err: (text) => {
-      err += text;
-    },
-    onInterrupt: () => () => {},
-    loadApi: async () => ({}),
-  });
-  return { code, err };
-}
-
 /** Lines of statistics; without those on the settings. */
 function statisticsOf(text: string): unknown {
   const { input_config: _, ...statistics } = JSON.parse(text) as Record<string, unknown>;
@@ -74,7 +60,7 @@ for (const [what, answer, args] of CASES)
       const load = args.some((arg) => arg.startsWith("--session")) ? [] : ["--request-count", String(REQUESTS)];
       const common = ["-m", "tiny", "--tokenizer", TOKENIZER, "--url", server.url, "--isl", "10"];
       const records = ["--records-file", join(folder, "records.jsonl")];
-      const live = await run([
+      const live = await runCaptured([
         ...["profile", ...common, ...args, ...load, ...records],
         ...["--artifact-dir", join(folder, "live"), "--num-dataset-entries", "5"],
       ]);
@@ -83,7 +69,7 @@ for (const [what, answer, args] of CASES)
       const [name = ""] = await readdir(join(folder, "live"));
       const isFolder = name.endsWith("json") ? join(folder, "live") : join(folder, "live", name);
       await rename(isFolder, join(folder, "hosts", "one"));
-      const merged = await run([
+      const merged = await runCaptured([
         ...["process-export-files", "-d", join(folder, "hosts"), "--artifact-dir", join(folder, "merged")],
       ]);
       assert.equal(merged.code, 0, merged.err);

@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import jpeg from "jpeg-js";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What `genai-perf profile` sends for each kind of endpoint and input, and what it makes of the answers. */
 
 const LIMIT = { timeout: 30_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 const tokenizer = await loadTokenizer(TOKENIZER);
 /** Of "the the", which all servers here answer. */
@@ -59,17 +57,6 @@ async function run(
     response.writeHead(200, { "Content-Type": type }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const said = { out: "", err: "" };
-  const io = {
-    out: (text: string) => {
-      said.out += text;
-    },
-    err: (text: string) => {
-      said.err += text;
-    },
-    onInterrupt: () => () => {},
-    loadApi: async () => ({}),
-  };
   try {
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -78,23 +65,17 @@ async function run(
     const artifacts = join(folder, "artifacts");
     await mkdir(artifacts);
     const all = [...common.split(" "), "--tokenizer", TOKENIZER, "--artifact-dir", artifacts, ...own];
-    const code = await runGenaiPerf(all, "genai-perf", io);
+    const said = await runCaptured(all);
     const [name = ""] = await readdir(artifacts);
     const inputs = await readFile(join(artifacts, name, "inputs.json"), "utf8").catch(() => '{"data":[]}');
     const report = await readFile(join(artifacts, name, "profile_export_genai_perf.json"), "utf8").catch(() => "{}");
     const bodies = (JSON.parse(inputs).data as { payload: Json[] }[]).map(({ payload }) => payload[0] as Json);
-    return { code, ...said, received, inputs, bodies, report: JSON.parse(report), folder: name };
+    return { ...said, received, inputs, bodies, report: JSON.parse(report), folder: name };
   } finally {
     server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
 }
 
 const CHAT: Answer = () => '{"object":"chat.completion","choices":[{"message":{"content":"the the"}}]}';

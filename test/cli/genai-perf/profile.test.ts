@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
+import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
 
 const LIMIT = { timeout: 30_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const EVENTS = { "Content-Type": "text/event-stream" };
 const REQUESTS = 8;
 
@@ -55,39 +53,17 @@ async function run(
 ): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-genai-"));
   const server = await startAnsweringServer(answer);
-  let out = "";
-  let err = "";
-  const io = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    onInterrupt: () => () => {},
-    loadApi: async () => ({}),
-  };
   try {
     const args = await makeArgs(server.url, folder);
-    const code = await runGenaiPerf(args, "genai-perf", io);
+    const captured = await runCaptured(args);
     const received = server.received.map(
       ({ path, headers, text }): Received => ({ path, authorization: headers.authorization, body: JSON.parse(text) }),
     );
-    return { code, out, err, received, files: await readAll(join(folder, "artifacts")) };
+    return { ...captured, received, files: await readAll(join(folder, "artifacts")) };
   } finally {
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readAll(folder: string): Promise<Map<string, string>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = new Map<string, string>();
-  for (const entry of found) {
-    const path = join(entry.parentPath, entry.name);
-    files.set(path.slice(folder.length + 1), entry.isFile() ? await readFile(path, "utf8") : "");
-  }
-  return files;
 }
 
 function plotsOf({ files }: Ran): string[] {

@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { readAll, readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What the flags of sessions do to what is sent, and what is written of it. */
 
 const LIMIT = { timeout: 30_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const FOLDER = "tiny-openai-chat-session_concurrency2";
 
 interface Received {
@@ -28,6 +27,12 @@ interface Ran {
   readonly received: readonly Received[];
   /** The folder's files, JSON parsed; empty when there is no folder. */
   readonly files: Readonly<Record<string, string>>;
+}
+
+interface Exported {
+  readonly experiments: readonly {
+    readonly requests: readonly { readonly timestamp: number; readonly response_timestamps: readonly number[] }[];
+  }[];
 }
 
 interface InputEntry {
@@ -69,40 +74,19 @@ async function run(
     else response.end(JSON.stringify({ object: "chat.completion", choices }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const texts = { out: "", err: "" };
-  const take = (to: "out" | "err") => (text: string) => {
-    texts[to] += text;
-  };
-  const io = { out: take("out"), err: take("err"), onInterrupt: () => () => {}, loadApi: async () => ({}) };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
     await writeFile(file, makeText(url, folder));
     const all = makeArgs(url, folder, file);
-    const code = await runGenaiPerf(all, "genai-perf", io);
-    return { code, ...texts, received, files: await readAll(join(folder, "artifacts")) };
+    const ran = await runCaptured(all);
+    const artifacts = join(folder, "artifacts");
+    const found = existsSync(artifacts) ? { ".": "", ...Object.fromEntries(await readAll(artifacts)) } : {};
+    return { ...ran, received, files: found };
   } finally {
     server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
-}
-
-/** Files by their paths below the folder. */
-async function readAll(folder: string): Promise<Record<string, string>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => undefined);
-  if (found === undefined) return {};
-  const files: Record<string, string> = { ".": "" };
-  for (const entry of found) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile()) files[path.slice(folder.length + 1)] = await readFile(path, "utf8");
-  }
-  return files;
 }
 
 function inputsOf({ files }: Ran): readonly InputEntry[] {
@@ -172,11 +156,13 @@ describe("genai-perf profile with sessions", () => {
     );
     const [first, second, third] = ran.received.map(({ atMs }) => atMs) as [number, number, number];
     assert.ok(second - first >= 45 && third - second >= 45, `${second - first} ${third - second}`);
-    const report = JSON.parse(
-      ran.files["tiny-openai-chat-session_concurrency1/profile_export_genai_perf.json"] ?? "{}",
-    );
-    // The pause is no part of anybody's latency.
-    assert.ok(report.request_latency.min < 45, `${report.request_latency.min}`);
+    const text = ran.files["tiny-openai-chat-session_concurrency1/profile_export.json"] ?? "{}";
+    const { requests } = (JSON.parse(text) as Exported).experiments[0] as Exported["experiments"][number];
+    // The pause lies between requests: it is no part of a latency.
+    for (const [index, { timestamp }] of requests.slice(1).entries()) {
+      const pauseMs = (timestamp - (requests[index]?.response_timestamps.at(-1) ?? Number.NaN)) / 1e6;
+      assert.ok(pauseMs >= 49, `${pauseMs} ms`);
+    }
   });
 
   test(

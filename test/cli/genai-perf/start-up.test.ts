@@ -4,17 +4,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { neededEntries } from "../../../src/cli/genai-perf/profile/needed-entries.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { inFolder, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
+import { TOKENIZER } from "./run-captured.ts";
 
 /** What a profile makes before its first request, and what is left of it when it is cut off there. */
 
 const LIMIT = { timeout: 60_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 describe("only requests that are sent are created", () => {
   const plan = makePlan({

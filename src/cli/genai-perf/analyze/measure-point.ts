@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Keeper } from "../../../campaign/keeper.ts";
+import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
@@ -20,7 +20,7 @@ export interface SweepParts {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
   readonly io: CommandIo;
-  readonly keeper: Keeper;
+  readonly checkpoint: Checkpoint;
   /** Keeps the tokenizer loaded. */
   readonly tokens: SharedTokenWork;
 }
@@ -37,7 +37,7 @@ export async function measurePoint(
   isFirst: boolean,
   repeat: number,
 ): Promise<PointOutcome> {
-  const { given, io, keeper, tokens } = parts;
+  const { given, io, checkpoint, tokens } = parts;
   const settings = applyPoint(parts.settings, parameters);
   const keepable = toKeepable(settings, given);
   const toPoint = ({ name, folder, result }: Pick<SweepRow, "name" | "folder" | "result">): SweepRow => ({
@@ -46,7 +46,7 @@ export async function measurePoint(
     load: settings.perfAnalyzer.stimulus.value ?? 1,
     datasetEntries: settings.input.datasetEntries,
   });
-  const kept = repeat === 0 ? keeper.find(keepable, formatPoint(parameters)) : undefined;
+  const kept = repeat === 0 ? checkpoint.find(keepable, formatPoint(parameters)) : undefined;
   if (kept !== undefined)
     return { kind: "measured", point: toPoint(kept), complaint: undefined, isClientLimited: false };
   const folderName = nameFolder(settings, parameters);
@@ -64,10 +64,10 @@ export async function measurePoint(
   const complaint = complaintOf(profile);
   if (measured === undefined) return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
   const { result } = measured;
-  const isStored = repeat === 0 && isWhole(profile);
-  const name = await keeper.keep(keepable, parameters, { folder, result, isWhole: isStored });
+  const named = { name: checkpoint.nameResult(), folder, result };
+  if (repeat === 0 && isWhole(profile)) await checkpoint.add(keepable, parameters, named);
   const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
-  return { kind: "measured", point: toPoint({ name, folder, result }), complaint, isClientLimited };
+  return { kind: "measured", point: toPoint(named), complaint, isClientLimited };
 }
 
 function complaintOf({ run, isPassed, outputError }: Profile): string | undefined {

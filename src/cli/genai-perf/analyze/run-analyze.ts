@@ -1,5 +1,7 @@
 import { createLadder } from "../../../campaign/search.ts";
 import { runSweep, type SweepSearch } from "../../../campaign/sweep.ts";
+import { type Problem, UserError } from "../../../plan/problem.ts";
+import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import { drawSweep } from "../../../report/genai-perf/plots.ts";
 import { formatPoint, type SweepSummary } from "../../../report/genai-perf/sweep/sweep.ts";
 import {
@@ -10,7 +12,7 @@ import {
 } from "../../../report/genai-perf/sweep/sweep-files.ts";
 import { formatAnswer, formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
-import { openKeeper } from "../checkpoint/keep.ts";
+import { openCheckpoint } from "../checkpoint/keep.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -19,7 +21,6 @@ import { toReportsPlan } from "../profile/to-outputs.ts";
 import { SharedTokenWork } from "../profile/token-work.ts";
 import { measurePoint } from "./measure-point.ts";
 import { axesOf, findLoadSweep } from "./points.ts";
-import { readSearchLimits } from "./search-limits.ts";
 
 /** `genai-perf analyze`: runs one profile per point of a sweep, and summarizes them. */
 
@@ -31,7 +32,7 @@ import { readSearchLimits } from "./search-limits.ts";
 export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
   const { analyze, output, perfAnalyzer } = settings;
   const search = toSearch(settings);
-  const keeper = await openKeeper(settings, io);
+  const checkpoint = await openCheckpoint(settings, io);
   const tokens = new SharedTokenWork();
   const files = sweepFiles(output.artifactDir);
   const { title } = loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind);
@@ -40,7 +41,7 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
       axes: axesOf(analyze.sweeps),
       search,
       measure: async (parameters, repeat, isFirst) => {
-        const outcome = await measurePoint({ settings, given, io, keeper, tokens }, parameters, isFirst, repeat);
+        const outcome = await measurePoint({ settings, given, io, checkpoint, tokens }, parameters, isFirst, repeat);
         if (isFirst) await removeSweepFiles(files);
         return outcome;
       },
@@ -57,10 +58,18 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
 }
 
 /** Undefined if the settings ask for no search. @throws UserError for invalid limits */
-function toSearch(settings: GenaiSettings): SweepSearch | undefined {
-  const limits = readSearchLimits(settings);
-  const load = findLoadSweep(settings.analyze.sweeps);
-  if (limits === undefined || load === undefined) return undefined;
+function toSearch({ analyze, rampart }: GenaiSettings): SweepSearch | undefined {
+  const load = findLoadSweep(analyze.sweeps);
+  if (rampart.searchLimits === null || load === undefined) return undefined;
+  const limits: ResultLimit[] = [];
+  const problems: Problem[] = [];
+  for (const [name, value] of Object.entries(rampart.searchLimits)) {
+    const limit = parseLimit(name, value);
+    const hint = "Write for example request_latency.p99:300, or request_latency:300 for the average.";
+    if (typeof limit === "string") problems.push({ path: "--search-limits", message: limit, value: name, hint });
+    else limits.push(limit);
+  }
+  if (problems.length > 0) throw new UserError(problems);
   return { parameter: load.type, ladder: createLadder(load, !isDecimal(load.type)), limits };
 }
 

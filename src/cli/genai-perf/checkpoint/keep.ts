@@ -1,4 +1,4 @@
-import { type KeepableRun, Keeper } from "../../../campaign/keeper.ts";
+import { Checkpoint, type KeepableRun } from "../../../campaign/checkpoint.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { CommandIo } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -11,9 +11,9 @@ import { toOriginalEntry } from "./original-entry.ts";
 /** Profiles with a checkpoint. */
 
 /** Opens the checkpoint that the settings ask for. @throws UserError for a file that is not a checkpoint */
-export function openKeeper({ modelNames, output }: GenaiSettings, io: CommandIo): Promise<Keeper> {
+export function openCheckpoint({ modelNames, output }: GenaiSettings, io: CommandIo): Promise<Checkpoint> {
   const folder = output.isCheckpointing ? output.checkpointDir : undefined;
-  return Keeper.open(modelNames[0] ?? "", folder, (text) => io.err(`rampart: ${text}\n`));
+  return Checkpoint.open(modelNames[0] ?? "", folder, (text) => io.err(`rampart: ${text}\n`));
 }
 
 /** Returns the run of a profile or of a point, whose result can be stored. */
@@ -27,13 +27,13 @@ export function toKeepable(settings: GenaiSettings, given: GivenSettings): Keepa
 
 /** Runs a profile with a checkpoint. Returns whether the profile passed, now or earlier. */
 export async function runKeptProfile(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
-  const keeper = await openKeeper(settings, io);
+  const checkpoint = await openCheckpoint(settings, io);
   const run = toKeepable(settings, given);
-  if (keeper.find(run, nameFolder(settings)) !== undefined) return true;
+  if (checkpoint.find(run, nameFolder(settings)) !== undefined) return true;
   const profile = await runProfile(settings, given, io);
   const { folder, measured, isPassed } = profile;
-  if (measured !== undefined)
-    await keeper.keep(run, [], { folder, result: measured.result, isWhole: isWhole(profile) });
+  if (measured !== undefined && isWhole(profile))
+    await checkpoint.add(run, [], { name: checkpoint.nameResult(), folder, result: measured.result });
   return isPassed;
 }
 

@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { findExports } from "../../../campaign/find-exports.ts";
 import { joinExports, type RunGap } from "../../../campaign/join-exports.ts";
 import { writeMergedExport } from "../../../campaign/merged-export.ts";
+import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
 import { type Problem, UserError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { writeArtifacts } from "../../../report/genai-perf/files.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
-import { measureExports } from "../../../report/genai-perf/measure-export.ts";
+import { type ExportRules, measureExports } from "../../../report/genai-perf/measure-export.ts";
 import { type Measured, toMeasured } from "../../../report/genai-perf/measured.ts";
 import { drawRuns, removePlots } from "../../../report/genai-perf/plots.ts";
 import { printTables } from "../../../report/genai-perf/run-console.ts";
@@ -22,7 +23,6 @@ import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { toReportsPlan } from "../profile/to-outputs.ts";
 import { openTokenizer } from "../profile/token-work.ts";
-import { measureForPlots } from "./measure-for-plots.ts";
 import { type HostRun, readHost } from "./read-host.ts";
 
 /** `genai-perf process-export-files`: merges the requests that several hosts measured at the same time into one run. */
@@ -113,6 +113,25 @@ async function measure(
     measured: toMeasured(about, columns, kind, undefined, telemetry),
     runs: settings.output.isPlotting ? measureForPlots(settings, hosts, sources, rules) : [],
   };
+}
+
+/** More colors than this cannot be told apart. */
+const MOST_HOSTS = 8;
+
+/** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in their order */
+function measureForPlots(
+  { endpoint }: GenaiSettings,
+  hosts: readonly HostRun[],
+  sources: readonly HostRun["source"][],
+  rules: Pick<ExportRules, "kind" | "countTokens">,
+): PlottedRun[] {
+  const measure = (name: string, some: readonly HostRun["source"][]): PlottedRun => {
+    const gaps = new TokenGaps();
+    const columns = measureExports(some, { ...rules, onTimes: ({ contentNs }) => gaps.add(contentNs) });
+    return { name, columns, gaps: gaps.summarize(), isStreaming: endpoint.isStreaming };
+  };
+  if (hosts.length > MOST_HOSTS) return [measure(`${hosts.length} hosts`, sources)];
+  return hosts.map(({ files }, i) => measure(files.host, [sources[i] as HostRun["source"]]));
 }
 
 /** The tokenizer of the other hosts may not exist on this one. */

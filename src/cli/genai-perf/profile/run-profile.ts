@@ -74,7 +74,8 @@ interface Prepared extends Pick<WrittenInputs, "held"> {
 }
 
 /** Writes the requests, and returns the plan that sends them. */
-async function prepare({ settings, given, folder, io, tokens }: ProfileParts): Promise<Prepared> {
+async function prepare(parts: ProfileParts): Promise<Prepared> {
+  const { settings, given, folder, io, tokens } = parts;
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const headers = headersOf(settings, process.env);
   checkOutputs(settings, given, folder);

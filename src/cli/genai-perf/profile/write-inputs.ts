@@ -91,7 +91,8 @@ async function writePayloads(
   const entries: HeldEntry[] = [];
   const keepEach = async function* (): AsyncGenerator<Payload> {
     for await (const payload of payloads) {
-      if (file.byteCount <= MAX_HELD_BYTES) entries.push(toHeldEntry(payload, order));
+      if (file.byteCount > MAX_HELD_BYTES) entries.length = 0;
+      else entries.push(toHeldEntry(payload, order));
       yield payload;
     }
   };

@@ -1,4 +1,4 @@
-import { fileSystem } from "../../../runtime/files.ts";
+import { isFile } from "../../output-files.ts";
 import type { ValueReader } from "./value-reader.ts";
 
 /** Readers that several options share. A reader reports problems and returns undefined for them. */
@@ -84,12 +84,4 @@ export function existingFile(rule: string, hint: string): Reader<string> {
     if (!isFile(reader.text)) reader.fail(rule, hint);
     return reader.text;
   };
-}
-
-function isFile(path: string): boolean {
-  try {
-    return fileSystem().statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

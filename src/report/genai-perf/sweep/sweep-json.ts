@@ -46,16 +46,13 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
 }
 
 function toJson(statistics: Statistics): Record<string, unknown> {
-  return Object.fromEntries(
-    [...statistics].map(([name, { unit, values }]) => [name, { unit, ...Object.fromEntries(values) }]),
-  );
+  return toObject(statistics, ({ unit, values }) => ({ unit, ...Object.fromEntries(values) }));
 }
 
 function telemetryToJson(telemetry: TelemetryStatistics): Record<string, unknown> {
-  return Object.fromEntries(
-    [...telemetry].map(([name, { unit, gpus }]) => [
-      name,
-      { unit, ...Object.fromEntries([...gpus].map(([gpu, values]) => [gpu, Object.fromEntries(values)])) },
-    ]),
-  );
+  return toObject(telemetry, ({ unit, gpus }) => ({ unit, ...toObject(gpus, Object.fromEntries) }));
+}
+
+function toObject<T>(map: ReadonlyMap<string, T>, convert: (value: T) => unknown): Record<string, unknown> {
+  return Object.fromEntries([...map].map(([key, value]) => [key, convert(value)]));
 }
