@@ -33,6 +33,7 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   requestCount: () => null,
   dataOrder: "at-times",
   lacksOrder: {
+    code: "missing",
     path: setting("inputs.data"),
     message: "a fixed schedule needs data with times",
     hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
