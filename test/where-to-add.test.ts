@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { CommandIo } from "../src/cli/execute.ts";
+import { inScenario } from "../src/cli/setting-names.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
@@ -269,7 +270,7 @@ async function execute(plan: Plan): Promise<string> {
     text += part;
   };
   const io: CommandIo = { out, err: out, onInterrupt: () => () => {}, loadApi: async () => ({}) };
-  const { result, outputError } = await copy.executePlan(plan, io, { door: "scenario", onInterrupt: () => {} });
+  const { result, outputError } = await copy.executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
   assert.equal(result.error ?? outputError, undefined);
   assert.equal(result.completedCount, 10);
   return text;

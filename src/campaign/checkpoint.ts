@@ -4,7 +4,7 @@ import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { parseOutsideJson } from "../plan/json-depth.ts";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
@@ -74,7 +74,7 @@ export class Checkpoint {
         if (error.code === "ENOENT") return;
         const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
         const message = `cannot be written: ${messageOf(error)}`;
-        throw new UserError([{ path: checkpoint.path as string, message, hint }]);
+        throw userError("unwritable", checkpoint.path as string, message, hint);
       });
     return checkpoint;
   }
@@ -140,13 +140,13 @@ export class Checkpoint {
       throw this.refuse(`is not JSON: ${messageOf(error)}`);
     }
     const parsed = v.safeParse(DOCUMENT, document);
-    if (!parsed.success) throw this.refuse("is no checkpoint: Results.run_configs is missing");
+    if (!parsed.success) throw this.refuse("is not a checkpoint: Results.run_configs is missing");
     this.entries = parsed.output.Results.run_configs;
   }
 
   private refuse(message: string): UserError {
     const hint = `Delete it to start again, or give another folder with ${setting("checkpoint.folder")}.`;
-    return new UserError([{ path: this.path as string, message, hint }]);
+    return userError("mismatch", this.path as string, message, hint);
   }
 }
 

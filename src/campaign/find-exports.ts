@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
@@ -47,7 +47,7 @@ export function findExports(folder: string): FoundExports {
     const message = "holds no folder with a profile_export.json and its profile_export_genai_perf.json";
     const hint =
       "Copy each host's results, or its artifact folder, into a folder of its own below it, both files together.";
-    throw new UserError([{ path: setting("merge.folder"), message, value: folder, hint }]);
+    throw userError("missing", setting("merge.folder"), message, hint, folder);
   }
   return { hosts, skipped };
 }
@@ -59,7 +59,7 @@ function listNames(folder: string, isFoldersOnly: boolean): string[] {
     return entries.flatMap((entry) => (isFoldersOnly && !entry.isDirectory() ? [] : [entry.name])).toSorted();
   } catch (error) {
     const hint = "Make it readable, or leave it out.";
-    throw new UserError([{ path: folder, message: `cannot be read: ${messageOf(error)}`, hint }]);
+    throw userError("unreadable", folder, `cannot be read: ${messageOf(error)}`, hint);
   }
 }
 
@@ -84,8 +84,8 @@ function findHalves(path: string): Problem[] {
       const missing = isReport
         ? `its profile export ${stem}.json`
         : `its report ${stem}${REPORT_END} with the settings`;
-      const hint = "Copy both files of the run, or take the folder out.";
-      return [{ path: join(folder, name), message: `${missing} is missing`, hint }];
+      const hint = "Copy both files of the run, or remove the folder.";
+      return [problem("missing", join(folder, name), `${missing} is missing`, hint)];
     }),
   );
 }
@@ -112,11 +112,9 @@ const HEAD_BYTES = 64;
 function describeSeveral(path: string, pairs: readonly Pair[]): Problem {
   const names = pairs.map(({ profileExport }) => relative(path, profileExport));
   const shown = names.length > MOST_SHOWN ? [...names.slice(0, MOST_SHOWN), "…"] : names;
-  return {
-    path,
-    message: `holds several runs, and one host's runs did not go at the same time: ${shown.join(", ")}`,
-    hint: "Leave the one that is to be merged; runs that did go at the same time need a folder each.",
-  };
+  const message = `holds several runs of one host, which did not run at the same time: ${shown.join(", ")}`;
+  const hint = "Keep the one to merge. Runs that did run at the same time need a folder each.";
+  return problem("conflict", path, message, hint);
 }
 
 function findPairs(folder: string): Pair[] {

@@ -7,7 +7,7 @@ import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
-import { wordingIo } from "./setting-names.ts";
+import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** A subcommand. Its module is loaded when it is called. */
 export interface Command {
@@ -70,7 +70,7 @@ function notYet(name: string, summary: string, exitCode: number): Command {
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
-  const io = wordingIo("scenario", guardIo(rawIo));
+  const io = wordingIo(inScenario, guardIo(rawIo));
   // An executable linked under the name of another tool acts as that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;
@@ -121,7 +121,8 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
   const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
   const isScenario = /\.m?[jt]s$/.test(name);
   const near = isScenario ? undefined : nearestName(name, names);
-  const hint = near === undefined ? `There are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
+  const hint =
+    near === undefined ? `The commands are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
   io.err(`rampart: there is no command '${name}'. ${hint}\n`);
   if (isScenario) io.err(`To run a scenario write: rampart run ${name}\n`);
   return EXIT.usage;

@@ -1,4 +1,4 @@
-import type { RunErrorKind } from "../plan/problem.ts";
+import type { RunErrorCode } from "../plan/problem.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { CommandIo } from "./execute.ts";
 
@@ -16,12 +16,13 @@ export const EXIT = {
 } as const;
 
 /** Returns the exit code of a run that ended with an error. */
-export function exitCodeOf(kind: RunErrorKind): number {
-  switch (kind) {
+export function exitCodeOf(code: RunErrorCode): number {
+  switch (code) {
     case "unreachable":
     case "stalled":
     case "refused":
     case "failed-request":
+    case "no-valid-requests":
       return EXIT.unreachable;
     case "unsupported":
       return EXIT.usage;
@@ -50,7 +51,7 @@ export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boo
 
 /** Returns the exit code of a run that has a result. @param areAssertionsMet whether all assertions hold */
 export function exitCodeOfResult(result: RunResult, areAssertionsMet: boolean): number {
-  if (result.error !== undefined) return exitCodeOf(result.error.kind);
+  if (result.error !== undefined) return exitCodeOf(result.error.code);
   if (result.isInterrupted) return EXIT.interrupted;
   if (!areAssertionsMet) return EXIT.assertionFailed;
   if (hasOnlyFailures(result)) return EXIT.unreachable;

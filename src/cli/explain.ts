@@ -1,4 +1,4 @@
-import { RunError, UserError } from "../plan/problem.ts";
+import { formatRunError, RunError, UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { printProblems } from "./flags.ts";
@@ -16,8 +16,8 @@ export async function explainErrors(command: string, io: TextSink, body: () => P
       return EXIT.usage;
     }
     if (error instanceof RunError) {
-      io.err(`rampart: ${error.message}. ${error.hint}\n`);
-      return exitCodeOf(error.kind);
+      io.err(`rampart: ${formatRunError(error)}\n`);
+      return exitCodeOf(error.code);
     }
     throw error;
   }

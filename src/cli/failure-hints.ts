@@ -23,13 +23,13 @@ function describe(diagnosis: Diagnosis, protocol: "http" | "grpc"): string {
     case "doubled-path":
       return `Requests went to ${diagnosis.path}, which has ${diagnosis.doubled} twice: leave /${diagnosis.doubled} out of ${url}.`;
     case "no-key":
-      return `The server wants a key (${diagnosis.status}) and none was sent: give it with ${setting("target.apiKeyEnv")}.`;
+      return `The server requires a key (${diagnosis.status}), and none was sent: give it with ${setting("target.apiKeyEnv")}.`;
     case "key-refused":
-      return `The server refused the key that was sent (${diagnosis.status}): check its value and what it permits.`;
+      return `The server refused the key that was sent (${diagnosis.status}): check its value and its permissions.`;
     case "redirected":
       return diagnosis.location === ""
-        ? "The server redirects elsewhere without saying where; redirects are not followed."
-        : `The server redirects to ${diagnosis.location}: redirects are not followed, so change ${url} to lead there.`;
+        ? "The server redirects without a location; redirects are not followed."
+        : `The server redirects to ${diagnosis.location}: redirects are not followed, so point ${url} there.`;
     case "grpc-port":
     case "http-port":
       return describePort(diagnosis);
@@ -58,13 +58,13 @@ function describeServer(
     case "tls-port":
       return `${address} speaks TLS: ${useTls}.`;
     case "plain-port":
-      return `${address} speaks no TLS: ${useNoTls}.`;
+      return `${address} does not speak TLS: ${useNoTls}.`;
     case "no-tls":
       return `${address} does not answer a TLS handshake: if it is a plain port, ${useNoTls}.`;
     case "openai-server":
-      return `A server of OpenAI's API answers at ${address}, not a Triton: use ${setting("target.kind=openai")}, or change ${url}.`;
+      return `The server at ${address} speaks OpenAI's API, not KServe v2 (Triton): use ${setting("target.kind=openai")}, or change ${url}.`;
     case "kserve-server":
-      return `A Triton (KServe v2) server answers at ${address}, not one of OpenAI's API: use ${setting("target.kind=triton")}, or change ${url}.`;
+      return `The server at ${address} speaks KServe v2 (Triton), not OpenAI's API: use ${setting("target.kind=triton")}, or change ${url}.`;
     default:
       return `A server of another kind answers at ${address}: change ${url}.`;
   }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { nearestName } from "../plan/nearest-name.ts";
-import { formatProblem, type Problem, type UserError } from "../plan/problem.ts";
+import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { wrap } from "./options/rows.ts";
 
@@ -92,7 +92,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.value !== undefined) values.set(flag.name, token.value);
   }
   for (const extra of positionals.slice(maxPositionals)) {
-    problems.push({ path: extra, message: "is one argument too many", hint: "Leave it out." });
+    problems.push(problem("unknown-name", extra, "is an unexpected argument", "Leave it out."));
   }
   return new FlagValues(positionals, values, counts, problems);
 }
@@ -100,13 +100,19 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
 function checkValue(flag: Flag, value: string | undefined): Problem | undefined {
   const path = `--${flag.name}`;
   if (flag.value === undefined) {
-    return value === undefined ? undefined : { path, message: "takes no value", value, hint: `Write ${path}.` };
+    return value === undefined ? undefined : problem("invalid-value", path, "takes no value", `Write ${path}.`, value);
   }
   if (value === undefined || value === "" || value.startsWith("--")) {
-    return { path, message: "needs a value", hint: `Write ${path} ${flag.value}.` };
+    return problem("missing", path, "needs a value", `Write ${path} ${flag.value}.`);
   }
   if (flag.choices !== undefined && !flag.choices.includes(value)) {
-    return { path, message: "does not take this value", value, hint: `Give one of ${flag.choices.join(", ")}.` };
+    return problem(
+      "invalid-value",
+      path,
+      "does not accept this value",
+      `Give one of ${flag.choices.join(", ")}.`,
+      value,
+    );
   }
   return undefined;
 }
@@ -114,8 +120,8 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
 function unknownFlag(rawName: string, flags: readonly Flag[]): Problem {
   const names = flags.map(({ name }) => `--${name}`);
   const near = nearestName(rawName, names);
-  const hint = near === undefined ? `There are ${names.join(", ")}.` : `Did you mean ${near}?`;
-  return { path: rawName, message: "is not a flag of this command", hint };
+  const hint = near === undefined ? `The flags are ${names.join(", ")}.` : `Did you mean ${near}?`;
+  return problem("unknown-name", rawName, "is not a flag of this command", hint);
 }
 
 const HELP_COLUMN = 34;

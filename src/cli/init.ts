@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, userError } from "../plan/problem.ts";
 import { writeOutput } from "../report/output-file.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
@@ -60,7 +60,7 @@ function readFlags(flags: FlagValues): Answers {
     if (text !== undefined) answers[id] = text;
   }
   if (flags.has("run") && flags.has("no-run")) {
-    throw new UserError([{ path: "--no-run", message: "contradicts --run", hint: "Give one of them." }]);
+    throw userError("conflict", "--no-run", "contradicts --run", "Give one of them.");
   }
   if (flags.has("run")) answers["run"] = "yes";
   if (flags.has("no-run")) answers["run"] = "no";
@@ -84,9 +84,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   } catch (error) {
     const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
     if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");
-    throw new UserError([
-      { path: "--out", message: messageOf(error), value: file, hint: "Choose a file in a folder that can be written." },
-    ]);
+    throw userError("unwritable", "--out", messageOf(error), "Choose a file in a folder that can be written.", file);
   }
   io.out(`\nwrote ${file}:\n\n${text}\n${flags}\n`);
   if (answers.run !== "yes") {

@@ -1,7 +1,7 @@
 import { parseLatency } from "../mock/latency.ts";
 import { startMock } from "../mock/server.ts";
 import { MAX_MOCK_TOKENS, type MockLatencyPlan, type MockPlan } from "../plan/mock.ts";
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
@@ -122,7 +122,7 @@ function readNumber(
   const isGood = text.trim() !== "" && value >= min && value <= max && (!isWhole || Number.isInteger(value));
   if (isGood) return value;
   const hint = `Give a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`;
-  problems.push({ path: `--${name}`, message: "is out of range or not a number", value: text, hint });
+  problems.push(problem("invalid-value", `--${name}`, "is out of range or not a number", hint, text));
   return preset;
 }
 
@@ -132,7 +132,7 @@ function readLatency(flags: FlagValues, name: string, problems: Problem[]): Mock
   if (text === undefined) return undefined;
   const latency = parseLatency(text);
   const hint = "Write for example 5ms, uniform:1ms:9ms, normal:5ms:1ms or exponential:5ms; 10min is the most.";
-  if (latency === undefined) problems.push({ path: `--${name}`, message: "is not a latency", value: text, hint });
+  if (latency === undefined) problems.push(problem("invalid-value", `--${name}`, "is not a latency", hint, text));
   return latency;
 }
 
@@ -141,7 +141,7 @@ function readGap(flags: FlagValues, problems: Problem[]): number {
   const latency = parseLatency(text);
   if (latency?.kind === "constant") return latency.ms;
   const hint = "Write for example 10ms; 10min is the most.";
-  problems.push({ path: "--itl", message: "is not a duration", value: text, hint });
+  problems.push(problem("invalid-value", "--itl", "is not a duration", hint, text));
   return 0;
 }
 

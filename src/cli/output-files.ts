@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import type { Plan } from "../plan/plan.ts";
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
@@ -32,13 +32,13 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   for (const [flag, path] of files) {
     if (path === undefined) continue;
     if (/\.[cm]?[jt]s$/.test(path)) {
-      const hint = "Reports are no scripts: give another name.";
-      problems.push({ path: flag, message: "would overwrite a script", value: path, hint });
+      const hint = "Give a name that does not end like a script.";
+      problems.push(problem("overwrite", flag, "would overwrite a script", hint, path));
       continue;
     }
     if (whyNotWritable(path) !== undefined) {
       const hint = "Give a path in an existing folder that can be written.";
-      problems.push({ path: flag, message: "cannot be written", value: path, hint });
+      problems.push(problem("unwritable", flag, "cannot be written", hint, path));
     }
   }
   return [...problems, ...findTwins(files)];
@@ -50,7 +50,7 @@ function findTwins(files: readonly NamedFile[]): Problem[] {
     if (path === undefined || !isReplaced(path)) return [];
     const twin = files.find(([, other], at) => at !== index && other !== undefined && isSameFile(other, path));
     const hint = "Give each report a file of its own.";
-    return twin === undefined ? [] : [{ path: flag, message: `is also the file of ${twin[0]}`, value: path, hint }];
+    return twin === undefined ? [] : [problem("overwrite", flag, `is also the file of ${twin[0]}`, hint, path)];
   });
 }
 
@@ -64,7 +64,7 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
     const hint = "Give another path: a run does not write over what it reads.";
     if (input === undefined) return [];
     const name = input === path ? "" : `, ${input}`;
-    return [{ path: flag, message: `is also a file that the run reads${name}`, value: path, hint }];
+    return [problem("overwrite", flag, `is also a file that the run reads${name}`, hint, path)];
   });
 }
 

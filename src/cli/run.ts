@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type Problem, UserError } from "../plan/problem.ts";
+import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
@@ -17,7 +17,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
-import { wordingIo } from "./setting-names.ts";
+import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
@@ -69,7 +69,7 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     }
     const [file] = flags.positionals;
     const hint = `Write ${command} scenarios/quickstart.ts, or make one with rampart init.`;
-    const missing: Problem[] = file === undefined ? [{ path: "SCENARIO", message: "no scenario is given", hint }] : [];
+    const missing: Problem[] = file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
     const overrides = readOverrides(flags, missing);
     if (file === undefined) throw new UserError(missing);
     return runLoaded(await loadScenario(file, await io.loadApi()), overrides, flags.has("dry-run"), io);
@@ -84,7 +84,7 @@ export async function runEntryScenario(
   rawIo: CommandIo,
 ): Promise<number> {
   registerArguments(args);
-  const io = wordingIo("scenario", guardIo(rawIo));
+  const io = wordingIo(inScenario, guardIo(rawIo));
   const file = fileURLToPath(url);
   return explainErrors(file, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -111,17 +111,17 @@ async function runLoaded(
   }
   const reportIo = besideJson(io, plan.outputs.files.json);
   const onInterrupt = (signal: EndSignal): void =>
-    io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
+    io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const { result, outputError } = await withoutErrorsOf(
     file,
-    executePlan(plan, reportIo, { door: "scenario", onInterrupt }),
+    executePlan(plan, reportIo, { door: inScenario, onInterrupt }),
   );
-  if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
+  if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
-  if (outputError !== undefined) io.err(`rampart: ${outputError.message}. ${outputError.hint}\n`);
+  if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
   const code = exitCodeOfResult(result, areAssertionsMet(plan, result));
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
@@ -184,7 +184,7 @@ function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): n
   const durationNs = parseDurationNs(value);
   if (durationNs !== undefined && durationNs > 0) return nsToMs(durationNs);
   const hint = 'Give a duration with its unit, such as "10 s".';
-  problems.push({ path: `--${name}`, message: "is not a duration", value, hint });
+  problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, value));
   return undefined;
 }
 

@@ -3,99 +3,67 @@ import { nameSettings, type SettingPath } from "../plan/setting-names.ts";
 import type { TextSink } from "../report/report.ts";
 import type { RunResult } from "../result/run-result.ts";
 
-/** Names of settings in each front door, for messages about a run. */
+/** Rewrites messages about a run in the words of a front door. */
 
-/** The interface that the user uses; `scenario` includes Rampart's own commands. */
-export type FrontDoor = "scenario" | "perf_analyzer" | "genai-perf";
+/**
+ * A front door's name of a setting: how its user gives it, or one value of it. Undefined if a user of this front door cannot set it. The
+ * compatible modes derive theirs from their option tables.
+ */
+export type FrontDoor = (path: SettingPath) => string | undefined;
 
-/** Names in a scenario, in perf_analyzer mode and in genai-perf mode; empty if a front door has no such setting. */
-type Names = readonly [scenario: string, perfAnalyzer: string, genaiPerf: string];
-
-const COLUMNS: Readonly<Record<FrontDoor, number>> = { scenario: 0, perf_analyzer: 1, "genai-perf": 2 };
-
-const NAMES: Readonly<Record<SettingPath, Names>> = {
-  "checkpoint.folder": ["", "", "--checkpoint-dir"],
-  "client.callMode=async": ["", "--async", ""],
-  "client.isMpi": ["", "--enable-mpi", ""],
-  "client.maxLanes": ["", "--max-threads", "--max-threads after --"],
-  "client.requestTimeoutMs": ["requestTimeout", "--request-timeout", "--request-timeout"],
-  "client.stallTimeoutMs": ["stallTimeout", "--stall-timeout", "--stall-timeout"],
-  "failures.maxRatio": ["maxFailureRatio", "--max-failure-ratio", "--max-failure-ratio"],
-  "inputs.data": ["inputs", "--input-data", "--input-file"],
-  "inputs.audio.channelCount": ["", "", "--audio-num-channels"],
-  "inputs.audio.depthsBits": ["", "", "--audio-depths"],
-  "inputs.audio.lengthS": ["", "", "--audio-length-mean"],
-  "inputs.audio.sampleRatesHz": ["", "", "--audio-sample-rates"],
-  "inputs.count": ["inputs.count", "", "--num-dataset-entries"],
-  "inputs.file": ["inputs.file", "", "--input-file"],
-  "inputs.file=other": ["use payloads(file)", "", "give --input-file payload:FILE or conversations:FILE"],
-  "inputs.file=rankings": ["leave file out", "", "give --input-file synthetic:queries,passages"],
-  "inputs.format": ["", "", "--input-format"],
-  "inputs.tokenizer": ["target.tokenizer", "", "--tokenizer"],
-  "load.concurrency": ["load", "--session-concurrency", "--session-concurrency"],
-  "load.kind=sessions": ["sessions(…) as the load", "--session-concurrency", "--session-concurrency"],
-  "load.periodResponses": ["responses of periodic(…)", "--request-period", "--request-period after --"],
-  "measurement.mode.maxTrials": ["stability.trials", "--max-trials", "--max-trials after --"],
-  "measurement.mode.requestsPerWindow": ["", "--measurement-request-count", "--measurement-request-count after --"],
-  "measurement.mode.stabilityPct": ["stability.percent", "--stability-percentage", "--stability-percentage"],
-  "measurement.mode.windowMs": ["stability.window", "--measurement-interval", "--measurement-interval"],
-  "measurement.warmupRequests": ["warmupRequests", "--warmup-request-count", "--warmup-request-count"],
-  "merge.folder": ["", "", "--input-directory"],
-  "mock.grpcPort": ["--grpc-port", "", ""],
-  "mock.httpPort": ["--http-port", "", ""],
-  "outputs.files.csv": ["--csv", "-f", "-f after --"],
-  "outputs.folder": ["", "", "--artifact-dir"],
-  "outputs.files.json": ["--json", "--json", "--json after --"],
-  "outputs.files.profileExport": ["--profile-export-file", "--profile-export-file", "--profile-export-file"],
-  "outputs.files.records": ["", "", "--records-file"],
-  "overrides.client": ["--client", "", ""],
-  "overrides.url": ["--url", "", ""],
-  "sequences.concurrent": ["sequences.concurrent", "--num-of-sequences", "--num-of-sequences after --"],
-  "sequences.idCount": ["sequences.ids", "--sequence-id-range", "--sequence-id-range after --"],
-  "target.apiKeyEnv": [
-    'apiKeyEnv: "NAME" (the variable of the environment that holds it)',
-    '-H "Authorization: Bearer KEY"',
-    '--api-key-env NAME (the variable of the environment that holds it) or -H "Authorization: Bearer KEY"',
-  ],
-  "target.composingModels": ["composingModels", "--bls-composing-models", "--bls-composing-models after --"],
-  "target.inputTensorFormat": ["inputTensorFormat", "--input-tensor-format", "--input-tensor-format after --"],
-  "target.isStreaming": ['protocol: "grpc" and streaming: true', "-i grpc --streaming", "--streaming"],
-  "target.kind=openai": [
-    "openai(…)",
-    "--service-kind openai --async --endpoint v1/chat/completions",
-    "--endpoint-type chat",
-  ],
-  "target.kind=triton": ["triton(…)", "--service-kind triton", "--endpoint-type kserve"],
-  "target.outputSharedMemoryBytes": [
-    "outputSharedMemoryBytes",
-    "--output-shared-memory-size",
-    "--output-shared-memory-size after --",
-  ],
-  "target.outputTensorFormat": ["outputTensorFormat", "--output-tensor-format", "--output-tensor-format after --"],
-  "target.protocol=grpc": ['protocol: "grpc"', "-i grpc", "--endpoint-type kserve"],
-  "target.protocol=http": ['protocol: "http"', "-i http", "an --endpoint-type over HTTP, such as chat"],
-  "target.shapes": ["shapes", "--shape", "--shape after --"],
-  "target.sharedMemory": ["sharedMemory", "--shared-memory", "--shared-memory after --"],
-  "target.tls=false": ["leave tls out", "leave --ssl-grpc-use-ssl out", "leave --ssl-grpc-use-ssl out"],
-  "target.tls=true": ["give tls: true", "give --ssl-grpc-use-ssl", "give --ssl-grpc-use-ssl after --"],
-  "target.url": ["the target's address", "-u", "--url"],
-  "target.url=http": [
-    "write http:// before the address and leave tls out",
-    "write http:// in -u",
-    "write http:// in --url",
-  ],
-  "target.url=https": ["write https:// before the address", "write https:// in -u", "write https:// in --url"],
-  "telemetry.metrics.intervalMs": ["metrics.every", "--metrics-interval", "--metrics-interval after --"],
-  "telemetry.trace.count": ["", "--trace-count", "--trace-count"],
-  "telemetry.trace.file": ["", "--trace-file", "--trace-file"],
-  "telemetry.trace.levels": ["", "--trace-level", "--trace-level"],
-  "telemetry.trace.logFrequency": ["", "--log-frequency", "--log-frequency"],
-  "telemetry.trace.rate": ["", "--trace-rate", "--trace-rate"],
+/** Names of fields in a scenario, and of flags of `rampart run` and `rampart mock`. */
+const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
+  "client.kind": "client",
+  "client.requestTimeoutMs": "requestTimeout",
+  "client.stallTimeoutMs": "stallTimeout",
+  "failures.maxRatio": "maxFailureRatio",
+  "inputs.count": "inputs.count",
+  "inputs.data": "inputs",
+  "inputs.file": "inputs.file",
+  "inputs.file=other": "use payloads(file)",
+  "inputs.file=rankings": "leave file out",
+  "inputs.tokenizer": "target.tokenizer",
+  "load.concurrency": "load",
+  "load.kind=sessions": "sessions(…) as the load",
+  "load.periodResponses": "responses of periodic(…)",
+  "measurement.mode.maxTrials": "stability.trials",
+  "measurement.mode.stabilityPct": "stability.percent",
+  "measurement.mode.windowMs": "stability.window",
+  "measurement.warmupRequests": "warmupRequests",
+  "mock.grpcPort": "--grpc-port",
+  "mock.httpPort": "--http-port",
+  "outputs.files.csv": "--csv",
+  "outputs.files.json": "--json",
+  "outputs.files.profileExport": "--profile-export-file",
+  "overrides.client": "--client",
+  "overrides.url": "--url",
+  "sequences.concurrent": "sequences.concurrent",
+  "sequences.idCount": "sequences.ids",
+  "target.apiKeyEnv": 'apiKeyEnv: "NAME" (the environment variable that holds it)',
+  "target.composingModels": "composingModels",
+  "target.inputTensorFormat": "inputTensorFormat",
+  "target.isStreaming": 'protocol: "grpc" and streaming: true',
+  "target.kind=openai": "openai(…)",
+  "target.kind=triton": "triton(…)",
+  "target.outputSharedMemoryBytes": "outputSharedMemoryBytes",
+  "target.outputTensorFormat": "outputTensorFormat",
+  "target.protocol=grpc": 'protocol: "grpc"',
+  "target.protocol=http": 'protocol: "http"',
+  "target.shapes": "shapes",
+  "target.sharedMemory": "sharedMemory",
+  "target.tls=false": "leave tls out",
+  "target.tls=true": "give tls: true",
+  "target.url": "the target's address",
+  "target.url=http": "write http:// before the address and leave tls out",
+  "target.url=https": "write https:// before the address",
 };
+
+/** The front door of scenarios and of Rampart's own commands. */
+export const inScenario: FrontDoor = (path) => SCENARIO_NAMES[path];
 
 /** Rewrites a text in the words of a front door. A setting that it lacks keeps its path in the Plan. */
 export function wordFor(door: FrontDoor, text: string): string {
-  return nameSettings(text, (path) => NAMES[path]?.[COLUMNS[door]] || path);
+  return nameSettings(text, (path) => door(path) ?? path);
 }
 
 /** Rewrites a problem in the words of a front door. */

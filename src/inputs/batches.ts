@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo, RequestContent, Service } from "../service/service.ts";
 import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
@@ -47,11 +47,9 @@ export function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): 
     for (const item of items) {
       if (item.expected.has(name) === first.expected.has(name)) continue;
       const [has, lacks] = item.expected.has(name) ? [item, first] : [first, item];
-      return {
-        path: placeOf(lacks, name),
-        message: `output '${name}' is in the validation data of one item of the batch (${placeOf(has)}) and not of another`,
-        hint: "Give it in every entry of validation_data or in none, or use a batch size of 1.",
-      };
+      const message = `output '${name}' is in the validation data of one item of the batch (${placeOf(has)}) but not of another`;
+      const hint = "Give it in every entry of validation_data or in none, or use a batch size of 1.";
+      return problem("mismatch", placeOf(lacks, name), message, hint);
     }
   }
   return undefined;
@@ -70,34 +68,29 @@ function findInputProblem(spec: TensorSpec, first: DataStep, items: readonly Dat
     const otherShape = other.shape ?? spec.shape;
     if (!areEqual(shape, otherShape))
       return {
+        code: "mismatch",
         path: placeOf(item, name),
         message: `can not batch tensors with different shapes together (input '${name}' expected shape ${formatShape(shape)} and received ${formatShape(otherShape)})`,
         hint: `Give it the shape it has in ${placeOf(first)}, order the entries by shape, or use a batch size of 1.`,
       };
-    if (spec.isShapeTensor && !areEqual(tensor.bytes, other.bytes))
-      return {
-        path: placeOf(item, name),
-        message: "The shape tensors should be identical in a batch (mismatch in content)",
-        hint: `Give it the content it has in ${placeOf(first)}, or use a batch size of 1.`,
-      };
+    if (spec.isShapeTensor && !areEqual(tensor.bytes, other.bytes)) {
+      const message = "The shape tensors should be identical in a batch (mismatch in content)";
+      const hint = `Give it the content it has in ${placeOf(first)}, or use a batch size of 1.`;
+      return problem("mismatch", placeOf(item, name), message, hint);
+    }
   }
   return tensor === undefined && !spec.isOptional ? missing(spec, placeOf(first)) : undefined;
 }
 
 function missing({ name }: TensorSpec, path: string): Problem {
-  return {
-    path: path === "" ? `input ${name}` : path,
-    message: `unable to find data for input '${name}'`,
-    hint: `Give data for it in ${setting("inputs.data")}.`,
-  };
+  const hint = `Give data for it in ${setting("inputs.data")}.`;
+  return problem("missing", path === "" ? `input ${name}` : path, `unable to find data for input '${name}'`, hint);
 }
 
 function mixed(name: string, lacks: DataStep): Problem {
-  return {
-    path: placeOf(lacks, name),
-    message: `optional input '${name}' has data in some items of a batch and not in others; you cannot use different set of optional inputs for each individual batch`,
-    hint: "Give it in every entry of the data or in none, or use a batch size of 1.",
-  };
+  const message = `optional input '${name}' has data in some items of a batch and not in others; you cannot use different set of optional inputs for each individual batch`;
+  const hint = "Give it in every entry of the data or in none, or use a batch size of 1.";
+  return problem("mismatch", placeOf(lacks, name), message, hint);
 }
 
 function placeOf({ place }: DataStep, name = ""): string {

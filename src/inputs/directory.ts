@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Problem, UserError, unreadable } from "../plan/problem.ts";
+import { type Problem, problem, UserError, unreadable } from "../plan/problem.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -16,6 +16,7 @@ export async function readDirectory(path: string, model: ModelInfo): Promise<Dat
   const problems: Problem[] = names
     .filter((name) => ![...model.inputs, ...model.outputs].some((tensor) => tensor.name === name))
     .map((name) => ({
+      code: "unknown-name",
       path: join(path, name),
       message: `Provided data file '${name}' does not correspond to a valid model input or output`,
       hint: `Remove it, or name it like one of ${model.inputs.map((input) => input.name).join(", ")}.`,
@@ -53,24 +54,18 @@ async function readTensor(
   try {
     contents = new Uint8Array(await readFile(path));
   } catch {
-    problems.push({
-      path,
-      message: `failed to open file '${directory}/${spec.name}'`,
-      hint: `Write the data of ${role} ${spec.name} there.`,
-    });
+    const message = `failed to open file '${directory}/${spec.name}'`;
+    problems.push(problem("unreadable", path, message, `Write the data of ${role} ${spec.name} there.`));
     return undefined;
   }
   if (contents.length === 0) {
-    problems.push({
-      path,
-      message: `file '${directory}/${spec.name}' is empty`,
-      hint: `Write the data of ${spec.name} there.`,
-    });
+    problems.push(
+      problem("missing", path, `file '${directory}/${spec.name}' is empty`, `Write the data of ${spec.name} there.`),
+    );
     return undefined;
   }
   const bytes = spec.datatype === "BYTES" ? joinBytesElements(splitLines(contents)) : contents;
-  const problem = checkSize(path, spec, contents, bytes, role);
-  if (problem !== undefined) problems.push(problem);
+  problems.push(...checkSize(path, spec, contents, bytes, role));
   return bytes;
 }
 
@@ -80,26 +75,19 @@ function checkSize(
   contents: Uint8Array,
   bytes: Uint8Array,
   role: "input" | "output",
-): Problem | undefined {
+): Problem[] {
   const count = elementCount(spec.shape);
   // The size of a variable output is only known from the response.
-  if (count < 0) return role === "input" ? { ...dynamicShapeProblem(spec), path } : undefined;
+  if (count < 0) return role === "input" ? [{ ...dynamicShapeProblem(spec), path }] : [];
   if (spec.datatype === "BYTES") {
     const given = splitLines(contents).length;
-    if (given === count) return undefined;
-    return {
-      path,
-      message: `provided data for ${role} ${spec.name} has ${given} elements, expect ${count}`,
-      hint: "Write one element per line.",
-    };
+    const message = `provided data for ${role} ${spec.name} has ${given} elements, expect ${count}`;
+    return given === count ? [] : [problem("mismatch", path, message, "Write one element per line.")];
   }
   const expected = tensorBytes(spec.shape, spec.datatype);
-  if (bytes.length === expected) return undefined;
-  return {
-    path,
-    message: `provided data for ${role} ${spec.name} has byte size ${bytes.length}, expect ${expected}`,
-    hint: `Write ${count} little-endian ${spec.datatype} elements in binary.`,
-  };
+  const message = `provided data for ${role} ${spec.name} has byte size ${bytes.length}, expect ${expected}`;
+  const hint = `Write ${count} little-endian ${spec.datatype} elements in binary.`;
+  return bytes.length === expected ? [] : [problem("mismatch", path, message, hint)];
 }
 
 /** Splits into lines without their line feeds. The last line need not end with one. */

@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { createRandomFor, drawIndex, type Random } from "../runtime/random.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -54,6 +54,7 @@ function checkInput(input: TensorSpec, options: GenerateOptions): Problem[] {
   if (input.isShapeTensor) {
     return [
       {
+        code: "missing",
         path: `input ${input.name}`,
         message: `can not generate data for shape tensor '${input.name}', user-provided data is needed`,
         hint: `Give its values in a JSON file, and name that in ${setting("inputs.data")}.`,
@@ -71,11 +72,9 @@ function stringBytes({ shape }: TensorSpec, { stringData, stringLength }: Genera
 }
 
 function tooLargeProblem(input: TensorSpec, bytes: number): Problem {
-  return {
-    path: `input ${input.name}`,
-    message: `data of shape ${formatShape(input.shape)} and type ${input.datatype} takes ${bytes} bytes, more than the ${MAX_INPUT_BYTES} that a request can carry`,
-    hint: "Check the model's shape, or give smaller sizes for its variable dimensions.",
-  };
+  const message = `data of shape ${formatShape(input.shape)} and type ${input.datatype} takes ${bytes} bytes, more than the ${MAX_INPUT_BYTES} that a request can carry`;
+  const hint = "Check the model's shape, or give smaller sizes for its variable dimensions.";
+  return problem("invalid-value", `input ${input.name}`, message, hint);
 }
 
 function makeStrings(input: TensorSpec, options: GenerateOptions, random: Random): Uint8Array {

@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { TensorSpec } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
@@ -75,7 +75,7 @@ export class EntryReader {
     const tensors = new Map<string, StepTensor>();
     if (Array.isArray(entry)) {
       const message = "The 'validation_data' field doesn't align with 'data' field in the json file";
-      this.report(place, message, "Write an object here: the entry of data is one.");
+      this.report(place, message, "Write an object here, as in the entry of data.");
       return tensors;
     }
     if (typeof entry !== "object" || entry === null) {
@@ -120,13 +120,13 @@ export class EntryReader {
   finish(): void {
     if (this.hiddenCount > 0) {
       const message = `${this.hiddenCount} more problems of this kind`;
-      this.problems.push({ path: this.lastPath, message, hint: "Correct the ones above first." });
+      this.problems.push(problem("mismatch", this.lastPath, message, "Correct the ones above first."));
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
   }
 
   report(path: string, message: string, hint: string): void {
-    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ path, message, hint });
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem("mismatch", path, message, hint));
     else this.hiddenCount++;
     this.lastPath = path;
   }

@@ -1,5 +1,5 @@
 import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
-import { UserError } from "../plan/problem.ts";
+import { userError } from "../plan/problem.ts";
 
 /** Reads bytes in sequence. */
 export interface ByteSource {
@@ -51,7 +51,7 @@ export class JsonScanner {
   constructor(
     source: ByteSource,
     name: string,
-    hint = "Give a profile export as perf_analyzer or rampart wrote it, whole.",
+    hint = "Give a complete, unchanged profile export of perf_analyzer or rampart.",
   ) {
     this.source = source;
     this.name = name;
@@ -134,13 +134,7 @@ export class JsonScanner {
   /** @throws UserError with this message and the current position */
   fail(message: string): never {
     const place = this.place === "" ? "" : `, ${this.place}`;
-    throw new UserError([
-      {
-        path: `${this.name}${place}, byte ${this.dropped + this.position}`,
-        message,
-        hint: this.hint,
-      },
-    ]);
+    throw userError("not-json", `${this.name}${place}, byte ${this.dropped + this.position}`, message, this.hint);
   }
 
   private parse(text: string): unknown {

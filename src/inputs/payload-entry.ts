@@ -1,4 +1,4 @@
-import { messageOf, UserError } from "../plan/problem.ts";
+import { notJson } from "../plan/problem.ts";
 import { formatJson, parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 
@@ -28,7 +28,7 @@ export function parseLine(line: string, place: string): unknown {
     const entry = parseJson(line);
     return typeof entry === "object" && entry !== null && "payload" in entry ? entry : { payload: [entry] };
   } catch (error) {
-    throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
+    throw notJson(place, error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { notJson, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { parseJson, toPlainNumber } from "../service/json-text.ts";
 import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, unpackEntries } from "./held-entries.ts";
@@ -52,7 +52,7 @@ function* toSteps(
     if (problems.length >= MAX_PROBLEMS) return;
   }
   if (index === 0)
-    problems.push({ path, message: "has no entries", hint: 'Write at least one, like {"payload": [{…}]}.' });
+    problems.push(problem("missing", path, "has no entries", 'Write at least one, like {"payload": [{…}]}.'));
 }
 
 async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
@@ -88,10 +88,10 @@ function parse(path: string, text: string): readonly unknown[] {
   try {
     data = (parseJson(text) as { data?: unknown } | null)?.data;
   } catch (error) {
-    throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
+    throw notJson(path, error);
   }
   if (Array.isArray(data)) return data;
-  throw new UserError([{ path, message: "has no list 'data'", hint: 'Write {"data": [{"payload": [{…}]}]}.' }]);
+  throw userError("missing", path, "has no list 'data'", 'Write {"data": [{"payload": [{…}]}]}.');
 }
 
 function parseLines(path: string, text: string): readonly unknown[] {
@@ -107,11 +107,7 @@ function toStep(
   problems: Problem[],
 ): DataStep | undefined {
   if (payload === undefined) {
-    problems.push({
-      path: place,
-      message: "has no payload",
-      hint: 'Write {"payload": [{…}]} with one object in the list.',
-    });
+    problems.push(problem("missing", place, "has no payload", 'Write {"payload": [{…}]} with one object in the list.'));
     return undefined;
   }
   const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
@@ -128,7 +124,7 @@ function readTime(
   const timestampMs = single(timestamp);
   if (isTime(timestampMs)) return { timestampMs };
   if (order !== "at-times" && timestampMs === undefined) return {};
-  problems.push({ path: place, message: "has no timestamp", hint: 'Write "timestamp": [0], in milliseconds.' });
+  problems.push(problem("missing", place, "has no timestamp", 'Write "timestamp": [0], in milliseconds.'));
   return undefined;
 }
 
@@ -141,15 +137,12 @@ function readTurn(
   const delayMs = single(delay);
   const isNamed = (typeof id === "string" && id !== "") || typeof id === "number";
   if (!isNamed)
-    problems.push({ path: place, message: "has no session_id", hint: 'Write "session_id": ["a"] in every entry.' });
+    problems.push(problem("missing", place, "has no session_id", 'Write "session_id": ["a"] in every entry.'));
   const hasDelay = delayMs === undefined || isTime(delayMs);
-  if (!hasDelay)
-    problems.push({
-      path: place,
-      message: "has a delay that is not a time",
-      value: JSON.stringify(delayMs),
-      hint: 'Write "delay": [100], in milliseconds.',
-    });
+  if (!hasDelay) {
+    const hint = 'Write "delay": [100], in milliseconds.';
+    problems.push(problem("invalid-value", place, "has a delay that is not a time", hint, JSON.stringify(delayMs)));
+  }
   if (!isNamed || !hasDelay) return undefined;
   return { sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
 }

@@ -1,4 +1,4 @@
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { formatShape, type TensorSpec } from "../service/tensor.ts";
@@ -45,10 +45,7 @@ function applyShape(input: TensorSpec, given: readonly number[] | undefined, war
 
 /** Returns the problem of an input whose size is not known. */
 export function dynamicShapeProblem(input: TensorSpec): Problem {
-  return {
-    path: `input ${input.name}`,
-    message: `input ${input.name} contains dynamic shape, provide shapes to send along with the request`,
-    value: formatShape(input.shape),
-    hint: `Give it a shape with ${SHAPES}, for example ${input.shape.map((dim) => (dim < 0 ? 8 : dim)).join(",")}.`,
-  };
+  const message = `input ${input.name} contains dynamic shape, provide shapes to send along with the request`;
+  const hint = `Give it a shape with ${SHAPES}, for example ${input.shape.map((dim) => (dim < 0 ? 8 : dim)).join(",")}.`;
+  return problem("missing", `input ${input.name}`, message, hint, formatShape(input.shape));
 }

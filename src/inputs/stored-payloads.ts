@@ -1,4 +1,4 @@
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, userError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 import { type Extent, JsonScanner } from "./json-scanner.ts";
@@ -25,7 +25,7 @@ export class PayloadFile extends LargeFile {
       }
       scanner.place = "";
     }
-    if (!hasData) throw new UserError([{ path: this.path, message: "has no list 'data'", hint: HINT }]);
+    if (!hasData) throw userError("missing", this.path, "has no list 'data'", HINT);
   }
 
   /** Yields the entries of a JSON Lines file. @throws UserError when a line is not JSON */

@@ -1,4 +1,4 @@
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, userError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
@@ -115,19 +115,16 @@ class TensorFile extends LargeFile {
   read(extent: Extent): unknown {
     const path = `${this.path}, byte ${extent.offset}`;
     const { byteCount } = extent;
-    if (byteCount > MAX_ENTRY_BYTES)
-      throw new UserError([
-        {
-          path,
-          message: `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`,
-          hint: 'Give large tensors in a directory of raw files, or as {"b64": "..."}.',
-        },
-      ]);
+    if (byteCount > MAX_ENTRY_BYTES) {
+      const message = `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`;
+      const hint = 'Give large tensors in a directory of raw files, or as {"b64": "..."}.';
+      throw userError("invalid-value", path, message, hint);
+    }
     try {
       return parseLossless(this.text(extent));
     } catch (error) {
       const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;
-      throw new UserError([{ path, message, hint: "Correct the JSON." }]);
+      throw userError("not-json", path, message, "Correct the JSON.");
     }
   }
 

@@ -1,4 +1,4 @@
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -42,31 +42,26 @@ export function readIntervalsNs(path: string): number[] {
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
-    throw new UserError([
-      { path, message: `failed to open file '${path}': ${messageOf(error)}`, hint: "Give an existing text file." },
-    ]);
+    const message = `failed to open file '${path}': ${messageOf(error)}`;
+    throw userError("unreadable", path, message, "Give an existing text file.");
   }
   const problems: Problem[] = [];
   const intervalsNs: number[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(Number(line) * 1000);
-    else
-      problems.push({
-        path: `${path}, line ${index + 1}`,
-        message: "is not a time interval",
-        value: line.trim(),
-        hint: "Write a whole number of microseconds per line.",
-      });
+    else {
+      const message = "is not a time interval";
+      const hint = "Write a whole number of microseconds per line.";
+      problems.push(problem("invalid-value", `${path}, line ${index + 1}`, message, hint, line.trim()));
+    }
   }
   if (problems.length > 0) throw new UserError(problems.slice(0, MAX_PROBLEMS));
   if (intervalsNs.length === 0) {
-    throw new UserError([
-      { path, message: `file '${path}' is empty`, hint: "Write one time interval in microseconds per line." },
-    ]);
+    throw userError("missing", path, `file '${path}' is empty`, "Write one time interval in microseconds per line.");
   }
   if (intervalsNs.every((interval) => interval === 0)) {
-    throw new UserError([{ path, message: "all time intervals are 0", hint: "Give at least one above 0." }]);
+    throw userError("invalid-value", path, "all time intervals are 0", "Give at least one above 0.");
   }
   return intervalsNs;
 }

@@ -1,6 +1,6 @@
 import { type DataStep, type Dataset, moveStep } from "../inputs/dataset.ts";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
-import { UserError } from "../plan/problem.ts";
+import { type UserError, userError } from "../plan/problem.ts";
 
 /** Whether an entry with this time is in the part, including both bounds. */
 export function isInPart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs" | "endMs">, timeMs: number): boolean {
@@ -35,11 +35,6 @@ function takeSteps(steps: readonly DataStep[], part: SchedulePartPlan): DataStep
 
 function emptyPart(steps: readonly DataStep[], part: SchedulePartPlan): UserError {
   const [firstMs, lastMs] = [steps[0]?.timestampMs ?? 0, steps.at(-1)?.timestampMs ?? 0];
-  return new UserError([
-    {
-      path: "load",
-      message: `no entry of the data is due ${describePart(part)}: they are due from ${firstMs} ms to ${lastMs} ms`,
-      hint: "Give a part of the schedule that has entries.",
-    },
-  ]);
+  const message = `no entry of the data is due ${describePart(part)}: they are due from ${firstMs} ms to ${lastMs} ms`;
+  return userError("mismatch", "load", message, "Give a part of the schedule that has entries.");
 }

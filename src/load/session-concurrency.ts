@@ -1,5 +1,5 @@
 import type { Dataset } from "../inputs/dataset.ts";
-import { UserError } from "../plan/problem.ts";
+import { userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -29,8 +29,9 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   requestCount: () => null,
   dataOrder: "in-sessions",
   lacksOrder: {
-    path: "load.kind",
-    message: "a load of sessions needs payloads, or prompts that make up sessions",
+    code: "conflict",
+    path: setting("load.concurrency"),
+    message: "needs payloads with session ids, or prompts with sessions",
     hint: "Use such inputs, or another load.",
   },
   takeData: requireSessions,
@@ -41,11 +42,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
 function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
   const count = data.streams.length;
   if (count >= concurrency) return data;
-  throw new UserError([
-    {
-      path: setting("load.concurrency"),
-      message: `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
-      hint: "Please add more unique session IDs to the file or lower the session concurrency level.",
-    },
-  ]);
+  const message = `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`;
+  const hint = "Please add more unique session IDs to the file or lower the session concurrency level.";
+  throw userError("mismatch", setting("load.concurrency"), message, hint);
 }

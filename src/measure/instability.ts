@@ -78,10 +78,12 @@ export function explainInstability(
   if (fewest < FEW_REQUESTS)
     return { moved, cause: `${idle}; a window held as few as ${fewest} requests`, remedy: "longer-windows" };
   const values = windows.map((one) => (isThroughputWorse(instability) ? one.inferPerSec : one.latencyNs));
-  if (isMonotone(values)) return { moved, cause: `${idle}; it still moved one way`, remedy: "more-trials" };
+  if (isMonotone(values))
+    return { moved, cause: `${idle}; the values kept moving in one direction`, remedy: "more-trials" };
   const worst = Math.max(instability.throughputRatio, instability.isThroughputOnly ? 0 : instability.latencyRatio);
-  if (worst <= 2 * toleranceRatio) return { moved, cause: `${idle}; it went up and down`, remedy: "wider-tolerance" };
-  return { moved, cause: `${idle}; it went up and down`, remedy: "longer-windows" };
+  if (worst <= 2 * toleranceRatio)
+    return { moved, cause: `${idle}; the values went up and down`, remedy: "wider-tolerance" };
+  return { moved, cause: `${idle}; the values went up and down`, remedy: "longer-windows" };
 }
 
 /** What to change so that the level becomes stable; a sentence. */
@@ -91,7 +93,7 @@ export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): strin
   );
   switch (remedy) {
     case "less-load":
-      return "Lower the load, or give the client more of the machine.";
+      return "Lower the load, or give the client more CPU time.";
     case "longer-windows":
       return `Raise ${windows}.`;
     case "more-trials":

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { MockPlan } from "../plan/mock.ts";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf, userError } from "../plan/problem.ts";
 import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { createGrpcServer } from "./grpc-server.ts";
@@ -53,13 +53,12 @@ function listen(server: Server | Http2Server, host: string, port: number, path: 
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       reject(
-        new UserError([
-          {
-            path: setting(path),
-            message: `cannot listen on ${host}:${port}: ${messageOf(error)}`,
-            hint: "Choose another port, or 0 for a free one.",
-          },
-        ]),
+        userError(
+          "invalid-value",
+          setting(path),
+          `cannot listen on ${host}:${port}: ${messageOf(error)}`,
+          "Choose another port, or 0 for a free one.",
+        ),
       );
     });
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));

@@ -1,5 +1,33 @@
+/**
+ * What is wrong with the user's input:
+ *
+ * - `conflict`: two settings exclude each other, or one needs another
+ * - `exception`: the scenario's own code throws or does not end
+ * - `invalid-value`: the value has the wrong form or type, or is not allowed
+ * - `mismatch`: data does not fit the model, the load or other data
+ * - `missing`: something required is not there
+ * - `not-json`: a text is not valid JSON
+ * - `overwrite`: an output would replace a file that is still needed
+ * - `unknown-name`: there is no option, field or choice of this name
+ * - `unreadable`, `unwritable`: a file cannot be read or written
+ * - `unsupported`: the target, or this version, cannot do it
+ */
+export type ProblemCode =
+  | "conflict"
+  | "exception"
+  | "invalid-value"
+  | "mismatch"
+  | "missing"
+  | "not-json"
+  | "overwrite"
+  | "unknown-name"
+  | "unreadable"
+  | "unsupported"
+  | "unwritable";
+
 /** A problem with the user's input, in a form that every front end can print. */
 export interface Problem {
+  readonly code: ProblemCode;
   /** A setting that `setting()` marks, the front end's name of it, the plan's path (`load.end`), or the file and place (`inputs.json, data[2]`). */
   readonly path: string;
   /** One sentence without the path and without a full stop. */
@@ -17,17 +45,12 @@ const MAX_VALUE_CHARACTERS = 300;
 export class UserError extends Error {
   readonly problems: readonly Problem[];
 
-  constructor(problems: readonly Problem[]) {
-    const shown = problems.map(withShortValue);
+  constructor(problems: Problem | readonly Problem[]) {
+    const shown = [problems].flat().map(withShortValue);
     super(shown.map(formatProblem).join("\n"));
     this.name = "UserError";
     this.problems = shown;
   }
-}
-
-/** Returns the error of a file or folder that cannot be read. */
-export function unreadable(path: string, error: unknown, hint: string): UserError {
-  return new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
 }
 
 function withShortValue(problem: Problem): Problem {
@@ -39,16 +62,48 @@ function withShortValue(problem: Problem): Problem {
 /** Formats a problem: `PATH: message (got VALUE). Hint.` */
 export function formatProblem(problem: Problem): string {
   const got = problem.value === undefined ? "" : ` (got ${problem.value})`;
-  return `${problem.path}: ${problem.message}${got}. ${problem.hint}`;
+  return `${endSentence(`${problem.path}: ${problem.message}${got}`)} ${problem.hint}`;
+}
+
+/** Messages of servers and of perf_analyzer can have a full stop already. */
+function endSentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}
+
+/** Formats an error of a run: `message. Hint.` */
+export function formatRunError({ message, hint }: RunError): string {
+  return `${endSentence(message)} ${hint}`;
+}
+
+/** Creates a problem. The arguments are the fields of {@link Problem}. */
+export function problem(code: ProblemCode, path: string, message: string, hint: string, value?: string): Problem {
+  return { code, path, message, hint, ...(value === undefined ? {} : { value }) };
+}
+
+/** Creates an error with one problem. The arguments are the fields of {@link Problem}. */
+export function userError(...problemArguments: Parameters<typeof problem>): UserError {
+  return new UserError(problem(...problemArguments));
+}
+
+/** Creates the error of a file or folder that cannot be read. */
+export function unreadable(path: string, error: unknown, hint = "Give the path of an existing file."): UserError {
+  return userError("unreadable", path, `cannot be read: ${messageOf(error)}`, hint);
+}
+
+/** Creates the error of a text that is not JSON. */
+export function notJson(path: string, error: unknown, hint = "Correct it."): UserError {
+  return userError("not-json", path, `is not JSON: ${messageOf(error)}`, hint);
 }
 
 /** Why a valid run failed. */
-export type RunErrorKind =
+export type RunErrorCode =
   | "unreachable"
   | "stalled"
   | "refused"
   | "unsupported"
   | "failed-request"
+  /** No request succeeded while a level was measured. */
+  | "no-valid-requests"
   | "output"
   /** The user ended it before there was a result. */
   | "interrupted"
@@ -61,37 +116,31 @@ export interface FailureFacts {
   readonly status?: number | undefined;
 }
 
-/** Errors that a front end words in its own way. */
-export type RunErrorCode =
-  /** No request succeeded while a level was measured. */
-  | "no-valid-requests"
-  /** The tensors could not be put into shared memory. */
-  | "shared-memory";
-
 /** Facts that a front end needs to word an error. */
 export interface RunErrorFacts {
-  readonly code?: RunErrorCode | undefined;
+  /** The part of the preparation that failed, where it matters: putting tensors into shared memory. */
+  readonly stage?: "shared-memory" | undefined;
   /** The request that failed before the load began; absent for all other errors. */
   readonly failure?: FailureFacts | undefined;
 }
 
 /** A run failed, for example because the target is unreachable, rejects requests, or lacks a feature. */
 export class RunError extends Error {
-  readonly kind: RunErrorKind;
+  readonly code: RunErrorCode;
   readonly hint: string;
   readonly facts: RunErrorFacts;
 
-  constructor(kind: RunErrorKind, message: string, hint: string, facts: RunErrorFacts = {}) {
+  constructor(code: RunErrorCode, message: string, hint: string, facts: RunErrorFacts = {}) {
     super(message);
     this.name = "RunError";
-    this.kind = kind;
+    this.code = code;
     this.hint = hint;
     this.facts = facts;
   }
 
   /** The same error in other words. */
   reword(message: string, hint = this.hint): RunError {
-    return new RunError(this.kind, message, hint, this.facts);
+    return new RunError(this.code, message, hint, this.facts);
   }
 }
 

@@ -1,23 +1,17 @@
-import { messageOf, type Problem, RunError, type RunErrorFacts, type RunErrorKind, UserError } from "./problem.ts";
+import { messageOf, type Problem, RunError, UserError } from "./problem.ts";
 
 /** A serialized error, because a message between threads would keep only its text. */
 export type SentError =
   | { readonly kind: "user"; readonly problems: readonly Problem[] }
-  | {
-      readonly kind: "run";
-      readonly run: RunErrorKind;
-      readonly message: string;
-      readonly hint: string;
-      readonly facts: RunErrorFacts;
-    }
+  | ({ readonly kind: "run" } & Pick<RunError, "code" | "message" | "hint" | "facts">)
   | { readonly kind: "other"; readonly message: string };
 
 /** Serializes an error for another thread. */
 function sendError(error: unknown): SentError {
   if (error instanceof UserError) return { kind: "user", problems: error.problems };
   if (error instanceof RunError) {
-    const { kind: run, message, hint, facts } = error;
-    return { kind: "run", run, message, hint, facts };
+    const { code, message, hint, facts } = error;
+    return { kind: "run", code, message, hint, facts };
   }
   return { kind: "other", message: messageOf(error) };
 }
@@ -28,7 +22,7 @@ function receiveError(sent: SentError): Error {
     case "user":
       return new UserError(sent.problems);
     case "run":
-      return new RunError(sent.run, sent.message, sent.hint, sent.facts);
+      return new RunError(sent.code, sent.message, sent.hint, sent.facts);
     case "other":
       return new Error(sent.message);
   }

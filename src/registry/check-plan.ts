@@ -3,10 +3,11 @@ import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metr
 import { behaviourSchema } from "../plan/behaviour.ts";
 import { cancellationSchema } from "../plan/cancellation.ts";
 import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
-import type { TelemetryPlan } from "../plan/telemetry.ts";
+import { setting } from "../plan/setting-names.ts";
+import { telemetrySchema } from "../plan/telemetry.ts";
 import type { RequestForm } from "../service/service.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -40,7 +41,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     client: clientSchema(builders),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     cancellation: v.optional(cancellationSchema(builders)),
-    telemetry: telemetrySchema(),
+    telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: v.array(
       v.object({
         metric: v.variant("kind", [
@@ -79,25 +80,6 @@ function tokenMetricSchemas(percentile: Schema<number>) {
   ] as const;
 }
 
-function telemetrySchema(): Schema<TelemetryPlan> {
-  const isMetricsUrl = (url: string): boolean => parseMetricsUrl(url) !== undefined;
-  const whole = v.pipe(v.number(), v.integer("must be a whole number"));
-  const natural = v.nullable(v.pipe(whole, v.minValue(0, "must be 0 or more")));
-  const url = v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password"));
-  const intervalMs = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  const metrics = v.object({ url, intervalMs });
-  const scrapes = v.object({ urls: v.array(url), intervalMs, isAsked: v.boolean() });
-  const level = v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS");
-  const trace = v.object({
-    file: v.nullable(v.string()),
-    levels: v.nullable(v.pipe(v.array(level), v.minLength(1, "must not be empty"))),
-    rate: natural,
-    count: v.nullable(v.pipe(whole, v.minValue(-1, "must be -1 or more"))),
-    logFrequency: natural,
-  });
-  return v.object({ metrics: v.nullable(metrics), trace: v.nullable(trace), scrapes: v.optional(scrapes) });
-}
-
 type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;
 
 function checkVariant(path: string, table: Described, part: { kind?: unknown } | undefined): Problem[] {
@@ -105,12 +87,7 @@ function checkVariant(path: string, table: Described, part: { kind?: unknown } |
   const entry = Object.hasOwn(table, kind) ? table[kind] : undefined;
   if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(builders), part));
   return [
-    {
-      path: `${path}.kind`,
-      message: "is not known",
-      value: kind,
-      hint: `Use one of ${Object.keys(table).join(", ")}.`,
-    },
+    problem("unknown-name", `${path}.kind`, "is not known", `Use one of ${Object.keys(table).join(", ")}.`, kind),
   ];
 }
 
@@ -119,6 +96,7 @@ function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>):
   return result.issues.map((issue): Problem => {
     const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
     return {
+      code: "invalid-value",
       path: [prefix, ...keys].filter((key) => key !== "").join("."),
       message: issue.message,
       value: issue.received,
@@ -135,89 +113,61 @@ function checkTogether(plan: Plan): Problem[] {
   problems.push(...(kind.check?.(target, plan) ?? []));
   const takes = kind.takes(target);
   if (inputKindOf(plan.inputs).makes !== takes) {
-    problems.push({
-      path: "inputs.kind",
-      message: "payloads are for servers that take payloads, which take nothing else",
-      value: plan.inputs.kind,
-      hint: `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`,
-    });
+    const message = "do not fit the target";
+    const hint = `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`;
+    problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
   if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
-    problems.push({
-      path: "assertions",
-      message: "there are assertions of tokens, and no tokens are measured",
-      hint: "Leave them out, or measure a target whose answers are text.",
-    });
+    const message = "assertions on tokens need a target whose tokens are measured";
+    const hint = "Leave them out, or measure a target whose answers are text.";
+    problems.push(problem("conflict", "assertions", message, hint));
   }
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
-    problems.push({
-      path: "client.kind",
-      message: "undici does not tell when each event of a stream came",
-      value: "undici",
-      hint: "Use own.",
-    });
+    const message = "undici does not report when each event of a stream arrived";
+    problems.push(problem("unsupported", setting("client.kind"), message, "Use own.", "undici"));
   }
   if (client.kind === "undici" && target.protocol !== "http") {
-    problems.push({
-      path: "client.kind",
-      message: "undici speaks HTTP only",
-      value: "undici",
-      hint: "Use own or grpc-js for gRPC.",
-    });
+    problems.push(
+      problem("conflict", setting("client.kind"), "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"),
+    );
   }
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
-    problems.push({
-      path: "client.kind",
-      message: "grpc-js speaks gRPC only",
-      value: "grpc-js",
-      hint: "Use own or undici for HTTP.",
-    });
+    problems.push(
+      problem("conflict", setting("client.kind"), "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"),
+    );
   }
   if (target.isStreaming && client.callMode === "sync") {
-    problems.push({ path: "client.callMode", message: "streams are asynchronous", value: "sync", hint: "Use async." });
+    problems.push(problem("conflict", "client.callMode", "streams are asynchronous", "Use async.", "sync"));
   }
   const mode = loadModeOf(load);
   const asked = mode.levels?.(load);
   if (asked?.search === "binary" && measurement.latencyLimitMs === null) {
-    problems.push({
-      path: "measurement.latencyLimitMs",
-      message: "a binary search needs a latency limit",
-      hint: "Give one.",
-    });
+    problems.push(
+      problem("missing", "measurement.latencyLimitMs", "a binary search needs a latency limit", "Give one."),
+    );
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
-    problems.push({
-      path: "measurement.mode.count",
-      message: "fixed schedules and sessions have a number of requests of their own, and no other load has",
-      hint: "Give null with those, and a number otherwise.",
-    });
+    const message = "must be null for fixed schedules and sessions, and a number for all other loads";
+    const hint = "Correct it.";
+    problems.push(problem("conflict", "measurement.mode.count", message, hint));
   }
   problems.push(...checkOrder(plan));
   if (mode.requestCount !== undefined) {
     for (const name of ["warmupRequests", "warmupMs"] as const) {
       const value = measurement[name] ?? 0;
       if (value === 0) continue;
-      problems.push({
-        path: `measurement.${name}`,
-        message: "this load already fixes the number of requests, so warm-up requests cannot be added",
-        value: String(value),
-        hint: "Leave the warm-up out.",
-      });
+      const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
+      problems.push(problem("conflict", `measurement.${name}`, message, "Leave the warm-up out.", String(value)));
     }
   }
   if (telemetry.trace !== null && kind.urls(target).length > 1)
-    problems.push({
-      path: "target.moreUrls",
-      message: "trace settings are set in one server",
-      hint: "Measure one server.",
-    });
+    problems.push(
+      problem("conflict", "target.moreUrls", "trace settings can be set on one server only", "Measure one server."),
+    );
   if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
-    problems.push({
-      path: "load.levels.end",
-      message: "a range without an end needs a latency limit",
-      hint: "Give an end or a latency limit.",
-    });
+    const message = "a range without an end needs a latency limit";
+    problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
   return problems;
 }

@@ -62,7 +62,7 @@ function discardQuietly(report: Report): void {
 }
 
 function toOutputError(error: unknown): RunError {
-  if (error instanceof RunError && error.kind === "output") return error;
+  if (error instanceof RunError && error.code === "output") return error;
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") throw error;
   return new RunError("output", `a report cannot be written: ${messageOf(error)}`, "Is the disk full?");

@@ -33,7 +33,7 @@ export function describeRepeats({
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
-  return `${sentCount} requests were made from ${prompts}: a server that keeps what it has computed (a prefix cache) answers repeated prompts sooner`;
+  return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */
@@ -52,5 +52,5 @@ function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }:
   const isWindowed = measurement.mode.kind === "time-windows" || measurement.mode.kind === "count-windows";
   const elapsedNs = isWindowed ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS) : window.durationNs;
   if (elapsedNs >= rampNs) return undefined;
-  return `the measurement was over after ${formatDurationNs(elapsedNs)}, before the load was reached in the ${formatDurationNs(rampNs)} of its ramp`;
+  return `the measurement ended after ${formatDurationNs(elapsedNs)}, before the ramp of ${formatDurationNs(rampNs)} reached the load`;
 }

@@ -33,7 +33,7 @@ export function whyNotWritable(path: string): string | undefined {
     const isThere = place.kind === "stream" || place.mode !== undefined;
     const at = isThere ? place.path : dirname(place.path);
     accessSync(at, constants.W_OK);
-    if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is no folder", at);
+    if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is not a folder", at);
     return undefined;
   } catch (error) {
     return (error as Error).message;
@@ -93,7 +93,7 @@ function followLinks(path: string): string {
     if (link === undefined) return at;
     at = resolve(folder, link);
   }
-  throw systemError("ELOOP", "is a circle of links", path);
+  throw systemError("ELOOP", "is a circular link", path);
 }
 
 function realOr(folder: string): string {

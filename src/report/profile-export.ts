@@ -216,11 +216,8 @@ class ProfileExport implements Report {
   }
 
   private toError(error: unknown): RunError {
-    return new RunError(
-      "output",
-      `failed to open file for outputting raw profile data: ${this.path}: ${messageOf(error)}`,
-      "Give a path that can be written.",
-    );
+    const message = `failed to open file for outputting raw profile data: ${this.path}: ${messageOf(error)}`;
+    return new RunError("output", message, "Give a path that can be written.");
   }
 }
 

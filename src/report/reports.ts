@@ -1,6 +1,6 @@
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
-import { UserError } from "../plan/problem.ts";
+import { problem, UserError } from "../plan/problem.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
 import type { LiveView } from "./live/live-view.ts";
 import { outputFilesOf } from "./output-place.ts";
@@ -82,7 +82,7 @@ function checkFiles(files: OutputFilesPlan): void {
   const unknown = Object.keys(files).filter((key) => !keys.includes(key));
   const hint = `Use one of ${keys.join(", ")}.`;
   if (unknown.length > 0)
-    throw new UserError(unknown.map((key) => ({ path: `outputs.files.${key}`, message: "is not known", hint })));
+    throw new UserError(unknown.map((key) => problem("unknown-name", `outputs.files.${key}`, "is not known", hint)));
 }
 
 async function createLive(plan: Plan, sink: TextSink): Promise<LiveView> {

@@ -5,5 +5,5 @@ export function describeResends({ resendCount }: Pick<RunResult, "resendCount">)
   if (resendCount === 0) return undefined;
   const [requests, them] =
     resendCount === 1 ? ["1 request was", "it"] : [`${resendCount.toLocaleString("en-US")} requests were`, "them"];
-  return `${requests} sent again, because the server had ended the connection without processing ${them}; the counts have ${them} once, and the time runs from the first sending`;
+  return `${requests} sent again, because the server had ended the connection without processing ${them}; each counts once, and its time runs from the first sending`;
 }

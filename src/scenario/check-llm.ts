@@ -1,5 +1,5 @@
 import { entryOf, findAsserted } from "../measure/tokens/metrics.ts";
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
 import type { Assertion } from "./assertion.ts";
@@ -25,10 +25,10 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   const prompts = inputs && promptOptionsOf(inputs);
   if (inputs === undefined || formOf(inputs) !== "payloads") {
     const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
-    problems.push({ path: "inputs", message: "the target takes prompts(…) or payloads(…)", value: inputs?.kind, hint });
+    problems.push(problem("conflict", "inputs", "the target takes prompts(…) or payloads(…)", hint, inputs?.kind));
   } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
     const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
-    problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
+    problems.push(problem("missing", "target.tokenizer", "is needed to generate prompts", hint));
   }
   if (prompts !== undefined)
     problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));
@@ -36,21 +36,15 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;
-    if (answerType === "plain")
-      problems.push({
-        path,
-        message: `answers of ${content.endpointName} have no tokens`,
-        hint: "Look at latencies and throughput.",
-      });
-    else if (answerType === "text")
+    if (answerType === "plain") {
+      const message = `answers of ${content.endpointName} have no tokens`;
+      problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
+    } else if (answerType === "text")
       for (const name of metricNames(metric))
-        if (isStreamedName(name))
-          problems.push({
-            path,
-            message: "only answers that are streamed have such a time or rate",
-            value: name,
-            hint: "Let the target's options be streaming: true.",
-          });
+        if (isStreamedName(name)) {
+          const message = "only streamed answers have this metric";
+          problems.push(problem("conflict", path, message, "Set streaming: true in the target's options.", name));
+        }
   }
   return problems;
 }
@@ -110,12 +104,12 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
     [
       file !== undefined && (isl ?? mix ?? count ?? images) !== undefined,
       "file",
-      "has prompts of its own, and nothing is made up",
+      "already has the prompts, so none are generated",
       "Leave isl, mix, count and images out.",
     ],
   ];
   return rules.flatMap(([isBroken, option, message, hint]) =>
-    isBroken ? [{ path: `inputs.${option}`, message, hint }] : [],
+    isBroken ? [problem("conflict", `inputs.${option}`, message, hint)] : [],
   );
 }
 
@@ -124,33 +118,28 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   if (sessions === undefined) {
     if (!isLoad || file !== undefined) return [];
     const hint = "Write sessions: { count: 10, turns: 3 } in prompts(…).";
-    return [{ path: "inputs.sessions", message: "the load sessions(…) needs some", hint }];
+    return [problem("missing", "inputs.sessions", "is required by the load sessions(…)", hint)];
   }
   if (!isLoad) {
     const hint = "Use sessions(…) as the load, or leave it out.";
-    return [{ path: "inputs.sessions", message: "needs the load sessions(…)", value: load, hint }];
+    return [problem("conflict", "inputs.sessions", "needs the load sessions(…)", hint, load)];
   }
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";
-  return [{ path: "inputs.sessions", message: "says itself how many requests are made up", hint }];
+  return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
 }
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined && formOf(inputs) === "payloads")
-    problems.push({
-      path: "inputs",
-      message: `${kind}(…) takes tensors`,
-      value: `${inputs.kind}(…)`,
-      hint: "Use random(), zero() or json(…), or a target that is openai(…).",
-    });
+  if (inputs !== undefined && formOf(inputs) === "payloads") {
+    const hint = "Use random(), zero() or json(…), or an openai(…) target.";
+    problems.push(problem("conflict", "inputs", `${kind}(…) takes tensors`, hint, `${inputs.kind}(…)`));
+  }
   for (const [index, { metric }] of assert.entries())
-    if (needsTokens(metric))
-      problems.push({
-        path: `assert.${index}`,
-        message: `answers of ${kind}(…) are tensors, not tokens`,
-        hint: "Look at latencies and throughput, or measure openai(…).",
-      });
+    if (needsTokens(metric)) {
+      const hint = "Look at latencies and throughput, or measure openai(…).";
+      problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
+    }
   return problems;
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { UserError } from "../plan/problem.ts";
+import { UserError, userError } from "../plan/problem.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
 import { toLoadError } from "./scenario-error.ts";
@@ -44,13 +44,8 @@ const LOAD_LIMIT_MS = 300_000;
 export async function loadScenario(file: string, api: object, limitMs = LOAD_LIMIT_MS): Promise<LoadedScenario> {
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
-    throw new UserError([
-      {
-        path: file,
-        message: "there is no such file",
-        hint: "Give the path of a scenario, such as scenarios/quickstart.ts.",
-      },
-    ]);
+    const hint = "Give the path of a scenario, such as scenarios/quickstart.ts.";
+    throw userError("unreadable", file, "there is no such file", hint);
   }
   const takeBack = injectApi(api);
   let loaded: { default?: unknown };
@@ -63,13 +58,8 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     takeBack();
   }
   if (!isScenario(loaded.default)) {
-    throw new UserError([
-      {
-        path: file,
-        message: "its default export is not a scenario",
-        hint: "Write `export default defineScenario({ … })`.",
-      },
-    ]);
+    const hint = "Write `export default defineScenario({ … })`.";
+    throw userError("invalid-value", file, "its default export is not a scenario", hint);
   }
   return { scenario: loaded.default, file, folder: dirname(path) };
 }
@@ -80,7 +70,7 @@ async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number
   const late = new Promise<never>((_resolve, reject) => {
     const message = `is still loading after ${limitMs / 1000} s`;
     const hint = "Look at what its top-level await waits for.";
-    timer = setTimeout(() => reject(new UserError([{ path: file, message, hint }])), limitMs);
+    timer = setTimeout(() => reject(userError("exception", file, message, hint)), limitMs);
   });
   try {
     return await Promise.race([loading, late]);
@@ -100,7 +90,7 @@ function injectApi(api: object): () => void {
   }
   if (runtimeName === "node" && typeof nodeModule.registerHooks !== "function") {
     const hint = "Use Node 22.19 or newer, Bun, Deno or the executable.";
-    throw new UserError([{ path: "node", message: "is too old to load scenarios", value: process.version, hint }]);
+    throw userError("unsupported", "node", "is too old to load scenarios", hint, process.version);
   }
   (globalThis as { [API_KEY]?: object })[API_KEY] = api;
   const source = formatApiModule(api);

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
@@ -187,29 +187,21 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   const problems: Problem[] = [];
   const { over, for: duration, requests, step } = options;
   if (duration !== undefined && requests !== undefined) {
-    problems.push({ path: "load.requests", message: "cannot be given together with for", hint: "Give one of them." });
+    problems.push(problem("conflict", "load.requests", "cannot be given together with for", "Give one of them."));
   }
   if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
-    problems.push({
-      path: "load.over",
-      message: "is the length of the whole measurement and cannot be given together with step, for or requests",
-      hint: "Leave those out.",
-    });
+    const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
+    problems.push(problem("conflict", "load.over", message, "Leave them out."));
   }
   const [start, end] = values as [number, number];
   if (kind === "periodic" && (end < start || (end - start) % (step ?? 1) !== 0)) {
-    problems.push({
-      path: "load",
-      message: `periodic(${start}, ${end}) does not reach its end in groups of ${step ?? 1}`,
-      hint: "Let the end be the start and a number of whole steps.",
-    });
+    const message = `periodic(${start}, ${end}) does not reach its end in steps of ${step ?? 1}`;
+    problems.push(problem("invalid-value", "load", message, "The end must be the start plus a whole number of steps."));
   }
   if (kind === "ramp" && over === undefined && end < start) {
-    problems.push({
-      path: "load",
-      message: `a ramp from level to level cannot fall from ${start} to ${end}`,
-      hint: `Write ramp(${end}, ${start}), or let it fall over a time with { over: "1 min" }.`,
-    });
+    const message = `a ramp over levels cannot fall from ${start} to ${end}`;
+    const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
+    problems.push(problem("invalid-value", "load", message, hint));
   }
   return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
 }

@@ -1,4 +1,4 @@
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../plan/problem.ts";
 
 /** Copies the data of a scenario once, so that later checks meet no getters, proxies, cycles or endless lists. */
 
@@ -43,5 +43,5 @@ function itemsOf(value: object): readonly (readonly [string, unknown])[] | undef
 }
 
 function problem(keys: readonly string[], message: string, hint: string): UserError {
-  return new UserError([{ path: keys.join(".") || "the scenario", message, hint }]);
+  return userError("invalid-value", keys.join(".") || "the scenario", message, hint);
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { RequestRateLoadPlan } from "../load/request-rate.ts";
 import type { RateRampPlan } from "../plan/load-options.ts";
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import { countSchema, positiveSchema } from "./fields.ts";
 
 /** The gaps between requests of a rate. */
@@ -46,7 +46,7 @@ export function arrivalEntries(): v.ObjectEntries {
 export function checkArrivals({ smoothness, distribution }: CheckedArrivals): Problem[] {
   if (smoothness === undefined || distribution === "gamma") return [];
   const hint = 'Add distribution: "gamma", or leave it out.';
-  return [{ path: "load.smoothness", message: "is the shape of the gamma distribution", hint }];
+  return [problem("conflict", "load.smoothness", "belongs to the gamma distribution", hint)];
 }
 
 /** Converts a load to that of a plan. @param values requests per second, one per level */

@@ -1,6 +1,6 @@
 import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError } from "../plan/problem.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
 
@@ -26,10 +26,10 @@ function toProblem(error: unknown, what: string, file: string, path: string): Pr
   const message = `${what}: ${messageOf(error)
     .replace(PLACE_IN_MESSAGE, "")
     .replace(/^SyntaxError: |\.+$/g, "")}`;
-  if (place === undefined) return { path: file, message, hint: HINT };
+  if (place === undefined) return problem("exception", file, message, HINT);
   const shown = place.path === path ? file : basename(place.path);
   const column = place.column === undefined ? "" : `:${place.column}`;
-  return { path: `${shown}:${place.line}${column}`, message, hint: HINT };
+  return problem("exception", `${shown}:${place.line}${column}`, message, HINT);
 }
 
 interface Place {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import type { Duration } from "../plan/units.ts";
 import { durationSchema, positiveSchema, toMs } from "./fields.ts";
 
@@ -46,11 +46,11 @@ export function checkSchedule({ from, to, startsAtFirst }: CheckedSchedule): Pro
   const problems: Problem[] = [];
   if (from !== undefined && startsAtFirst !== undefined) {
     const message = "cannot be given together with from";
-    problems.push({ path: "load.startsAtFirst", message, hint: "Give one of them." });
+    problems.push(problem("conflict", "load.startsAtFirst", message, "Give one of them."));
   }
   if (to !== undefined && toMs(to) < (from === undefined ? 0 : toMs(from))) {
     const message = "the schedule ends before it starts";
-    problems.push({ path: "load.to", message, value: to, hint: `Give ${from} or more.` });
+    problems.push(problem("invalid-value", "load.to", message, `Give ${from} or more.`, to));
   }
   return problems;
 }

@@ -24,8 +24,8 @@ export type CheckedSequences = SequenceOptions;
 /** Returns the schema of a scenario's sequences. */
 export function sequenceOptionsSchema(): Schema<CheckedSequences> {
   const ids = v.pipe(
-    v.tuple([countSchema(), countSchema()], "must be the first id and the one behind the last"),
-    v.check(([first, end]) => first < end, "must end above where it begins"),
+    v.tuple([countSchema(), countSchema()], "must be the first id and the id after the last"),
+    v.check(([first, end]) => first < end, "must end after its start"),
   );
   return strictOptions({
     length: v.optional(countSchema()),

@@ -3,7 +3,7 @@ import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, OutputFilesPlan, Plan } from "../plan/plan.ts";
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
 import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
@@ -229,19 +229,19 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
     if (issue.expected === "never") {
       const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
       const near = nearestName(keys.at(-1) ?? "", names);
-      const known = names.length === 0 ? "" : ` There are ${names.join(", ")}.`;
+      const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
       const hint = near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`;
-      return { path, message: "is not an option here", hint };
+      return problem("unknown-name", path, "is not an option here", hint);
     }
     if (issue.expected === "Object") {
-      return { path, message: "needs an object of options", value, hint: "Correct it in the scenario." };
+      return problem("invalid-value", path, "needs an object of options", "Correct it in the scenario.", value);
     }
-    return { path, message: "is missing", hint: "Add it." };
+    return problem("missing", path, "is missing", "Add it.");
   }
   // Members of builders' objects have no messages of their own.
   if (issue.message.startsWith("Invalid "))
-    return { path, message: "is not what rampart's functions make", value, hint: "Write it with one of them." };
-  return { path, message: issue.message, value, hint: "Correct it in the scenario." };
+    return problem("invalid-value", path, "was not made by one of rampart's functions", "Use one of them.", value);
+  return problem("invalid-value", path, issue.message, "Correct it in the scenario.", value);
 }
 
 function describeValue(value: unknown): string {
@@ -259,43 +259,37 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       ? ["client", "the scenario"]
       : [setting("overrides.client"), "the scenario's target"];
   if (client === "undici" && protocol === "grpc")
-    problems.push({ path, message: `undici speaks HTTP, ${other} gRPC`, value: client, hint: "Use own or grpc-js." });
+    problems.push(
+      problem("conflict", path, `undici speaks HTTP only, and ${other} uses gRPC`, "Use own or grpc-js.", client),
+    );
   if (client === "grpc-js" && protocol === "http")
-    problems.push({ path, message: `grpc-js speaks gRPC, ${other} HTTP`, value: client, hint: "Use own or undici." });
+    problems.push(
+      problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
+    );
   problems.push(...checkLlm(definition));
   const { isOwn, call } = targetBuilderOf(target);
   const mode = loadModeOf(toLoadPlan(load, ""));
-  if (overrides.url !== undefined && isOwn)
-    problems.push({
-      path: setting("overrides.url"),
-      message: `the scenario's target is ${call} and has no address`,
-      value: overrides.url,
-      hint: "Leave it out, or give the scenario a triton(…) target.",
-    });
-  if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined)
-    problems.push({
-      path: "metrics.url",
-      message: "the target is embedded(), which has no metrics",
-      hint: "Remove metrics, or name a server that has some.",
-    });
+  if (overrides.url !== undefined && isOwn) {
+    const message = `the scenario's target is ${call} and has no address`;
+    const hint = "Leave it out, or give the scenario a triton(…) target.";
+    problems.push(problem("conflict", setting("overrides.url"), message, hint, overrides.url));
+  }
+  if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined) {
+    const hint = "Remove metrics, or give the url of a server that has metrics.";
+    problems.push(problem("conflict", "metrics.url", "the target is embedded(), which has no metrics", hint));
+  }
   for (const name of ["warmupRequests", "warmupFor"] as const) {
     const value = definition[name] ?? 0;
     if (value === 0 || mode.requestCount === undefined) continue;
-    problems.push({
-      path: name,
-      message: "this load already fixes the number of requests, so warm-up requests cannot be added",
-      value: String(value),
-      hint: "Leave it out.",
-    });
+    const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
+    problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
   for (const [index, { metric }] of assert.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled)
-      problems.push({
-        path: `assert.${index}`,
-        message: "scheduledLatency needs a load with a schedule",
-        value: load.kind,
-        hint: 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
-      });
+    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled) {
+      const message = "scheduledLatency needs a load with a schedule";
+      const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
+      problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
+    }
   }
   return problems;
 }

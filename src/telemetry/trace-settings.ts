@@ -87,7 +87,7 @@ async function findRefused(asked: TraceValues, access: TraceAccess): Promise<Ref
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof RunError && error.kind === "refused";
+  return error instanceof RunError && error.code === "refused";
 }
 
 /** Returns settings that the server accepted but did not apply. */

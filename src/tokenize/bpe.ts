@@ -58,7 +58,7 @@ function readMerges(config: PartConfig, vocabulary: Vocabulary): MergeTable {
     const right = vocabulary.tokenOf(rights[rank] as number) as string;
     const token = vocabulary.idOf(left + right.slice(prefixLength));
     if (token === undefined)
-      throw new TokenizerFileError(`what model.merges[${rank}] (${left} ${right}) makes is not in the vocabulary`);
+      throw new TokenizerFileError(`the result of model.merges[${rank}] (${left} ${right}) is not in the vocabulary`);
     made[rank] = token;
     return token;
   };

@@ -5,7 +5,8 @@ import { dirname, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 // The real package: Bun replaces a bare `undici` import by a stub of its own.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, UserError, userError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import { describeConnectError } from "../transport/connect-failure.ts";
 import { USER_AGENT } from "../transport/user-agent.ts";
 import { type Environment, type HubModel, isCommit, modelFolder } from "./hub-cache.ts";
@@ -65,7 +66,7 @@ function readEndpoint(env: Environment): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     const hint = `Give a URL such as ${DEFAULT_ENDPOINT}.`;
-    throw new UserError([{ path: "HF_ENDPOINT", message: "is not an HTTP URL", value: text, hint }]);
+    throw userError("invalid-value", "HF_ENDPOINT", "is not an HTTP URL", hint, text);
   }
   return url;
 }
@@ -102,11 +103,8 @@ class Hub {
       await body.dump();
       url = new URL(location, url);
     }
-    throw new RunError(
-      "refused",
-      `${base} redirects more than ${MAX_REDIRECTS} times for ${file} of ${id}`,
-      LOCAL_HINT,
-    );
+    const message = `${base} redirects more than ${MAX_REDIRECTS} times for ${file} of ${id}`;
+    throw new RunError("refused", message, LOCAL_HINT);
   }
 
   private async send(url: URL): Promise<Dispatcher.ResponseData> {
@@ -118,11 +116,8 @@ class Hub {
     } catch (error) {
       const reason = describeConnectError(error instanceof Error ? error : new Error(String(error)));
       const hint = `Check the network, HTTPS_PROXY and HF_ENDPOINT. Or: ${LOCAL_HINT}`;
-      throw new RunError(
-        "unreachable",
-        `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${reason}`,
-        hint,
-      );
+      const message = `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${reason}`;
+      throw new RunError("unreachable", message, hint);
     }
   }
 
@@ -130,15 +125,20 @@ class Hub {
     await body.dump();
     const { id, revision } = this.model;
     const { host } = this.endpoint;
-    const problem = { path: "tokenizer", value: id };
     if (status === 404) {
       const message = `${host} has no ${file} of this model at revision ${revision}`;
-      throw new UserError([{ ...problem, message, hint: `Check the name and the revision. Or: ${LOCAL_HINT}` }]);
+      throw userError(
+        "missing",
+        setting("inputs.tokenizer"),
+        message,
+        `Check the name and the revision. Or: ${LOCAL_HINT}`,
+        id,
+      );
     }
     if (status === 401 || status === 403) {
       const message = `${host} denies access to ${file} (HTTP ${status}): the model does not exist or is gated`;
       const hint = "Set HF_TOKEN to a token that may read the model, or download it and give the folder.";
-      throw new UserError([{ ...problem, message, hint }]);
+      throw userError("unreadable", setting("inputs.tokenizer"), message, hint, id);
     }
     throw new RunError("refused", `${host} answered HTTP ${status} for ${file} of ${id}`, LOCAL_HINT);
   }
@@ -160,11 +160,8 @@ class Hub {
         await putInPlace(join(folder, "refs", ...revision.split("/")), (path) => writeFile(path, commit));
     } catch (error) {
       const hint = "Check the disk and HF_HUB_CACHE, and try again.";
-      throw new RunError(
-        "output",
-        `${file} of ${this.model.id} was not stored in ${folder}: ${messageOf(error)}`,
-        hint,
-      );
+      const message = `${file} of ${this.model.id} was not stored in ${folder}: ${messageOf(error)}`;
+      throw new RunError("output", message, hint);
     }
     return dirname(link);
   }

@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parseOutsideJson } from "../plan/json-depth.ts";
-import { messageOf, UserError, unreadable } from "../plan/problem.ts";
+import { messageOf, notJson, type UserError, unreadable, userError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
+import { setting } from "../plan/setting-names.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
 import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
@@ -22,7 +23,7 @@ export interface TokenizerOptions {
 const FILE = "tokenizer.json";
 const MAX_SHOWN_PARTS = 5;
 const EXPORT_HINT =
-  'Export it once where Python is: AutoTokenizer.from_pretrained("…", trust_remote_code=True).save_pretrained("folder"); ' +
+  'Export it once on a machine with Python: AutoTokenizer.from_pretrained("…", trust_remote_code=True).save_pretrained("folder"); ' +
   "then give the folder.";
 
 /**
@@ -36,11 +37,11 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   registerSecret(env["HF_TOKEN"] ?? "");
   if (options.trustRemoteCode === true) {
     const message = "a model's own Python code is not run (trust_remote_code)";
-    throw new UserError([{ path: "tokenizer", message, value: name, hint: EXPORT_HINT }]);
+    throw userError("unsupported", setting("inputs.tokenizer"), message, EXPORT_HINT, name);
   }
   if (!isRevision(revision)) {
     const hint = "Give a branch, a tag or a commit, such as main.";
-    throw new UserError([{ path: "tokenizer.revision", message: "is not a revision", value: revision, hint }]);
+    throw userError("invalid-value", "tokenizer.revision", "is not a revision", hint, revision);
   }
   const local = await findLocal(name);
   if (local?.kind === "file") return readTokenizer(name, local.path);
@@ -87,9 +88,7 @@ async function findLocal(name: string): Promise<Local | undefined> {
 function noFile(name: string, parts: readonly string[], more = ""): UserError {
   const instead = parts.length === 0 ? "" : `, only ${parts.slice(0, MAX_SHOWN_PARTS).join(", ")}`;
   const message = `the folder ${name} has no ${FILE}${instead}${more}`;
-  return new UserError([
-    { path: "tokenizer", message, value: name, hint: `Give a folder that has one. ${EXPORT_HINT}` },
-  ]);
+  return userError("missing", setting("inputs.tokenizer"), message, `Give a folder that has one. ${EXPORT_HINT}`, name);
 }
 
 function isOffline(env: Environment): boolean {
@@ -100,12 +99,10 @@ function notFound(name: string, revision: string, cache: string): UserError {
   const places = ["it is not a local file or folder"];
   if (isHubId(name)) places.push(`not in the hub's cache (${cache}, revision ${revision})`);
   places.push("not a tiktoken encoding");
-  places.push(
-    isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and not a name that the hub can have",
-  );
+  places.push(isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and not a valid name on the hub");
   const hint =
     "Give a folder with a tokenizer.json, a model of the hub (organisation/model), or an encoding (o200k_base).";
-  return new UserError([{ path: "tokenizer", message: `was not found: ${places.join(", ")}`, value: name, hint }]);
+  return userError("missing", setting("inputs.tokenizer"), `was not found: ${places.join(", ")}`, hint, name);
 }
 
 /** Reads a `tokenizer.json` and the `tokenizer_config.json` beside it. */
@@ -119,7 +116,7 @@ async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
     return new JsonTokenizer(name, file, readExtraTokens(extra));
   } catch (error) {
     if (!(error instanceof TokenizerFileError)) throw error;
-    throw new UserError([{ path, message: `cannot be used: ${error.reason}`, hint: TOKENIZER_FILE_HINT }]);
+    throw userError("unsupported", path, `cannot be used: ${error.reason}`, TOKENIZER_FILE_HINT);
   }
 }
 
@@ -134,8 +131,8 @@ async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
   try {
     return parseOutsideJson(text.startsWith("\uFEFF") ? text.slice(1) : text);
   } catch (error) {
-    const hint = `Give a ${basename(path)} as HuggingFace's libraries write it.`;
-    throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint }]);
+    const hint = `Give a ${basename(path)} written by Hugging Face's libraries.`;
+    throw notJson(path, error, hint);
   }
 }
 

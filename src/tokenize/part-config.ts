@@ -1,4 +1,5 @@
-import { UserError } from "../plan/problem.ts";
+import { problem, UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 
 /** Access to the parts of a `tokenizer.json`: plain data whose fields depend on its `type`. */
 
@@ -14,7 +15,7 @@ export class TokenizerFileError extends UserError {
   readonly reason: string;
 
   constructor(reason: string) {
-    super([{ path: "tokenizer", message: `cannot be used: ${reason}`, hint: TOKENIZER_FILE_HINT }]);
+    super([problem("unsupported", setting("inputs.tokenizer"), `cannot be used: ${reason}`, TOKENIZER_FILE_HINT)]);
     this.name = "TokenizerFileError";
     this.reason = reason;
   }

@@ -18,25 +18,10 @@
  *   ended the run
  * - `aborted`: still in flight when the run was stopped
  */
-export type FailureKind =
-  | "connect"
-  | "tls"
-  | "closed"
-  | "stalled"
-  | "timeout"
-  | "protocol"
-  | "limit"
-  | "http"
-  | "grpc"
-  | "model"
-  | "unreadable"
-  | "validation"
-  | "cancelled"
-  | "unfinished"
-  | "aborted";
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 /** All kinds, in the order reports list them. */
-export const FAILURE_KINDS: readonly FailureKind[] = [
+export const FAILURE_KINDS = [
   "connect",
   "tls",
   "closed",
@@ -52,7 +37,7 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   "cancelled",
   "unfinished",
   "aborted",
-];
+] as const;
 
 /** One failure. */
 export interface Failure {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { probeModels } from "../run/target/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
@@ -111,7 +111,7 @@ export class Interview {
         : `Give ${flag}, or --yes to take '${preset}'.`;
     const message =
       this.manner === "defaults" ? "has no default here" : "is not answered, and there is no terminal for asking";
-    this.problems.push({ path: `--${question.id}`, message, hint });
+    this.problems.push(problem("missing", `--${question.id}`, message, hint));
     return preset ?? "";
   }
 
@@ -186,18 +186,18 @@ export class Interview {
 
   /** Checks a flag's answer and records its problem. */
   private check(question: Question, given: string, answers: Answers): void {
-    const problem = question.check(given, answers, this.around);
-    if (problem === undefined) return;
+    const message = question.check(given, answers, this.around);
+    if (message === undefined) return;
     const hint = question.id === "out" ? "Choose another file." : "Correct it.";
-    this.problems.push({ path: `--${question.id}`, message: problem, value: given, hint });
+    this.problems.push(problem("invalid-value", `--${question.id}`, message, hint, given));
   }
 
   private async checkTokenizer(question: Question, answer: string): Promise<void> {
     if (this.problems.length > 0) return;
-    const problem = await this.findTokenizerProblem(question, answer);
-    if (problem === undefined) return;
+    const message = await this.findTokenizerProblem(question, answer);
+    if (message === undefined) return;
     const hint = `Give a folder with tokenizer.json. ${NO_SERVER_HINT}`;
-    this.problems.push({ path: "--tokenizer", message: problem, value: answer, hint });
+    this.problems.push(problem("unreadable", "--tokenizer", message, hint, answer));
   }
 
   /** Returns why a tokenizer cannot be loaded. Not checked when the scenario is for another machine. */
@@ -230,7 +230,7 @@ export class Interview {
       const value = this.given[id];
       if (value === undefined || target.asks.includes(id)) continue;
       const hint = `Leave it out, or give --target ${id === "tokenizer" ? "openai" : "triton"}.`;
-      this.problems.push({ path: `--${id}`, message: `does not go with the ${target.name}`, value, hint });
+      this.problems.push(problem("conflict", `--${id}`, `cannot be used with the ${target.name}`, hint, value));
     }
   }
 }

@@ -44,7 +44,7 @@ describe("a command that does not exist", () => {
   test("and is like none gets the list", async () => {
     const { code, err } = await run("benchmark-everything");
     assert.equal(code, 64);
-    assert.match(err, /There are run, init, .*, help and version\./);
+    assert.match(err, /The commands are run, init, .*, help and version\./);
   });
 
   test("but is a scenario's file", async () => {
@@ -59,6 +59,6 @@ test("a flag that does not exist gets the nearest one, others the list", async (
   );
   assert.match(
     (await run("run", "x.ts", "--concurrency", "1")).err,
-    /is not a flag of this command\. There are --url, /,
+    /is not a flag of this command\. The flags are --url, /,
   );
 });

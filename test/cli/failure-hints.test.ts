@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import { wordHint } from "../../src/cli/failure-hints.ts";
+import { inGenaiPerf } from "../../src/cli/genai-perf/setting-names.ts";
+import { inPerfAnalyzer } from "../../src/cli/perf-analyzer/setting-names.ts";
+import { inScenario } from "../../src/cli/setting-names.ts";
 import type { Diagnosis } from "../../src/run/judge/diagnosis.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { runRampart } from "./rampart-process.ts";
@@ -29,13 +32,13 @@ describe("hints are one line in the words of", () => {
   for (const diagnosis of DIAGNOSES) {
     for (const protocol of ["http", "grpc"] as const) {
       test(`scenarios: ${diagnosis.code}, ${protocol}`, () => {
-        const hint = wordHint(diagnosis, "scenario", protocol);
+        const hint = wordHint(diagnosis, inScenario, protocol);
         assert.match(hint, /^[^\n]+\.$/);
         assert.doesNotMatch(hint, /(^|\s)--?[a-z]/i);
       });
-      for (const style of ["perf_analyzer", "genai-perf"] as const)
-        test(`${style}: ${diagnosis.code}, ${protocol}`, () => {
-          const hint = wordHint(diagnosis, style, protocol);
+      for (const door of [inPerfAnalyzer, inGenaiPerf])
+        test(`${door.name}: ${diagnosis.code}, ${protocol}`, () => {
+          const hint = wordHint(diagnosis, door, protocol);
           assert.match(hint, /^[^\n]+\.$/);
           assert.doesNotMatch(hint, /apiKeyEnv|triton\(|openai\(|tls: true|protocol:/);
         });
@@ -62,7 +65,7 @@ describe("a run in which nothing succeeds ends with its hint", () => {
       async ({ url }) => {
         assert.match(
           (await runScenario(url)).err,
-          /^rampart: The server wants a key \(401\) .*: give it with apiKeyEnv/m,
+          /^rampart: The server requires a key \(401\), .*: give it with apiKeyEnv/m,
         );
         const refused = await runScenario(url, ', apiKeyEnv: "HINT_KEY"');
         assert.match(refused.err, /^rampart: The server refused the key that was sent \(401\)/m);

@@ -167,7 +167,7 @@ describe("rampart run exits with", () => {
       const running = startRampart(["run", "x.ts"], { cwd });
       await running.waitFor(/measuring concurrency 1/);
       running.interrupt();
-      await running.waitFor(/waiting for what is outstanding/);
+      await running.waitFor(/waiting for requests in flight/);
       running.interrupt();
       assert.equal((await running.result).code, 130);
     });

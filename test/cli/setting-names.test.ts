@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type FrontDoor, wordError, wordFor, wordingIo, wordProblem } from "../../src/cli/setting-names.ts";
-import { RunError, UserError } from "../../src/plan/problem.ts";
+import { inGenaiPerf } from "../../src/cli/genai-perf/setting-names.ts";
+import { inPerfAnalyzer } from "../../src/cli/perf-analyzer/setting-names.ts";
+import { inScenario, wordError, wordFor, wordingIo, wordProblem } from "../../src/cli/setting-names.ts";
+import { problem, RunError, UserError } from "../../src/plan/problem.ts";
 import { type SettingPath, setting } from "../../src/plan/setting-names.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
@@ -13,7 +17,7 @@ import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 /** Texts name settings as the user's front door does: fields in scenarios, flags in compatible modes. */
 
 const LIMIT = { timeout: 60_000 };
-const DOORS: readonly FrontDoor[] = ["scenario", "perf_analyzer", "genai-perf"];
+const DOORS = [inScenario, inPerfAnalyzer, inGenaiPerf];
 
 const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: string, genaiPerf: string])[] = [
   ["client.stallTimeoutMs", "stallTimeout", "--stall-timeout", "--stall-timeout"],
@@ -37,31 +41,139 @@ describe("a text names a setting in each front door's own terms:", () => {
     });
 });
 
+/** Settings that texts below the front doors name and that a user of a front door cannot meet or set. */
+const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
+  [
+    inScenario,
+    [
+      "checkpoint.folder",
+      "client.callMode=async",
+      "client.isMpi",
+      "client.maxLanes",
+      "inputs.audio.channelCount",
+      "inputs.audio.depthsBits",
+      "inputs.audio.lengthS",
+      "inputs.audio.sampleRatesHz",
+      "inputs.format",
+      "measurement.mode.requestsPerWindow",
+      "merge.folder",
+      "outputs.files.records",
+      "outputs.folder",
+      "telemetry.metrics.intervalMs",
+      "telemetry.trace.count",
+      "telemetry.trace.file",
+      "telemetry.trace.levels",
+      "telemetry.trace.logFrequency",
+      "telemetry.trace.rate",
+    ],
+  ],
+  [
+    inPerfAnalyzer,
+    [
+      "checkpoint.folder",
+      "inputs.audio.channelCount",
+      "inputs.audio.depthsBits",
+      "inputs.audio.lengthS",
+      "inputs.audio.sampleRatesHz",
+      "inputs.count",
+      "inputs.file",
+      "inputs.file=other",
+      "inputs.file=rankings",
+      "inputs.format",
+      "inputs.tokenizer",
+      "merge.folder",
+      "mock.grpcPort",
+      "mock.httpPort",
+      "outputs.files.records",
+      "outputs.folder",
+      "overrides.client",
+      "overrides.url",
+    ],
+  ],
+  [
+    inGenaiPerf,
+    [
+      "client.callMode=async",
+      "client.isMpi",
+      "client.kind",
+      "load.periodResponses",
+      "mock.grpcPort",
+      "mock.httpPort",
+      "outputs.files.json",
+      "overrides.client",
+      "overrides.url",
+      "telemetry.metrics.intervalMs",
+    ],
+  ],
+];
+
+/** Every setting that the source below `cli/` names, by the places where it marks one. */
+function namedBelow(): SettingPath[] {
+  const found = new Set(["csv", "json", "profileExport", "records"].map((key) => `outputs.files.${key}`));
+  found.add("client.kind");
+  for (const file of readdirSync("src", { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts") || file.startsWith("cli") || file === join("plan", "setting-names.ts")) continue;
+    // Its other paths are of plans that no front door builds.
+    if (file === join("registry", "check-plan.ts")) continue;
+    const text = readFileSync(join("src", file), "utf8");
+    if (!text.includes("setting-names.ts")) continue;
+    for (const [, path] of text.matchAll(/"((?:\w+\.)+\w+(?:=\w+)?)"/g)) if (isSetting(path)) found.add(path as string);
+  }
+  return [...found].sort() as SettingPath[];
+}
+
+const PARTS =
+  /^(?:checkpoint|client|failures|inputs|load|measurement|merge|mock|outputs|overrides|sequences|target|telemetry)\./;
+
+function isSetting(path = ""): boolean {
+  return PARTS.test(path) && !/\.(?:ts|json)$/.test(path);
+}
+
+test("every setting that a text names has a name in each front door where it can be set", () => {
+  const named = namedBelow();
+  assert.equal(named.length > 40, true);
+  for (const [door, unnamed] of UNNAMED)
+    assert.deepEqual(
+      named.filter((path) => door(path) === undefined),
+      unnamed,
+      door.name,
+    );
+});
+
+test("a scenario's names are fields of the reference, which is made from the types", () => {
+  const reference = readFileSync("scenarios/README.md", "utf8");
+  const fields = namedBelow()
+    .map((path) => inScenario(path) ?? "")
+    .filter((name) => /^[a-z]\w+(?:\.\w+)?$/.test(name));
+  assert.equal(fields.length > 15, true);
+  for (const field of fields) assert.ok(reference.includes(`\`${field.split(".").at(-1)}`), field);
+});
+
 test("errors and problems are worded whole, and keep what else they have", () => {
-  const facts = { code: "no-valid-requests", failure: { kind: "http", message: "no", status: 503 } } as const;
+  const facts = { stage: "shared-memory", failure: { kind: "http", message: "no", status: 503 } } as const;
   const error = new RunError(
     "stalled",
     `over ${setting("target.url")}`,
     `Use ${setting("target.kind=triton")}.`,
     facts,
   );
-  const worded = wordError("perf_analyzer", error) as RunError;
+  const worded = wordError(inPerfAnalyzer, error) as RunError;
   assert.deepEqual(
-    [worded.kind, worded.message, worded.hint, worded.facts],
+    [worded.code, worded.message, worded.hint, worded.facts],
     ["stalled", "over -u", "Use --service-kind triton.", facts],
   );
-  const problem = { path: setting("outputs.files.json"), message: "is taken", value: "{setting:x}", hint: "Move it." };
-  assert.deepEqual(wordProblem("scenario", problem), { ...problem, path: "--json" });
-  const { problems } = wordError("scenario", new UserError([problem])) as UserError;
+  const taken = problem("overwrite", setting("outputs.files.json"), "is taken", "Move it.", "{setting:x}");
+  assert.deepEqual(wordProblem(inScenario, taken), { ...taken, path: "--json" });
+  const { problems } = wordError(inScenario, new UserError(taken)) as UserError;
   assert.equal(problems[0]?.path, "--json");
   const defect = new TypeError("oops");
-  assert.equal(wordError("scenario", defect), defect);
+  assert.equal(wordError(inScenario, defect), defect);
 });
 
 test("a front door prints its own names", () => {
   const printed: string[] = [];
   const io = { out: (text: string) => printed.push(`out ${text}`), err: (text: string) => printed.push(`err ${text}`) };
-  const worded = wordingIo("genai-perf", io);
+  const worded = wordingIo(inGenaiPerf, io);
   worded.out(setting("target.url"));
   worded.err(setting("client.requestTimeoutMs"));
   assert.deepEqual(printed, ["out --url", "err --request-timeout"]);
@@ -103,9 +215,9 @@ const FAILURES: readonly FailureCase[] = [
   {
     name: "the server redirects",
     answer: (response) => response.writeHead(307, { location: "https://elsewhere/v1" }).end(),
-    scenario: /so change the target's address to lead there\./,
-    perfAnalyzer: /so change -u to lead there\./,
-    genaiPerf: /so change --url to lead there\./,
+    scenario: /so point the target's address there\./,
+    perfAnalyzer: /so point -u there\./,
+    genaiPerf: /so point --url there\./,
   },
   {
     name: "more requests fail than are allowed",

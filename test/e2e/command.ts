@@ -74,7 +74,7 @@ export interface JsonReport {
   readonly requests: RequestTotals;
   readonly connections: number;
   readonly isPartial: boolean;
-  readonly error?: { readonly kind: string; readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string };
   readonly server?: { readonly successCount: number; readonly failCount: number };
   readonly failures: readonly { readonly kind: string; readonly count: number; readonly example: string }[];
   readonly levels: readonly {

@@ -126,7 +126,11 @@ function problemsOf(definition: unknown): string {
 const NAMED: readonly (readonly [name: string, definition: unknown, said: RegExp])[] = [
   ["a target without anything", { ...least, target: {} }, /^target\.kind: must be triton/],
   ["a list of targets", { ...least, target: [embedded()] }, /^target.*: must be triton/],
-  ["a target without options", { ...least, target: { kind: "triton", url: "h" } }, /^target: is not what rampart's/],
+  [
+    "a target without options",
+    { ...least, target: { kind: "triton", url: "h" } },
+    /^target: was not made by one of rampart's/,
+  ],
   ["a name that contains itself", { ...least, name: circular }, /^name\.self: contains itself/],
   ["an option nested 100,000 deep", { ...least, cancel: deep }, /^cancel\.0\.0: is nested deeper than 100 levels/],
   ["a getter that throws", { ...least, load: throwing }, /^load: reading it throws: the user's own words/],

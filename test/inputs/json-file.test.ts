@@ -274,7 +274,7 @@ test("validation data of one batch must be of the same outputs", async () => {
   assert.equal(problems[0]?.[0], "0.json, data[1].OUT");
   assert.match(
     problems[0]?.[1] ?? "",
-    /is in the validation data of one item of the batch .*data\[0\]\) and not of another/,
+    /is in the validation data of one item of the batch .*data\[0\]\) but not of another/,
   );
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { formatProblem, messageOf, RunError, UserError } from "../../src/plan/problem.ts";
+import { formatProblem, messageOf, problem, RunError, UserError } from "../../src/plan/problem.ts";
 import { formatDurationNs, msToNs, nsToMs, parseDurationNs } from "../../src/plan/units.ts";
 
 const durations: readonly (readonly [text: string, ns: number | undefined])[] = [
@@ -69,24 +69,24 @@ test("units convert both ways", () => {
 });
 
 test("a problem reads: path, message, value, hint", () => {
-  const problem = { path: "load.end", message: "must be 1 or more", hint: "Give more." };
-  assert.equal(formatProblem(problem), "load.end: must be 1 or more. Give more.");
-  assert.equal(formatProblem({ ...problem, value: "0" }), "load.end: must be 1 or more (got 0). Give more.");
+  const least = problem("invalid-value", "load.end", "must be 1 or more", "Give more.");
+  assert.equal(formatProblem(least), "load.end: must be 1 or more. Give more.");
+  assert.equal(formatProblem({ ...least, value: "0" }), "load.end: must be 1 or more (got 0). Give more.");
 });
 
 test("an error contains all problems and prints one per line", () => {
-  const problems = ["a", "b"].map((path) => ({ path, message: "is wrong", hint: "Mend it." }));
+  const problems = ["a", "b"].map((path) => problem("invalid-value", path, "is wrong", "Mend it."));
   const error = new UserError(problems);
   assert.equal(error.message, "a: is wrong. Mend it.\nb: is wrong. Mend it.");
   assert.equal(error.name, "UserError");
   assert.deepEqual(error.problems, problems);
 });
 
-test("a run's error has its kind and a hint", () => {
-  const { kind, message, hint, name } = new RunError("stalled", "no answer", "Look.");
+test("a run's error has a code, a message and a hint", () => {
+  const { code, message, hint, name } = new RunError("stalled", "no answer", "Look.");
   assert.deepEqual(
-    { kind, message, hint, name },
-    { kind: "stalled", message: "no answer", hint: "Look.", name: "RunError" },
+    { code, message, hint, name },
+    { code: "stalled", message: "no answer", hint: "Look.", name: "RunError" },
   );
 });
 

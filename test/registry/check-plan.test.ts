@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { setting } from "../../src/plan/setting-names.ts";
 import { NO_TRACE } from "../../src/plan/telemetry.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { INPUT_KINDS } from "../../src/registry/input-kinds.ts";
@@ -203,8 +204,8 @@ const TIMED: Plan["inputs"] = { kind: "json", files: ["data.json"] };
 const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 
 const together: readonly (readonly [name: string, plan: Plan, path: string])[] = [
-  ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), "client.kind"],
-  ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), "client.kind"],
+  ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), setting("client.kind")],
+  ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), setting("client.kind")],
   [
     "traces of the embedded target",
     {
@@ -245,7 +246,7 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
   [
     "memory shared with several servers",
     makePlan({ target: { moreUrls: ["b:1"], sharedMemory: "system" } }),
-    "target.moreUrls",
+    setting("target.url"),
   ],
   [
     "a fixed schedule of so many requests",

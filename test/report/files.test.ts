@@ -95,7 +95,7 @@ test("a file that can not be written is an error that names it", () => {
   for (const report of [createPerfAnalyzerCsv(plan, makeSink(), path), createJsonReport(plan, makeSink(), path)]) {
     assert.throws(
       () => tell(report, makeResult(plan, [makeLevel()])),
-      (error: unknown) => error instanceof RunError && error.kind === "output" && error.message.includes(path),
+      (error: unknown) => error instanceof RunError && error.code === "output" && error.message.includes(path),
     );
   }
 });

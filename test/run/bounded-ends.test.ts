@@ -87,7 +87,7 @@ test("a share of failures above the limit ends a run of a given time before that
   await withServer({ onInfer: () => "no" }, async (server) => {
     const measurement = { mode: { kind: "duration", durationMs: 600_000 } } as const;
     const result = await start(planFor(server, { failures: { maxRatio: 0.5 }, measurement })).result;
-    assert.equal(result.error?.kind, "failed-request");
+    assert.equal(result.error?.code, "failed-request");
     assert.equal(result.failedCount >= 30, true);
   });
 });
@@ -268,7 +268,7 @@ describe("an answer outside of the load that has no end", () => {
         withDrips(server, isDripping, async (url) => {
           const plan = planFor(server, { target: { url }, client: { stallTimeoutMs: 1000 } });
           const message = /no complete answer within 2 s/;
-          await assert.rejects(start(plan).result, { kind: "stalled", message }, name);
+          await assert.rejects(start(plan).result, { code: "stalled", message }, name);
         }),
       ),
     );
@@ -345,7 +345,7 @@ describe("an ensemble that contains itself is refused", () => {
   for (const { name, config, models, message } of cases) {
     test(name, LIMIT, async () => {
       await withServer({ config, called: models }, async (server) => {
-        await assert.rejects(start(planFor(server)).result, { kind: "refused", message });
+        await assert.rejects(start(planFor(server)).result, { code: "refused", message });
       });
     });
   }

@@ -128,7 +128,7 @@ test("a server that stops answering ends the run in bounded time and says so", L
   const never = new Promise<undefined>(() => {});
   await withServer({ onInfer: ({ index }) => (index < 5 ? undefined : never) }, async (server) => {
     const result = await run(planFor(server, { client: { stallTimeoutMs: 200 } }));
-    assert.equal(result.error?.kind, "stalled");
+    assert.equal(result.error?.code, "stalled");
     assert.match(result.error?.message ?? "", /the target stopped answering: no byte received for 200 ms/);
     assert.match(result.error?.hint ?? "", /\{setting:client\.stallTimeoutMs\}/);
     assert.equal(result.completedCount, 5);
@@ -308,7 +308,7 @@ for (const [name, onConnection, kind, message] of strangers) {
         const plan = makePlan({ target: { url }, client: { stallTimeoutMs: 200 }, outputs: { style } });
         await assert.rejects(run(plan), (error: unknown) => {
           assert.ok(error instanceof RunError, String(error));
-          assert.match(error.kind, new RegExp(`^(${kind})$`));
+          assert.match(error.code, new RegExp(`^(${kind})$`));
           assert.match(error.message, message);
           assert.notEqual(error.hint, "");
           return true;
@@ -328,7 +328,7 @@ test("nothing listening is told with the address and a hint", LIMIT, async () =>
     },
   );
   await assert.rejects(run(makePlan({ target: { url } })), (error: unknown) => {
-    assert.ok(error instanceof RunError && error.kind === "unreachable", String(error));
+    assert.ok(error instanceof RunError && error.code === "unreachable", String(error));
     assert.ok(error.message.includes(url) && /Connection refused/.test(error.message), error.message);
     return true;
   });
@@ -344,7 +344,7 @@ test("a server that disappears during the run ends it, with the earlier measurem
     await server.until(() => server.successCount >= 30);
     await server.stop();
     const { error, levels, ...rest } = await result;
-    assert.equal(error?.kind, "unreachable");
+    assert.equal(error?.code, "unreachable");
     assert.equal(levels[0]?.outcome, "partial");
     assert.ok((levels[0]?.window.requestCount ?? 0) >= 1);
     checkSums({ error, levels, ...rest });
@@ -411,7 +411,7 @@ test("count windows end when nothing but failures comes, and the run ends when t
   await withServer({ onInfer: () => "no luck" }, async (server) => {
     const mode = { kind: "count-windows", requestsPerWindow: 20, stabilityPct: 10, maxTrials: 10 } as const;
     const result = await run(planFor(server, { measurement: { mode }, failures: { maxRatio: 0.5 } }));
-    assert.equal(result.error?.kind, "failed-request");
+    assert.equal(result.error?.code, "failed-request");
     assert.match(result.error?.message ?? "", /requests failed, more than the 50 % allowed/);
     checkSums(result, server);
   });
@@ -433,7 +433,7 @@ test("an observer that throws ends the run with its error", LIMIT, async () => {
       if (++count === 20) throw new RunError("output", "the disk is full", "Make room.");
     };
     const result = await run(planFor(server), { onRecord });
-    assert.equal(result.error?.kind, "output");
+    assert.equal(result.error?.code, "output");
     assert.equal(result.error?.message, "the disk is full");
   });
 });

@@ -4,7 +4,7 @@ import { RunError } from "../../src/plan/problem.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 
-const isInterruption = (error: unknown): boolean => error instanceof RunError && error.kind === "interrupted";
+const isInterruption = (error: unknown): boolean => error instanceof RunError && error.code === "interrupted";
 
 test("an interrupt stops a run, and is not an error", async () => {
   const signal = new RunSignal();

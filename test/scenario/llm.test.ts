@@ -267,19 +267,19 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
   ["lengths of vectors", { target: vectors, inputs: prompts({ osl: 5 }) }, "inputs.osl", /embeddings have no tokens/],
   ["no image to find", { target: retrieval }, "inputs.images", /imageRetrieval needs images/],
   ["conversations one by one", { inputs: prompts({ sessions: held }) }, "inputs.sessions", /needs the load sessions/],
-  ["no conversations", { load: sessions(2) }, "inputs.sessions", /needs some/],
+  ["no conversations", { load: sessions(2) }, "inputs.sessions", /is required by the load/],
   [
     "conversations and a count",
     { load: sessions(2), inputs: prompts({ count: 3, sessions: held }) },
     "inputs.sessions",
-    /how many requests/,
+    /already sets the number of requests/,
   ],
   ["lengths beside a mix", { inputs: prompts({ isl: 1, mix }) }, "inputs.mix", /has its own lengths/],
-  ["lengths beside a file", { inputs: prompts({ isl: 1, file: "p.jsonl" }) }, "inputs.file", /prompts of its own/],
+  ["lengths beside a file", { inputs: prompts({ isl: 1, file: "p.jsonl" }) }, "inputs.file", /already has the prompts/],
   ["no inputs", { inputs: undefined }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
   ["tensors for a language model", { inputs: json("a.json") }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
   ["prompts for tensors", { ...tensors, inputs: prompts() }, "inputs", /takes tensors/],
-  ["prompts without a tokenizer", { target: plain }, "target.tokenizer", /made-up prompts need one/],
+  ["prompts without a tokenizer", { target: plain }, "target.tokenizer", /is needed to generate prompts/],
   ["no model", { target: anyOpenAi("h", {}) }, "target.model", /is missing/],
   [
     "an unknown endpoint",
@@ -328,7 +328,7 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     "a first token of what comes at once",
     { target: plain, inputs: payloads("a.json"), assert: [p99("timeToFirstToken").below("1 s")] },
     "assert.0",
-    /only answers that are streamed/,
+    /only streamed answers/,
   ],
   [
     "goodput by the first token of what comes at once",
@@ -338,9 +338,9 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
       assert: [goodput({ latency: "1 s", timeToFirstToken: "1 s" }).above(1)],
     },
     "assert.0",
-    /only answers that are streamed/,
+    /only streamed answers/,
   ],
-  ["undici for streams", { client: "undici" }, "client.kind", /does not tell when each event/],
+  ["undici for streams", { client: "undici" }, "{setting:client.kind}", /does not report when each event/],
 ];
 
 describe("a mistake in a generative model's scenario is named by its path", () => {

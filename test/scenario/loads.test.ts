@@ -94,7 +94,7 @@ const mistakes: readonly (readonly [name: string, load: Load, path: string, mess
   ["a ramp in no time", hold(4, { rampUp: "0 s" }), "load.rampUp", /longer than 0/],
   ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", /duration with its unit/],
   ["no shape", rate(4, { distribution: "gamma", smoothness: 0 }), "load.smoothness", /above 0/],
-  ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /shape of the gamma distribution/],
+  ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /belongs to the gamma distribution/],
   ["none outstanding", rate(4, { maxOutstanding: 0 }), "load.maxOutstanding", /1 or more/],
   ["too many outstanding", rate(4, { maxOutstanding: 1e6 }), "load.maxOutstanding", /100,000 at most/],
   ["a ramp of rates without a time", rateRamp(1, 4, untyped({})), "load.over", /is missing/],

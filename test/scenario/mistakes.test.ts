@@ -187,7 +187,7 @@ const loads: readonly Mistake[] = [
   ["intervals without a file", { load: intervals("") }, "load.file", /must be a file/],
   ["a periodic load that misses its end", { load: periodic(1, 4, { step: 2 }) }, "load", /does not reach its end/],
   ["sequences of no length", { sequences: { length: 0 } }, "sequences.length", /1 or more/],
-  ["ids that end where they begin", { sequences: { ids: [3, 3] } }, "sequences.ids", /above where it begins/],
+  ["ids that end where they begin", { sequences: { ids: [3, 3] } }, "sequences.ids", /must end after its start/],
   ["an unknown option of sequences", { sequences: { size: 3 } }, "sequences.size", /not an option here/],
   [
     "a warm-up ahead of a fixed schedule",
@@ -355,5 +355,5 @@ test("all unknown fields are reported together, each with the nearest name", () 
     ["target.modle", "model"],
     ["target.protcol", "protocol"],
   ]);
-  assert.match(problems.find(({ path }) => path === "anything")?.hint ?? "", /There are name, target, load, /);
+  assert.match(problems.find(({ path }) => path === "anything")?.hint ?? "", /The options are name, target, load, /);
 });

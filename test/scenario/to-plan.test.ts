@@ -403,7 +403,7 @@ describe("a load's plan", () => {
     const plan = toLoadPlan(checked, "/folder");
     assert.deepEqual(plan, { kind: "session-concurrency", concurrency: 4 });
     assert.deepEqual(toExtentPlan(checked, plan), { kind: "requests", count: null });
-    assert.throws(() => planOf({ load }), /a load of sessions needs payloads/);
+    assert.throws(() => planOf({ load }), /needs payloads with session ids/);
   });
 });
 

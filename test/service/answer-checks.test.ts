@@ -48,9 +48,9 @@ describe("an answer of KServe over HTTP", () => {
     ["nothing", new Uint8Array(0), /^the answer is empty$/],
     ["blanks", encoder.encode(" \r\n"), /^the answer is empty$/],
     ["an HTML page", encoder.encode("<html><title>hi</title></html>"), /^an HTML page came in place of an answer$/],
-    ["garbage", Uint8Array.from({ length: 80 }, (_, i) => (i * 97) & 0xff), /^the answer is no JSON$/],
-    ["JSON that is cut", good.slice(0, -3), /^the answer is no JSON$/],
-    ["a list", encoder.encode("[]"), /^the answer is no JSON object$/],
+    ["garbage", Uint8Array.from({ length: 80 }, (_, i) => (i * 97) & 0xff), /^the answer is not JSON$/],
+    ["JSON that is cut", good.slice(0, -3), /^the answer is not JSON$/],
+    ["a list", encoder.encode("[]"), /^the answer is not a JSON object$/],
     ["an error", encoder.encode('{"error":"out of memory"}'), /^the server sent an error within its answer$/],
     ["other JSON", encoder.encode('{"detail":"Not Found"}'), /^the answer has no outputs$/],
     [
@@ -59,7 +59,7 @@ describe("an answer of KServe over HTTP", () => {
       /'O' has no data/,
     ],
     ["another number of elements", jsonAnswer([1, 2, 3]), /'OUT' has 3 elements, where shape \[1,4\] has 4/],
-    ["bytes behind the JSON", join(good, encoder.encode("{}")), /^the answer is no JSON$/],
+    ["bytes behind the JSON", join(good, encoder.encode("{}")), /^the answer is not JSON$/],
   ];
   for (const [what, body, reason] of refused)
     test(`is not ${what}, before and after good ones`, () => {
@@ -122,10 +122,10 @@ function message(more: ProtoObject = {}): Uint8Array {
 describe("an answer of KServe over gRPC", () => {
   const good = message();
   const refused: readonly (readonly [what: string, body: Uint8Array, reason: RegExp])[] = [
-    ["an empty message", new Uint8Array(0), /no ModelInferResponse: it has neither a model's name nor outputs/],
-    ["text", encoder.encode("<html><head></head></html>"), /^the message is no ModelInferResponse: protobuf/],
-    ["a message that is cut", good.slice(0, -1), /no ModelInferResponse: protobuf field reaches past its message/],
-    ["another message", Uint8Array.of(0x08, 0x01), /no ModelInferResponse: protobuf field 1 has wire type 0/],
+    ["an empty message", new Uint8Array(0), /not a ModelInferResponse: it has neither a model's name nor outputs/],
+    ["text", encoder.encode("<html><head></head></html>"), /^the message is not a ModelInferResponse: protobuf/],
+    ["a message that is cut", good.slice(0, -1), /not a ModelInferResponse: protobuf field reaches past its message/],
+    ["another message", Uint8Array.of(0x08, 0x01), /not a ModelInferResponse: protobuf field 1 has wire type 0/],
     ["a message without data", message({ raw_output_contents: [] }), /^output 'A' has no data$/],
     [
       "a message that lacks an output's data",
@@ -190,17 +190,17 @@ describe("an answer to a payload", () => {
   const refused: readonly (readonly [kind: AnswerKind | undefined, body: string, reason: RegExp, isJson?: true])[] = [
     ["chat", "", /^the answer is empty$/],
     ["chat", "<!DOCTYPE html><html></html>", /^an HTML page came/],
-    ["chat", "{this is not json", /^the answer is no JSON$/],
-    ["chat", "all is well", /^the answer is no JSON$/],
+    ["chat", "{this is not json", /^the answer is not JSON$/],
+    ["chat", "all is well", /^the answer is not JSON$/],
     ["chat", '{"detail":"Not Found"}', /^the answer has no list of choices$/],
-    ["chat", "null", /^the answer is no JSON object$/],
+    ["chat", "null", /^the answer is not a JSON object$/],
     ["chat", '{"object":"error","message":"too long"}', /sent an error/],
     ["embeddings", '{"data":null}', /^the answer has no list of data$/],
     ["responses", '{"error":{"message":"no"},"output":[]}', /sent an error/],
-    ["rankings", "not found", /^the answer is no JSON$/],
+    ["rankings", "not found", /^the answer is not JSON$/],
     [undefined, "", /^the answer is empty$/],
     [undefined, "<html><body>", /^an HTML page came/],
-    [undefined, "{this is not json", /^the answer is no JSON$/, true],
+    [undefined, "{this is not json", /^the answer is not JSON$/, true],
     ["chat", "data: [DONE]\n\n", /^the answer is events without data$/],
   ];
   for (const [kind, body, reason, isJson = false] of refused)
@@ -242,12 +242,12 @@ function judgeStreams(kind: AnswerKind | undefined, streams: readonly (readonly 
 describe("a stream of events", () => {
   const good = [EVENT, EVENT.replace('"a"', '" b"'), DONE];
   const refused: readonly (readonly [event: string, reason: RegExp])[] = [
-    ["data: {not json\n\n", /^the data of an event is no JSON$/],
-    ["data: null\n\n", /^the data of an event is no JSON object$/],
-    ["data: hello\n\n", /^the data of an event is no JSON$/],
-    [EVENT.replace("}}]}", "}}]"), /^the data of an event is no JSON$/],
+    ["data: {not json\n\n", /^the data of an event is not JSON$/],
+    ["data: null\n\n", /^the data of an event is not a JSON object$/],
+    ["data: hello\n\n", /^the data of an event is not JSON$/],
+    [EVENT.replace("}}]}", "}}]"), /^the data of an event is not JSON$/],
     ["<html><body></body></html>\n\n", /^an HTML page came/],
-    ["garbage\n\n", /^the stream has something that is no event$/],
+    ["garbage\n\n", /^the stream contains something that is not an event$/],
     ['data: {"error":{"message":"no room"}}\n\n', /sent an error within its answer/],
     ["event: error\ndata: gone\n\n", /sent an error within its answer/],
   ];

@@ -74,7 +74,7 @@ test("a refused setting is named with the server's words, and the others are set
   );
   await assert.rejects(setTrace(ASKED, server), (error) => {
     assert.ok(error instanceof RunError);
-    assert.equal(error.kind, "refused");
+    assert.equal(error.code, "refused");
     assert.equal(
       error.message,
       "failed to set {setting:telemetry.trace.levels} TIMESTAMPS,TENSORS: trace file name is not given",

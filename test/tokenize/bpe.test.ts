@@ -104,5 +104,5 @@ for (const [config, message] of refused) {
 test("a merge whose token is missing is refused when a word needs it", () => {
   const model = createBpe({ vocab: VOCAB, merges: ["b c"] }, false);
   model.encodeWord("ab", []);
-  assert.throws(() => model.encodeWord("bc", []), /what model\.merges\[0\] \(b c\) makes is not in the vocabulary/);
+  assert.throws(() => model.encodeWord("bc", []), /the result of model\.merges\[0\] \(b c\) is not in the vocabulary/);
 });

@@ -156,7 +156,7 @@ for (const [what, answer, kind, message] of failures) {
     const env = environment(cache, await serve(answer));
     const error = await loadTokenizer("org/model", { env }).catch((caught: unknown) => caught);
     assert.ok(
-      kind === "user" ? error instanceof UserError : error instanceof RunError && error.kind === kind,
+      kind === "user" ? error instanceof UserError : error instanceof RunError && error.code === kind,
       `${error}`,
     );
     assert.match(String(error), message);
@@ -172,7 +172,7 @@ test("an unreachable hub is reported, with the places that were searched", async
   await new Promise((resolve) => server.close(resolve));
   const env = environment("away", `http://127.0.0.1:${port}`);
   const error = await loadTokenizer("org/model", { env }).catch((caught: unknown) => caught);
-  assert.ok(error instanceof RunError && error.kind === "unreachable", String(error));
+  assert.ok(error instanceof RunError && error.code === "unreachable", String(error));
   assert.match(error.message, new RegExp(`org/model.*127\\.0\\.0\\.1:${port}: Connection refused`));
 });
 

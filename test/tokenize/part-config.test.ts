@@ -66,6 +66,6 @@ test("a file that cannot be used is one problem of the setting", () => {
   assert.ok(error instanceof UserError);
   assert.deepEqual(
     error.problems.map(({ path, message }) => [path, message]),
-    [["tokenizer", "cannot be used: it has no model"]],
+    [["{setting:inputs.tokenizer}", "cannot be used: it has no model"]],
   );
 });

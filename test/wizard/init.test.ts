@@ -281,7 +281,7 @@ describe("rampart init --yes", () => {
       await inFolder({}, async (cwd) => {
         const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`, "--tokenizer", "./nowhere"];
         const { code, err } = await init(cwd, "--yes", "--no-run", ...server);
-        assert.deepEqual([code, named(err)], [64, ["tokenizer"]], err);
+        assert.deepEqual([code, named(err)], [64, ["target.tokenizer"]], err);
         assert.deepEqual(readdirSync(cwd), []);
       });
     } finally {

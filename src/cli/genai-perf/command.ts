@@ -1,4 +1,4 @@
-import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { VERSION } from "../../report/version.ts";
 import type { CommandIo } from "../execute.ts";
 import { wordingIo } from "../setting-names.ts";
@@ -12,6 +12,7 @@ import type { GivenSettings } from "./options/settings-builder.ts";
 import { checkPassed, findPassedProblems } from "./profile/pass-through/passed-plan.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { withoutConsequences } from "./rules/consequences.ts";
+import { inGenaiPerf } from "./setting-names.ts";
 import { writeTemplate } from "./template.ts";
 import { formatUsageError } from "./usage.ts";
 
@@ -19,7 +20,7 @@ import { formatUsageError } from "./usage.ts";
 
 /** Runs the command. Returns the exit code: 0 success, 1 failure, 2 usage error. */
 export async function runGenaiPerf(args: readonly string[], _command: string, plainIo: CommandIo): Promise<number> {
-  const io = wordingIo("genai-perf", plainIo);
+  const io = wordingIo(inGenaiPerf, plainIo);
   const parsed = parseCommand(args);
   switch (parsed.kind) {
     case "help":
@@ -104,8 +105,8 @@ function isMeasuring({ subcommand }: GenaiSettings): boolean {
 }
 
 function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Problem {
-  const message = `flags of perf_analyzer after -- have no meaning with ${subcommand}, which measures nothing`;
-  return { path: "--", message, hint: "Leave them out." };
+  const message = `flags of perf_analyzer after -- cannot be used with ${subcommand}, which measures nothing`;
+  return problem("unsupported", "--", message, "Leave them out.");
 }
 
 /** Converts errors that a user can fix to text and exit code 1, all at once. */

@@ -28,7 +28,7 @@ export function formatHelp(subcommand: SubcommandName | undefined): string {
     ...[...Map.groupBy(flagsOf(subcommand), ({ group }) => group)].flatMap(formatSection),
     "",
     ...wrap(
-      "Flags may be abbreviated, except Rampart's own. What follows -- is read as flags of perf_analyzer, and wins over what stands before; not model, URL, endpoint, input data and profile export. Exit codes: 0 done, 1 failed, 2 wrong usage.",
+      "Flags may be abbreviated, except Rampart's own. Flags after -- are perf_analyzer's and override those before it, except model, URL, endpoint, input data and profile export. Exit codes: 0 done, 1 failed, 2 wrong usage.",
       USAGE_WIDTH,
     ),
     "",

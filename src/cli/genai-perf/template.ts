@@ -1,4 +1,4 @@
-import { messageOf, RunError, UserError } from "../../plan/problem.ts";
+import { messageOf, RunError, userError } from "../../plan/problem.ts";
 import { writeOutput } from "../../report/output-file.ts";
 import { wrap } from "../options/rows.ts";
 import type { Stimulus } from "./loads.ts";
@@ -24,7 +24,7 @@ export function writeTemplate(path: string, isVerbose: boolean): void {
     if ((error as { code?: string }).code !== "EEXIST")
       throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, "Give another path with -f.");
     const message = `File '${path}' already exists. Please specify a different filename.`;
-    throw new UserError([{ path: "-f", message, hint: "Give another name with -f, or remove the file." }]);
+    throw userError("overwrite", "-f", message, "Give another name with -f, or remove the file.");
   }
 }
 

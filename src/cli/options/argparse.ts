@@ -1,5 +1,5 @@
 import { nearestName } from "../../plan/nearest-name.ts";
-import type { Problem } from "../../plan/problem.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import type { Option } from "./option.ts";
 
 /** Parses command lines like Python's argparse, but reports all problems instead of the first. */
@@ -47,7 +47,7 @@ export function checkGiven<O extends ArgparseOption>(
     .map(spellingsOf)
     .join(", ");
   const message = `the following arguments are required: ${missing}`;
-  const required = missing === "" ? [] : [{ path: missing, message, hint: `See ${command} --help.` }];
+  const required = missing === "" ? [] : [problem("missing", missing, message, `See ${command} --help.`)];
   const excluded = given.flatMap(({ option, typed }, index) => {
     const { excludes } = option;
     const rival = given
@@ -55,7 +55,7 @@ export function checkGiven<O extends ArgparseOption>(
       .find((one) => excludes !== undefined && one.option.excludes === excludes && one.option !== option)?.option;
     if (rival === undefined) return [];
     const message = `argument ${spellingsOf(option)}: not allowed with argument ${spellingsOf(rival)}`;
-    return [{ path: typed, message, hint: "Leave one of them out." }];
+    return [problem("conflict", typed, message, "Leave one of them out.")];
   });
   return [...required, ...excluded];
 }
@@ -141,6 +141,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
       .filter((name) => name !== undefined);
     const hint = near.length === 0 ? "See --help for the flags there are." : `Did you mean ${near.join(", ")}?`;
     return {
+      code: "unknown-name",
       path: this.unknown[0] as string,
       message: `unrecognized arguments: ${this.unknown.join(" ")}`,
       hint: this.unknown.map(this.explainUnknown).find((one) => one !== undefined) ?? hint,
@@ -201,7 +202,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
 
   private fail(path: string, message: string, hint: string): void {
     this.hasOwnProblems = true;
-    this.problems.push({ path, message, hint });
+    this.problems.push(problem("invalid-value", path, message, hint));
   }
 }
 

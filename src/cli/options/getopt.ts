@@ -1,5 +1,5 @@
 import { nearestName } from "../../plan/nearest-name.ts";
-import type { Problem } from "../../plan/problem.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 
 /** Parses command lines like GNU `getopt_long`, for any table of options. */
 
@@ -67,16 +67,13 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     const attached = equals < 0 ? undefined : arg.slice(equals + 1);
     const option = this.findLong(typed);
     if (typeof option === "string")
-      this.problems.push({ path: typed, message: `Invalid long option '${typed}'`, hint: option });
+      this.problems.push(problem("unknown-name", typed, `Invalid long option '${typed}'`, option));
     else if (option.value !== undefined) this.take(option, typed, attached ?? this.nextValue());
     else if (attached === undefined) this.given.push({ option, typed, value: undefined });
     else
-      this.problems.push({
-        path: typed,
-        message: `Option '${typed}' takes no value`,
-        value: attached,
-        hint: `Write ${typed} alone.`,
-      });
+      this.problems.push(
+        problem("invalid-value", typed, `Option '${typed}' takes no value`, `Write ${typed} alone.`, attached),
+      );
   }
 
   /** Finds an exact name, or an unambiguous prefix of one that is not Rampart's own. Returns a hint if there is none. */
@@ -103,7 +100,7 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
       const typed = `-${arg[i]}`;
       const option = this.table.find(({ names }) => names.includes(typed));
       if (option === undefined) {
-        this.problems.push({ path: typed, message: `Invalid short option '${typed}'`, hint: SEE_HELP });
+        this.problems.push(problem("unknown-name", typed, `Invalid short option '${typed}'`, SEE_HELP));
         return;
       }
       if (option.value !== undefined) {
@@ -122,10 +119,8 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
   private take(option: O, typed: string, value: string | undefined): void {
     if (value !== undefined) this.given.push({ option, typed, value });
     else
-      this.problems.push({
-        path: typed,
-        message: `Missing value for option '${typed}'`,
-        hint: `Write ${typed} ${option.value}.`,
-      });
+      this.problems.push(
+        problem("missing", typed, `Missing value for option '${typed}'`, `Write ${typed} ${option.value}.`),
+      );
   }
 }

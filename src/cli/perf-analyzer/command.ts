@@ -11,6 +11,7 @@ import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { wordingIo } from "../setting-names.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
+import { inPerfAnalyzer } from "./setting-names.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */
@@ -21,7 +22,7 @@ const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
 /** Runs the command. Returns the exit code. @param command the command as it was called, for help */
 export async function runPerfAnalyzer(args: readonly string[], command: string, plainIo: CommandIo): Promise<number> {
-  const io = wordingIo("perf_analyzer", plainIo);
+  const io = wordingIo(inPerfAnalyzer, plainIo);
   const { settings, problems, warnings, lines } = readSettings(parseOptions(args));
   for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
@@ -63,7 +64,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(plan, reportIo, { door: "perf_analyzer", onInterrupt, peers });
+    const { result, outputError } = await executePlan(plan, reportIo, { door: inPerfAnalyzer, onInterrupt, peers });
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
@@ -154,15 +155,8 @@ function printRunError({ message, hint }: RunError, io: CommandIo): void {
 
 /** Replaces the error's message by perf_analyzer's where scripts may search for it. */
 function wordLikeOriginal(error: RunError): RunError {
-  switch (error.facts.code) {
-    case "shared-memory":
-      return error.reword(`Unable to init infer data manager: ${error.message}`);
-    case "no-valid-requests":
-      return error.reword(
-        NO_VALID_REQUESTS,
-        `Raise ${setting("measurement.mode.windowMs")}, or find out why no request ends in time.`,
-      );
-    default:
-      return error;
-  }
+  if (error.facts.stage === "shared-memory") return error.reword(`Unable to init infer data manager: ${error.message}`);
+  if (error.code !== "no-valid-requests") return error;
+  const hint = `Raise ${setting("measurement.mode.windowMs")}, or find out why no request ends in time.`;
+  return error.reword(NO_VALID_REQUESTS, hint);
 }

@@ -1,5 +1,5 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
-import type { Problem } from "../../plan/problem.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import { whyNotWritable } from "../../report/output-place.ts";
 import { isDirectory } from "../output-files.ts";
 import { OPTIONS } from "./options/table.ts";
@@ -23,7 +23,7 @@ export function checkTogether(settings: Settings): Problem[] {
   ];
   return rules
     .filter(([isBroken]) => isBroken)
-    .map(([, path, message, hint, value]) => ({ path, message, hint, ...(value === undefined ? {} : { value }) }));
+    .map(([, path, message, hint, value]) => problem("conflict", path, message, hint, value));
 }
 
 function generalRules({ target, concurrency }: Settings): Rule[] {
@@ -65,7 +65,7 @@ function loadRules(settings: Settings): Rule[] {
       periodic !== undefined && outputs.files.profileExport === undefined,
       "--profile-export-file",
       "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
-      "Name the file for the measured requests.",
+      "Give the file for the measured requests.",
     ],
     [
       sessionConcurrency !== undefined && !takesPayloads(settings),
@@ -84,7 +84,7 @@ function loadRules(settings: Settings): Rule[] {
         count > 0 && (periodic !== undefined || isFixedSchedule),
         flag,
         `Cannot specify \`${flag}\` when using \`${mode}\`.`,
-        "Leave it out: the load says how many requests there are.",
+        "Leave it out: the load sets the number of requests.",
       ],
     ),
   ];
@@ -243,7 +243,9 @@ function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"
 function openAiRules(settings: Settings): Rule[] {
   const { endpoint, target, isAsync } = settings;
   if (!takesPayloads(settings))
-    return [[endpoint !== "", "--endpoint", "--endpoint has no meaning for a Triton.", "Add --service-kind openai."]];
+    return [
+      [endpoint !== "", "--endpoint", "--endpoint cannot be used with a Triton server.", "Add --service-kind openai."],
+    ];
   return [
     [
       endpoint === "",
@@ -267,14 +269,14 @@ function openAiRules(settings: Settings): Rule[] {
       target.batchSize !== 1,
       "-b",
       "Batching is not currently supported with OpenAI service-kind",
-      "Leave -b out: a payload says itself how many items it has.",
+      "Leave -b out: the payload sets the number of items.",
     ],
     ...payloadRules(settings),
     ...OPTIONS.map(
       ({ names: [flag], isForTensors, isChanged }): Rule => [
         isForTensors === true && isChanged?.(settings) === true,
         flag,
-        `${flag} has no meaning with --service-kind openai, whose payloads say all.`,
+        `${flag} cannot be used with --service-kind openai, whose payloads contain everything.`,
         "Leave it out.",
       ],
     ),

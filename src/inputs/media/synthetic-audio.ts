@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
@@ -29,7 +29,7 @@ const PCM = 1;
 export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, format }: AudioSettings): Problem[] {
   const problems: Problem[] = [];
   const add = (path: string, message: string, value: unknown, hint: string): void => {
-    problems.push({ path, message, value: String(value), hint });
+    problems.push(problem("invalid-value", path, message, hint, String(value)));
   };
   if (lengthS.mean < SHORTEST_S) {
     add(setting("inputs.audio.lengthS"), "is too short", lengthS.mean, `Give ${SHORTEST_S} seconds or more.`);

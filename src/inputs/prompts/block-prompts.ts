@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { type UserError, userError } from "../../plan/problem.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import type { PromptWriter } from "./prompt-writer.ts";
 
@@ -58,11 +58,7 @@ export class BlockPrompts {
 
 function mismatch(tokenCount: number, blockCount: number, place: string): UserError {
   const least = (blockCount - 1) * BLOCK_TOKENS + 1;
-  return new UserError([
-    {
-      path: place,
-      message: `'input_length' ${tokenCount} and ${blockCount} 'hash_ids' do not fit: a block has ${BLOCK_TOKENS} tokens`,
-      hint: `Give an input_length from ${least} to ${blockCount * BLOCK_TOKENS}, or ${Math.ceil(tokenCount / BLOCK_TOKENS)} hash_ids.`,
-    },
-  ]);
+  const message = `'input_length' ${tokenCount} and ${blockCount} 'hash_ids' do not fit: a block has ${BLOCK_TOKENS} tokens`;
+  const hint = `Give an input_length from ${least} to ${blockCount * BLOCK_TOKENS}, or ${Math.ceil(tokenCount / BLOCK_TOKENS)} hash_ids.`;
+  return userError("conflict", place, message, hint);
 }

@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { type UserError, userError } from "../../plan/problem.ts";
 import type { Json, JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readId, readInteger, readNumber } from "./fields.ts";
 import { isObject, type JsonRecord, readJsonObjects } from "./json-lines.ts";
@@ -82,14 +82,13 @@ function answerTokens({ answer }: Turn, maker: PromptMaker): number | undefined 
 function parseConversation(record: JsonRecord): Conversation {
   const key = LIST_KEYS.find((name) => Array.isArray(record.value[name]));
   if (key === undefined) {
-    throw new UserError([
-      {
-        path: record.place,
-        message: "has no list of messages",
-        value: Object.keys(record.value).slice(0, 10).join(", ") || "no keys",
-        hint: 'Write {"conversations": [{"from": "human", "value": "…"}, {"from": "gpt", "value": "…"}]}.',
-      },
-    ]);
+    throw userError(
+      "missing",
+      record.place,
+      "has no list of messages",
+      'Write {"conversations": [{"from": "human", "value": "…"}, {"from": "gpt", "value": "…"}]}.',
+      Object.keys(record.value).slice(0, 10).join(", ") || "no keys",
+    );
   }
   const turns: Turn[] = [];
   let system: string | undefined;
@@ -128,12 +127,6 @@ function contentOf(message: JsonObject, place: string): string {
 }
 
 function badMessage(place: string, message: Json): UserError {
-  return new UserError([
-    {
-      path: place,
-      message: "is not a message",
-      value: (JSON.stringify(message) ?? "").slice(0, 80),
-      hint: 'Write {"from": "human", "value": "…"} or {"role": "user", "content": "…"}.',
-    },
-  ]);
+  const hint = 'Write {"from": "human", "value": "…"} or {"role": "user", "content": "…"}.';
+  return userError("invalid-value", place, "is not a message", hint, (JSON.stringify(message) ?? "").slice(0, 80));
 }

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { UserError } from "../../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import { LIST_KEYS } from "./conversations.ts";
@@ -38,14 +38,9 @@ function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exc
   if (PROMPT_KEYS.some((key) => keys.includes(key))) return "jsonl";
   if (PAYLOAD_KEYS.some((key) => keys.includes(key))) return "payload";
   if (LIST_KEYS.some((key) => Array.isArray(record[key]))) return "sharegpt";
-  throw new UserError([
-    {
-      path: setting("inputs.file"),
-      message: `${path} has an unknown format: its first line has neither text, image, audio nor ${PAYLOAD_KEYS.join(", ")} nor a list of messages`,
-      value: keys.slice(0, 10).join(", ") || "no keys",
-      hint: `Write {"text": "…"} on each line, or give the format with ${setting("inputs.format")}.`,
-    },
-  ]);
+  const message = `${path} has an unknown format: its first line has no text, image, audio, ${PAYLOAD_KEYS.join(", ")} or list of messages`;
+  const hint = `Write {"text": "…"} on each line, or give the format with ${setting("inputs.format")}.`;
+  throw userError("invalid-value", setting("inputs.file"), message, hint, keys.slice(0, 10).join(", ") || "no keys");
 }
 
 /** Whether the text contains a conversation, possibly spread over several lines. */

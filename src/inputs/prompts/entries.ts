@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { problem, UserError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
@@ -29,8 +29,8 @@ export async function* createEntries(
   const { source } = settings;
   throw new UserError([
     source.kind === "synthetic"
-      ? { path: setting("inputs.count"), message: "leaves no request to send", hint: "Give at least 1." }
-      : { path: source.path, message: "has no requests", hint: "Give a file with at least one request." },
+      ? problem("missing", setting("inputs.count"), "leaves no request to send", "Give at least 1.")
+      : problem("missing", source.path, "has no requests", "Give a file with at least one request."),
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { type UserError, userError } from "../../plan/problem.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import type { JsonRecord } from "./json-lines.ts";
 
@@ -48,26 +48,15 @@ export function readPromptText(record: JsonRecord): string | undefined {
   const text = readString(record, "text");
   const textInput = readString(record, "text_input");
   if (text !== undefined && textInput !== undefined) {
-    throw new UserError([
-      {
-        path: record.place,
-        message: "Each data entry must have only one of 'text_input' or 'text' key name",
-        hint: "Remove one of them.",
-      },
-    ]);
+    const message = "Each data entry must have only one of 'text_input' or 'text' key name";
+    throw userError("conflict", record.place, message, "Remove one of them.");
   }
   return (text ?? textInput)?.trim();
 }
 
 function wrongType(record: JsonRecord, key: string, expected: string, example: string): UserError {
-  return new UserError([
-    {
-      path: record.place,
-      message: `'${key}' is not ${expected}`,
-      value: textOf(record.value[key]),
-      hint: `Write ${example}.`,
-    },
-  ]);
+  const message = `'${key}' is not ${expected}`;
+  return userError("invalid-value", record.place, message, `Write ${example}.`, textOf(record.value[key]));
 }
 
 function textOf(value: Json | undefined): string {

@@ -1,5 +1,5 @@
 import { parseOutsideJson } from "../../plan/json-depth.ts";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, notJson, type UserError, userError } from "../../plan/problem.ts";
 import type { Json, JsonObject } from "../../service/openai/prompt-entry.ts";
 import { readLines, readText } from "./lines.ts";
 
@@ -35,31 +35,19 @@ function parseLine(text: string, path: string, place: string, isFirst: boolean):
   } catch (error) {
     // The first line of multi-line JSON is incomplete.
     if (isFirst && /^(\[|\{)/.test(text) && !text.endsWith("}")) throw jsonInsteadOfLines(path);
-    throw new UserError([
-      { path: place, message: `is not JSON: ${messageOf(error)}`, hint: 'Write one object per line: {"text": "…"}.' },
-    ]);
+    throw notJson(place, error, 'Write one object per line: {"text": "…"}.');
   }
   if (isObject(value)) return value;
   if (Array.isArray(value) && isFirst) throw jsonInsteadOfLines(path);
-  throw new UserError([
-    {
-      path: place,
-      message: "is not a JSON object",
-      value: text.slice(0, 80),
-      hint: 'Write one object per line: {"text": "…"}.',
-    },
-  ]);
+  const hint = 'Write one object per line: {"text": "…"}.';
+  throw userError("invalid-value", place, "is not a JSON object", hint, text.slice(0, 80));
 }
 
 function jsonInsteadOfLines(path: string): UserError {
-  return new UserError([
-    {
-      path,
-      message:
-        "is JSON, but JSON Lines is expected: one object per line, without surrounding brackets and without commas between them",
-      hint: `Convert it with jq -c '.[]?' ${path} > converted.jsonl (jq -c . if objects span several lines).`,
-    },
-  ]);
+  const message =
+    "is JSON, but JSON Lines is expected: one object per line, without surrounding brackets and without commas between them";
+  const hint = `Convert it with jq -c '.[]?' ${path} > converted.jsonl (jq -c . if objects span several lines).`;
+  return userError("invalid-value", path, message, hint);
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {
@@ -90,9 +78,8 @@ function parseFound(found: { readonly text: string; readonly line: number }, pat
 }
 
 function notObjects(place: string, message: string): UserError {
-  return new UserError([
-    { path: place, message, hint: "Give a JSON file with an array of objects, or with one object per line." },
-  ]);
+  const hint = "Give a JSON file with an array of objects, or with one object per line.";
+  return userError("invalid-value", place, message, hint);
 }
 
 const QUOTE = 0x22;

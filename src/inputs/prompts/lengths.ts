@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, UserError, userError } from "../../plan/problem.ts";
 import { drawNormal, type Random } from "../../runtime/random.ts";
 
 /** A normal distribution. With a deviation of 0, always the mean. */
@@ -63,15 +63,11 @@ export function parseSequenceMix(text: string, path: string): SequencePair[] {
   const problems: Problem[] = [];
   const sum = pairs.reduce((total, pair) => total + pair.sharePct, 0);
   if (Math.abs(sum - 100) > SHARE_TOLERANCE) {
-    problems.push({
-      path,
-      message: `its percentages add up to ${Number(sum.toFixed(2))}, not to 100`,
-      value: text,
-      hint: "Give percentages, such as 256,128:40;512,256:60.",
-    });
+    const message = `its percentages add up to ${Number(sum.toFixed(2))}, not to 100`;
+    problems.push(problem("invalid-value", path, message, "Give percentages, such as 256,128:40;512,256:60.", text));
   }
   if (pairs.some((pair) => pair.input.mean < 1 || pair.output.mean < 1)) {
-    problems.push({ path, message: "has a length below 1", value: text, hint: "Give lengths of at least one token." });
+    problems.push(problem("invalid-value", path, "has a length below 1", "Give lengths of at least one token.", text));
   }
   if (problems.length > 0) throw new UserError(problems);
   return pairs;
@@ -115,12 +111,6 @@ function toPair(numbers: readonly number[]): SequencePair {
 }
 
 function unreadableMix(part: string, path: string): UserError {
-  return new UserError([
-    {
-      path,
-      message: "is not a mix of input and output lengths",
-      value: part,
-      hint: "Write INPUT,OUTPUT:PERCENT;…, such as 256,128:40;512,256:60, or with deviations 256|10,128|5:40;….",
-    },
-  ]);
+  const hint = "Write INPUT,OUTPUT:PERCENT;…, such as 256,128:40;512,256:60, or with deviations 256|10,128|5:40;….";
+  return userError("invalid-value", path, "is not a mix of input and output lengths", hint, part);
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, extname, isAbsolute, join } from "node:path";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 
 /** The place where a media file is named. */
@@ -46,13 +46,8 @@ async function readMedia(content: string, at: MediaPlace): Promise<Buffer> {
       problem ||= messageOf(error);
     }
   }
-  throw new UserError([
-    {
-      path: at.place,
-      message: `'${content}' cannot be read: ${problem}`,
-      hint: "Give a path relative to the working directory or to the folder of this file, or a URL.",
-    },
-  ]);
+  const hint = "Give a path relative to the working directory or to the folder of this file, or a URL.";
+  throw userError("unreadable", at.place, `'${content}' cannot be read: ${problem}`, hint);
 }
 
 function imageFormat(bytes: Uint8Array): "png" | "jpeg" | undefined {
@@ -62,11 +57,6 @@ function imageFormat(bytes: Uint8Array): "png" | "jpeg" | undefined {
 }
 
 function unsupported(content: string, at: MediaPlace, what: string, formats: string): UserError {
-  return new UserError([
-    {
-      path: at.place,
-      message: `'${content.slice(0, 80)}' is not a supported ${what}`,
-      hint: `Convert it to ${formats}.`,
-    },
-  ]);
+  const message = `'${content.slice(0, 80)}' is not a supported ${what}`;
+  return userError("unsupported", at.place, message, `Convert it to ${formats}.`);
 }

@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 import { parseJson } from "../../service/json-text.ts";
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readId, readInteger, readNumber, readPromptText } from "./fields.ts";
@@ -60,22 +60,15 @@ function makePrompt(record: JsonRecord, slot: Slot, maker: PromptMaker, before: 
   if (given !== undefined) return given;
   if (hashIds.length === 0) return maker.text(inputLength ?? maker.lengths(slot).input, slot, 0, before);
   if (inputLength !== undefined) return maker.blocks(inputLength, hashIds, record.place);
-  throw new UserError([
-    {
-      path: record.place,
-      message: "has 'hash_ids' without 'input_length'",
-      hint: 'Give the length of the prompt in tokens, such as "input_length": 1000.',
-    },
-  ]);
+  const hint = 'Give the length of the prompt in tokens, such as "input_length": 1000.';
+  throw userError("missing", record.place, "has 'hash_ids' without 'input_length'", hint);
 }
 
 function readHashIds(record: JsonRecord): number[] {
   const value = record.value["hash_ids"];
   if (value === undefined || value === null) return [];
   if (Array.isArray(value) && value.every((id) => typeof id === "number")) return value;
-  throw new UserError([
-    { path: record.place, message: "'hash_ids' is not a list of numbers", hint: 'Write "hash_ids": [1, 2].' },
-  ]);
+  throw userError("invalid-value", record.place, "'hash_ids' is not a list of numbers", 'Write "hash_ids": [1, 2].');
 }
 
 /** Returns the keys for the body, with their values as written. */

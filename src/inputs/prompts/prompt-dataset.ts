@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 import type { PromptsPlan } from "../../plan/prompts.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createPayload, type PayloadFormat, type PayloadSettings } from "../../service/openai/payload.ts";
@@ -38,7 +38,7 @@ function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrde
   const [message, hint] = isTurn
     ? ["has requests with sessions or delays", `Use ${SESSIONS}, or omit session_id and delay.`]
     : ["has requests without a session", `Give every request a session_id, or do not use ${SESSIONS}.`];
-  throw new UserError([{ path: "inputs", message, ...(file === "" ? {} : { value: file }), hint }]);
+  throw userError("unsupported", "inputs", message, hint, file === "" ? undefined : file);
 }
 
 function toPayloadSettings({ format, model, isStreaming, seed, isUsageLeftOut, extra }: PromptsPlan): PayloadSettings {

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { UserError, unreadable } from "../../plan/problem.ts";
+import { unreadable, userError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
@@ -31,13 +31,9 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
   const files = (await isFolder(path)) ? await listFiles(path) : [];
   const missing = ["queries.jsonl", "passages.jsonl"].filter((name) => !files.includes(name));
   if (missing.length > 0) {
-    throw new UserError([
-      {
-        path,
-        message: "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets",
-        hint: `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`,
-      },
-    ]);
+    const message = "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets";
+    const hint = `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`;
+    throw userError("missing", path, message, hint);
   }
   const passages = readPromptFile(join(path, "passages.jsonl"), maker);
   try {
@@ -110,14 +106,9 @@ async function readContent(record: JsonRecord, path: string) {
   const images = readStrings(record, "image", "images");
   const audio = readStrings(record, "audio", "audios");
   if (text === undefined && images.length + audio.length === 0) {
-    throw new UserError([
-      {
-        path: record.place,
-        message: "has neither 'text' nor 'text_input', 'image' or 'audio'",
-        value: Object.keys(record.value).join(", ") || "no keys",
-        hint: `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`,
-      },
-    ]);
+    const message = "has no 'text', 'text_input', 'image' or 'audio'";
+    const hint = `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`;
+    throw userError("missing", record.place, message, hint, Object.keys(record.value).join(", ") || "no keys");
   }
   const at = { path, place: record.place };
   return {
@@ -129,14 +120,9 @@ async function readContent(record: JsonRecord, path: string) {
 
 function checkBatch(path: string, what: string, wanted: number, available: number): void {
   if (available === 0 || wanted <= available) return;
-  throw new UserError([
-    {
-      path,
-      message: `Batch size for ${what} cannot be larger than the number of available ${what}`,
-      value: `${wanted} of ${available}`,
-      hint: `Give at most ${available}, or add lines.`,
-    },
-  ]);
+  const message = `Batch size for ${what} cannot be larger than the number of available ${what}`;
+  const hint = `Give at most ${available}, or add lines.`;
+  throw userError("invalid-value", path, message, hint, `${wanted} of ${available}`);
 }
 
 /** Draws different elements of the list. */
@@ -164,11 +150,6 @@ async function listFiles(path: string): Promise<string[]> {
   });
   const files = names.filter((name) => name.endsWith(".jsonl")).sort();
   if (files.length > 0) return files;
-  throw new UserError([
-    {
-      path,
-      message: `No JSONL files found in directory '${path}'`,
-      hint: "Give a folder with files ending in .jsonl.",
-    },
-  ]);
+  const message = `No JSONL files found in directory '${path}'`;
+  throw userError("missing", path, message, "Give a folder with files ending in .jsonl.");
 }

@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
@@ -139,13 +139,9 @@ export class PromptMaker {
   private get writer(): PromptWriter {
     if (this.writerMade !== undefined) return this.writerMade;
     if (this.tokenizer === undefined) {
-      throw new UserError([
-        {
-          path: setting("inputs.tokenizer"),
-          message: "is needed to generate prompts, because their length is counted in tokens",
-          hint: `Give a tokenizer, or give the prompts with ${setting("inputs.file")}.`,
-        },
-      ]);
+      const message = "is needed to generate prompts, because their length is counted in tokens";
+      const hint = `Give a tokenizer, or give the prompts with ${setting("inputs.file")}.`;
+      throw userError("missing", setting("inputs.tokenizer"), message, hint);
     }
     this.writerMade = new PromptWriter(this.tokenizer);
     return this.writerMade;

@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { type UserError, userError } from "../../plan/problem.ts";
 import { drawIndex, type Random } from "../../runtime/random.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { createPhrases, FILLERS, type Phrases } from "./phrases.ts";
@@ -67,7 +67,7 @@ export class PromptWriter {
     }
     if (fitting !== undefined) return fitting;
     const mended = mend(draft, tokenCount, measure);
-    if (mended === undefined) throw new UserError([impossibleLength(this.tokenizer, tokenCount)]);
+    if (mended === undefined) throw impossibleLength(this.tokenizer, tokenCount);
     return mended;
   }
 
@@ -185,10 +185,8 @@ function rotate(list: readonly string[], random: Random): readonly string[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-function impossibleLength(tokenizer: Tokenizer, tokenCount: number) {
-  return {
-    path: `tokenizer ${tokenizer.name}`,
-    message: `found no text with ${tokenCount} token${tokenCount === 1 ? "" : "s"}`,
-    hint: "Use another input length, or check that this is a tokenizer for English text.",
-  };
+function impossibleLength(tokenizer: Tokenizer, tokenCount: number): UserError {
+  const message = `found no text with ${tokenCount} token${tokenCount === 1 ? "" : "s"}`;
+  const hint = "Use another input length, or check that this is a tokenizer for English text.";
+  return userError("unsupported", `tokenizer ${tokenizer.name}`, message, hint);
 }

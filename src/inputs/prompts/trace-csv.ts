@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { type UserError, userError } from "../../plan/problem.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { type Line, readLines } from "./lines.ts";
 import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
@@ -102,7 +102,7 @@ function readTime(cells: readonly string[], columns: Columns, path: string, line
 }
 
 function problemAt(path: string, line: Line, message: string, value: string, hint: string): UserError {
-  return new UserError([{ path: `${path}, line ${line.number}`, message, value: value || "nothing", hint }]);
+  return userError("invalid-value", `${path}, line ${line.number}`, message, hint, value || "nothing");
 }
 
 /** Splits a line into cells, quoted or not. */

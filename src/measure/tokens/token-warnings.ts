@@ -46,8 +46,8 @@ function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, serve
   if (sums === undefined) return undefined;
   const cause =
     what === "input"
-      ? "its chat template adds some, or its tokenizer is another"
-      : "the tokenizer is another, or the answer has tokens without text";
+      ? "its chat template adds tokens, or it uses another tokenizer"
+      : "it uses another tokenizer, or the answers have tokens without text";
   return `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}: ${cause}`;
 }
 
@@ -96,8 +96,8 @@ function explainLength({ metrics }: TokenColumns): string | undefined {
   const cause =
     gotMean < askedMean
       ? "the model ended them before; ignore_eos or min_tokens in the body prevent that, where the server knows them"
-      : "the server does not keep to the limit, or counts other tokens";
-  return `${otherCount} of ${asked.length} answers have another length than was asked for, ${gotMean.toFixed(1)} tokens on average and not ${askedMean.toFixed(1)}: ${cause}`;
+      : "the server does not keep to the limit, or counts tokens differently";
+  return `${otherCount} of ${asked.length} answers do not have the requested length, with ${gotMean.toFixed(1)} tokens on average instead of ${askedMean.toFixed(1)}: ${cause}`;
 }
 
 function explainReasoning(columns: TokenColumns): string | undefined {
@@ -119,7 +119,7 @@ function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } 
   const meaning =
     markedCount > 0
       ? "their answers were cut short, and they count as failed"
-      : "their answers may be cut short; as no stream of this server had one, they are in the statistics all the same";
+      : "their answers may be cut short; no stream of this server had one, so they are still in the statistics";
   return `${unmarkedCount} of ${markedCount + unmarkedCount} streams ended without their end mark (${mark}): ${meaning}`;
 }
 

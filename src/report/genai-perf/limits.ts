@@ -32,10 +32,10 @@ const STATISTICS: readonly StatisticName[] = [
 export function parseLimit(name: string, value: number): ResultLimit | string {
   const [metric = "", statistic = "avg", ...more] = name.split(".");
   const bound = LIMITS.get(metric)?.bound;
-  if (bound === undefined) return `${metric} can not be limited; there are ${GOODPUT_NAMES.join(", ")}`;
+  if (bound === undefined) return `${metric} cannot be limited; use one of ${GOODPUT_NAMES.join(", ")}`;
   const known = STATISTICS.find((one) => one === statistic);
   if (known === undefined || more.length > 0)
-    return `${name.slice(metric.length + 1)} is no statistic; there are ${STATISTICS.join(", ")}`;
+    return `${name.slice(metric.length + 1)} is not a statistic; use one of ${STATISTICS.join(", ")}`;
   return { metric, statistic: known, bound, value };
 }
 

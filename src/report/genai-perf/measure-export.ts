@@ -3,7 +3,7 @@ import { detectCustomKind } from "../../measure/tokens/custom-kind.ts";
 import { Prompt } from "../../measure/tokens/prompt.ts";
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../measure/tokens/token-meter.ts";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, userError } from "../../plan/problem.ts";
 import { type AnswerKind, detectAnswerKind } from "../../service/openai/answer-kind.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
@@ -41,14 +41,13 @@ export function detectExportKind(source: ProfileExport): AnswerKind {
     if (kind !== undefined) return kind;
     break;
   }
-  throw new UserError([
-    {
-      path: `${source.path}, endpoint`,
-      message: "neither the path nor the first answer tells what kind of answers these are",
-      value: source.endpoint === "" ? undefined : source.endpoint,
-      hint: "Say which endpoint type it was.",
-    },
-  ]);
+  throw userError(
+    "unsupported",
+    `${source.path}, endpoint`,
+    "the path and the first answer do not show what kind of answers these are",
+    "Give the endpoint type that was measured.",
+    source.endpoint === "" ? undefined : source.endpoint,
+  );
 }
 
 /** Detects the kind of the answers to a template's requests from the first answer that shows it. @param field location of their content */
@@ -147,11 +146,6 @@ function remember(countTokens: TokenCounter): TokenCounter {
 
 function toUserError(error: unknown, path: string): unknown {
   if (!(error instanceof SyntaxError)) return error;
-  return new UserError([
-    {
-      path,
-      message: `the request's payload is not JSON: ${messageOf(error)}`,
-      hint: "Give an export as it was written.",
-    },
-  ]);
+  const message = `the request's payload is not JSON: ${messageOf(error)}`;
+  return userError("not-json", path, message, "Give an unchanged export.");
 }

@@ -56,7 +56,7 @@ function describeRun(run: RunResult): object {
     startedAt: new Date(Number(run.startEpochNs / 1_000_000n)).toISOString(),
     runDurationSec: run.durationNs / 1e9,
     isPartial: run.isInterrupted || error !== undefined,
-    ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     connections: run.connectionCount,
     ...(run.resendCount === 0 ? {} : { resent: run.resendCount }),
     ...(run.servers === undefined

@@ -24,17 +24,17 @@ export function findDoubts(result: RunResult): string[] {
     result.connectionCount > neededConnections(result) + result.resendCount + 1
   )
     doubts.push(
-      `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that`,
+      `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} requests, whose times include that`,
     );
   const repeats = describeRepeats(result);
   if (repeats !== undefined)
     doubts.push(isSynthetic ? `${repeats}; ${setting("inputs.count")} makes more of them` : repeats);
   if (sessions !== undefined && sessions.cutCount > 0)
     doubts.push(
-      `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, where a turn failed or its answer could not be read; turns that were not sent for that: ${sessions.unsentCount}`,
+      `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, because a turn failed or its answer could not be read; ${sessions.unsentCount} turns were not sent`,
     );
   if (error !== undefined) doubts.push(`${error.message}. ${error.hint}`);
-  else if (isInterrupted) doubts.push("the run was interrupted: the report is on what was measured until then");
+  else if (isInterrupted) doubts.push("the run was interrupted: the report covers what was measured until then");
   doubts.push(...describeInstability(result));
   for (const level of levels) {
     doubts.push(...describeLoadNotes(prepared.plan, level));

@@ -29,7 +29,7 @@ export function scheduleNotes({ window, level, unit }: LevelResult, prepared: Pr
 const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
   lanes: `Give ${setting("client.callMode=async")}, or raise ${setting("client.maxLanes")}.`,
   sequences: `Raise ${setting("sequences.concurrent")}, or lower the rate.`,
-  other: "Lower the rate, or give the client more of the machine.",
+  other: "Lower the rate, or give the client more CPU time.",
 };
 
 /** Reports the first responses' latencies. perf_analyzer documents these, but prints the latency of the last. */
@@ -50,7 +50,7 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
   const { profileExport } = outputs.files;
   const place =
     profileExport === undefined
-      ? `give ${setting("outputs.files.profileExport")} to have the requests`
+      ? `give ${setting("outputs.files.profileExport")} to keep the requests`
       : `the requests are in ${profileExport}`;
   const end = `${outcome === "over-limit" ? limit : ""}${place}`;
   return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; ${outcome === "partial" ? "the run ended early" : end}`;

@@ -45,7 +45,7 @@ export function toReportJson(plan: Plan, result: RunResult): object {
     startedAt: new Date(Number(result.startEpochNs / 1_000_000n)).toISOString(),
     durationSec: result.durationNs / 1e9,
     isPartial: result.isInterrupted || result.error !== undefined,
-    ...(result.error === undefined ? {} : { error: { kind: result.error.kind, message: result.error.message } }),
+    ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
     model: { name: result.prepared.service.model.name, version: result.prepared.service.model.version },
     requests: {
       sent: result.sentCount,

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 
 /** Reads profile exports of perf_analyzer and Rampart request by request, so that a file needs only the memory of its longest request. */
 
@@ -71,8 +71,8 @@ function readHead(scanner: JsonScanner): Head {
     else scanner.skip();
   }
   scanner.place = "";
-  if (!hasExperiments) scanner.fail("experiments are missing: this is no profile export");
-  if (texts.service_kind === "") scanner.fail("service_kind is missing: this is no profile export");
+  if (!hasExperiments) scanner.fail("experiments are missing: this is not a profile export");
+  if (texts.service_kind === "") scanner.fail("service_kind is missing: this is not a profile export");
   return { version: texts.version, serviceKind: texts.service_kind, endpoint: texts.endpoint, experiments };
 }
 
@@ -204,9 +204,12 @@ function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: Js
 /** Opens a file's bytes. @throws UserError when it cannot be read */
 export function openFile(path: string): ByteSource {
   const toError = (error: unknown): UserError =>
-    new UserError([
-      { path, message: `the file cannot be read: ${messageOf(error)}`, hint: "Name a profile export that is there." },
-    ]);
+    userError(
+      "unreadable",
+      path,
+      `the file cannot be read: ${messageOf(error)}`,
+      "Give the path of an existing profile export.",
+    );
   try {
     const fd = openSync(path, "r");
     return {

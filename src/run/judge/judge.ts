@@ -152,7 +152,7 @@ export class RequestJudge {
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
     if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
-      return { kind: "validation", message: `no response has outputs, which are expected (step ${step})` };
+      return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
     const received = responsesOf(call);
     const sendEpochNs = toEpochNs(call.sendStartNs);
     const offsetsNs = separateReads(call.sendStartNs, received);

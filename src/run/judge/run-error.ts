@@ -7,13 +7,10 @@ import type { FailureLog } from "./failure-log.ts";
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
-  if (error instanceof LevelError)
-    return new RunError(
-      "failed-request",
-      error.message,
-      "Measure for longer, or find out why no request ends in time.",
-      { code: "no-valid-requests" },
-    );
+  if (error instanceof LevelError) {
+    const hint = "Measure for longer, or find out why no request ends in time.";
+    return new RunError("no-valid-requests", error.message, hint);
+  }
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }
 

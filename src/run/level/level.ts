@@ -159,7 +159,7 @@ export class LevelRun {
     if (driver.outstanding === 0 || signal.isStopped) return undefined;
     const cancelled = { count: driver.outstanding, atNs: this.clock.nowNs() };
     driver.cancelAll(
-      `cancelled without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
+      `cancelled without an answer at the end of the grace period of ${formatDurationNs(graceMs * 1e6)}`,
     );
     return cancelled;
   }

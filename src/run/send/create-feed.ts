@@ -29,12 +29,10 @@ export async function createFeed(
 }
 
 async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {
-  if (service.conversations === undefined)
-    throw new RunError(
-      "unsupported",
-      "this kind of server has no conversations, and sessions consist of them",
-      "Measure it with a concurrency or a request rate.",
-    );
+  if (service.conversations === undefined) {
+    const message = "this kind of server has no conversations, which sessions need";
+    throw new RunError("unsupported", message, "Use a concurrency or a request rate.");
+  }
   const [open, { SessionFeed }] = await Promise.all([service.conversations(), import("./session-feed.ts")]);
   return new SessionFeed(service, dataset, open);
 }
@@ -50,7 +48,7 @@ async function createSequences(
   if (loadModeOf(plan.load).dataOrder === "at-times")
     throw new RunError(
       "unsupported",
-      "a fixed schedule gives each entry of the data a time, but a model with sequences is sent whole streams at random",
+      "a fixed schedule sends each entry of the data at its own time, but this model takes whole sequences",
       "Measure sequences with a concurrency or a request rate.",
     );
   const { Sequences } = await import("../../load/sequences.ts");
@@ -65,11 +63,8 @@ async function createSequences(
 /** Like perf_analyzer, which requires an end of the concurrency for asynchronous sequences. */
 function checkEnd({ levels }: LevelSearch): void {
   if (levels.kind !== "range" || (levels.end !== null && levels.isThreadLimited !== true)) return;
-  throw new RunError(
-    "unsupported",
-    "The 'end' concurrency can not be 0 for sequence models when using asynchronous API.",
-    "Give the concurrency an end.",
-  );
+  const message = "The 'end' concurrency can not be 0 for sequence models when using asynchronous API.";
+  throw new RunError("unsupported", message, "Give the concurrency an end.");
 }
 
 function checkIds({ sequences }: Plan, search: LevelSearch): void {

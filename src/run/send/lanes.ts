@@ -84,11 +84,8 @@ export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const files = connections * (serverCount === 0 ? 2 : 1) + OTHER_FILES;
   const limit = openFileLimit();
   if (limit === undefined || files <= limit) return;
-  throw new RunError(
-    "unsupported",
-    `${connections} connections are needed, and this process may open only ${limit} files`,
-    `Raise the limit (ulimit -n ${files}), or lower the load.`,
-  );
+  const message = `${connections} connections are needed, and this process may open only ${limit} files`;
+  throw new RunError("unsupported", message, `Raise the limit (ulimit -n ${files}), or lower the load.`);
 }
 
 /** How slots are assigned to lanes. */

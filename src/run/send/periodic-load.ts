@@ -45,7 +45,7 @@ export class PeriodicLoad implements ActiveLoad {
     throw new RunError(
       "unsupported",
       "Request received final response before request period was reached. Request period must be at most the total number of responses received by any request.",
-      `Lower ${setting("load.periodResponses")}, or measure a decoupled model whose every request has more responses.`,
+      `Lower ${setting("load.periodResponses")}, or measure a model that sends more responses for each request.`,
     );
   }
 

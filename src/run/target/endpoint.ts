@@ -1,5 +1,6 @@
-import { UserError } from "../../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
@@ -50,14 +51,8 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     rest.includes("?") ||
     rest.includes("#")
   ) {
-    throw new UserError([
-      {
-        path: "url",
-        message: "is not an address",
-        value: text,
-        hint: "Write host:port, http://host:port or https://host:port.",
-      },
-    ]);
+    const hint = "Write host:port, http://host:port or https://host:port.";
+    throw userError("invalid-value", setting("target.url"), "is not an address", hint, text);
   }
   return {
     host,

@@ -138,7 +138,7 @@ function shareAmong({ statistics, composing: _, ...service }: Service, { behavio
   // The counters of one server would look like those of all.
   const warnings = [...service.warnings];
   if (statistics !== undefined && behaviour?.skipsRunCounters !== true)
-    warnings.push("several servers share the load: what each of them counts and times itself is not reported.");
+    warnings.push("several servers share the load: their own counts and times are not reported.");
   return { ...service, warnings };
 }
 

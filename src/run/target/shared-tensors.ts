@@ -44,11 +44,9 @@ export async function shareTensors({ plan, memory, search, service, dataset, ask
   const isValidated = dataset.streams.some((steps) => steps.some(({ expected }) => expected.size > 0));
   try {
     if (isValidated && service.isDecoupled) {
-      throw new RunError(
-        "unsupported",
-        "outputs of decoupled models cannot be validated in shared memory, where each response replaces the one before",
-        "Leave out validation_data or shared memory.",
-      );
+      const message =
+        "outputs of decoupled models cannot be validated in shared memory, where each response replaces the one before";
+      throw new RunError("unsupported", message, "Leave out validation_data or shared memory.");
     }
     return await SharedTensors.open({
       memory,
@@ -59,8 +57,8 @@ export async function shareTensors({ plan, memory, search, service, dataset, ask
     });
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
-    const { kind, message, hint, facts } = error;
-    throw new RunError(kind, message, hint, { ...facts, code: "shared-memory" });
+    const { code, message, hint, facts } = error;
+    throw new RunError(code, message, hint, { ...facts, stage: "shared-memory" });
   }
 }
 
@@ -124,11 +122,8 @@ export class SharedTensors {
     const { slotCount, service } = this.options;
     const index = this.isPerSlot ? slot : 0;
     if (index >= slotCount) {
-      throw new RunError(
-        "unsupported",
-        `more than ${slotCount} requests are in flight, and each needs a place of its own for outputs that are validated in shared memory`,
-        "Lower the load, or leave out validation_data or shared memory.",
-      );
+      const message = `more than ${slotCount} requests are in flight, and each needs its own place for outputs that are validated in shared memory`;
+      throw new RunError("unsupported", message, "Lower the load, or leave out validation_data or shared memory.");
     }
     let codec = this.codecs[index];
     if (codec === undefined) {
@@ -167,7 +162,7 @@ export class SharedTensors {
     await sleepUnless(CLOSE_MS, done);
     this.memory.release();
     this.stopGuard();
-    return unregistered ?? ["it did not answer when regions were to be unregistered"];
+    return unregistered ?? ["it did not answer the request to unregister regions"];
   }
 
   private async unregisterAll(): Promise<string[]> {
@@ -178,7 +173,7 @@ export class SharedTensors {
         await this.unregister(region, deadlineNs);
       } catch (error) {
         // A server that is gone has no regions.
-        if (error instanceof RunError && error.kind === "unreachable") return problems;
+        if (error instanceof RunError && error.code === "unreachable") return problems;
         problems.push(messageOf(error));
       }
     }
@@ -210,14 +205,11 @@ export class SharedTensors {
     this.inputs.length = 0;
     const suffix = `_${process.pid}`;
     this.warnings.push(
-      `the shared memory region ${this.takenName} exists already: another run has it, or one that was killed left it at the server or in /dev/shm. The names of this run end in ${suffix}.`,
+      `the shared memory region ${this.takenName} exists already: another run uses it, or a killed run left it on the server or in /dev/shm. The names of this run end in ${suffix}.`,
     );
     if (await this.shareAs(suffix)) return;
-    throw new RunError(
-      "unsupported",
-      `shared memory regions whose names end in ${suffix} exist already`,
-      "Unregister them at the server, and remove them from /dev/shm.",
-    );
+    const message = `shared memory regions whose names end in ${suffix} exist already`;
+    throw new RunError("unsupported", message, "Unregister them on the server, and remove them from /dev/shm.");
   }
 
   /** Shares everything under names with this suffix. Returns false when a name is in use. */
@@ -236,11 +228,9 @@ export class SharedTensors {
     const itemBytes = tensorBytes(shape, datatype);
     const sizeBytes = (itemBytes < 0 ? memory.outputBytes : itemBytes) * service.batchSize;
     if (sizeBytes === 0) {
-      throw new RunError(
-        "unsupported",
-        `unable to allocate shared memory of 0 bytes for output '${name}', whose size the model leaves open`,
-        `Set ${setting("target.outputSharedMemoryBytes")} to the size of the largest output in bytes.`,
-      );
+      const message = `unable to allocate shared memory of 0 bytes for output '${name}', whose size the model leaves open`;
+      const hint = `Set ${setting("target.outputSharedMemoryBytes")} to the size of the largest output in bytes.`;
+      throw new RunError("unsupported", message, hint);
     }
     const regionBytes = slotCount > 1 ? strideOf(sizeBytes) * slotCount : sizeBytes;
     const region = await this.register(name, regionBytes, NO_BYTES);
@@ -296,10 +286,10 @@ export class SharedTensors {
         return true;
       } catch (error) {
         if (messageOf(error).includes("already in manager")) return false;
-        if (!(error instanceof RunError) || error.kind !== "refused") throw error;
+        if (!(error instanceof RunError) || error.code !== "refused") throw error;
         if (this.memory.widenAccess(region)) continue;
         const hint =
-          "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";
+          "Shared memory needs a server on this machine with the same memory: not in a separate container, and on the same GPU.";
         throw new RunError("refused", error.message, hint);
       }
     }

@@ -1,5 +1,5 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
-import { messageOf, type Problem, UserError } from "../../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
@@ -23,7 +23,7 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
     } catch (error) {
       const isParsed = !("syscall" in (error as object));
       const message = isParsed ? `is not a ${what}: ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
-      problems.push({ path, message, hint: "Give an existing file of its type." });
+      problems.push(problem("unreadable", path, message, "Give an existing file of this type."));
       return undefined;
     }
   };
@@ -49,7 +49,7 @@ function checkPair(
   if (certPem === undefined || keyPem === undefined) return [];
   const [first = ""] = certPem.match(CERTIFICATE) ?? [];
   if (first === "" || isPair(toCertificate(first), toKey(keyPem))) return [];
-  return [{ path: keyFile, message: `is not the key of ${certFile}`, hint: "Give a certificate and its own key." }];
+  return [problem("mismatch", keyFile, `is not the key of ${certFile}`, "Give a certificate and its own key.")];
 }
 
 function isPair(certificate: X509Certificate, key: KeyObject): boolean {
@@ -63,7 +63,7 @@ function isPair(certificate: X509Certificate, key: KeyObject): boolean {
 
 function checkCertificates(bytes: Buffer): string {
   const text = textOf(bytes);
-  if (!ANY_CERTIFICATE.test(text)) throw new Error("no BEGIN CERTIFICATE is in it");
+  if (!ANY_CERTIFICATE.test(text)) throw new Error("it has no BEGIN CERTIFICATE");
   for (const [pem] of text.matchAll(CERTIFICATE)) toCertificate(pem);
   return text;
 }
@@ -71,7 +71,7 @@ function checkCertificates(bytes: Buffer): string {
 function checkKey(bytes: Buffer): string {
   const text = textOf(bytes);
   if (ENCRYPTED_KEY.test(text)) throw new Error("it is encrypted, and there is no way to give a passphrase");
-  if (!/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text)) throw new Error("no BEGIN PRIVATE KEY is in it");
+  if (!/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text)) throw new Error("it has no BEGIN PRIVATE KEY");
   toKey(text);
   return text;
 }

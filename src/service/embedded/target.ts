@@ -57,9 +57,10 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
       ? []
       : [
           {
+            code: "unsupported",
             path: "telemetry.trace",
             message: "the embedded target has no trace settings",
-            hint: "Leave it out, or measure a Triton.",
+            hint: "Leave it out, or measure a Triton server.",
           },
         ],
   toServer: toServerTarget,

@@ -109,12 +109,12 @@ class PayloadAnswerCheck implements AnswerCheck {
     try {
       json = JSON.parse(text);
     } catch {
-      return kind === undefined && !isJson ? undefined : "the answer is no JSON";
+      return kind === undefined && !isJson ? undefined : "the answer is not JSON";
     }
     const first: unknown = Array.isArray(json) ? json[0] : json;
     if (isObject(first) && reportsError(first)) return SENT_ERROR;
     if (kind === undefined) return undefined;
-    if (typeof json !== "object" || json === null) return "the answer is no JSON object";
+    if (typeof json !== "object" || json === null) return "the answer is not a JSON object";
     return explainMissing(kind, first);
   }
 }

@@ -25,7 +25,10 @@ export function explainEvent(kind: AnswerKind | undefined, text: string): EventF
   const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "");
   if (lines.length === 0) return EMPTY;
   if (!lines.some((line) => LINE.test(line)))
-    return { hasContent: false, reason: isPage(text) ? PAGE_FOUND : "the stream has something that is no event" };
+    return {
+      hasContent: false,
+      reason: isPage(text) ? PAGE_FOUND : "the stream contains something that is not an event",
+    };
   const data = lines
     .map((line) => line.replace(/^\uFEFF/, ""))
     .filter((line) => line.startsWith("data:"))
@@ -46,12 +49,12 @@ function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
     json = JSON.parse(data);
   } catch {
     const isBareText = kind === undefined && !/^[{[]/.test(data);
-    return isBareText ? { hasContent: true } : { hasContent: true, reason: "the data of an event is no JSON" };
+    return isBareText ? { hasContent: true } : { hasContent: true, reason: "the data of an event is not JSON" };
   }
   const first: unknown = Array.isArray(json) ? json[0] : json;
   if (isObject(first) && reportsError(first)) return { hasContent: true, reason: SENT_ERROR };
   if (kind !== undefined && !isObject(first))
-    return { hasContent: true, reason: "the data of an event is no JSON object" };
+    return { hasContent: true, reason: "the data of an event is not a JSON object" };
   return { hasContent: true };
 }
 

@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 import { readApiKey, registerSecret, registerUrl } from "../../plan/secrets.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
@@ -34,5 +34,5 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
 function requireApiKey(name: string): string {
   const read = readApiKey(name);
   if ("key" in read) return read.key;
-  throw new UserError([{ path: "target.apiKeyEnv", message: read.problem, hint: `Set it: export ${name}=…` }]);
+  throw userError("missing", "target.apiKeyEnv", read.problem, `Set it: export ${name}=…`);
 }

@@ -9,7 +9,7 @@ const MODELS: Query = {
   request: { path: "/v1/models", method: "GET", headers: [], payload: new Uint8Array(0) },
   read: (body) => {
     const data = readData(decoder.decode(body));
-    if (data === undefined) throw new ProtocolError("the answer is no list of models");
+    if (data === undefined) throw new ProtocolError("the answer is not a list of models");
     return data;
   },
   format: (body) => decoder.decode(body),

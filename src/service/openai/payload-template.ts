@@ -1,5 +1,5 @@
 import type { Environment, Interpreter } from "@huggingface/jinja";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { parseJson } from "../json-text.ts";
 import { findJsonFault } from "./json-fault.ts";
 import type { JsonObject } from "./prompt-entry.ts";
@@ -30,7 +30,12 @@ export async function openTemplate(source: TemplateSource): Promise<PayloadTempl
   const program = parse(jinja, source.text);
   if (program instanceof Error) {
     const line = findFailingLine(source.text, (text) => parse(jinja, text) instanceof Error);
-    throw templateError(source, line, `is no template: ${program.message}`, "Correct it; it is written in Jinja.");
+    throw templateError(
+      source,
+      line,
+      `is not a valid template: ${program.message}`,
+      "Correct it; it is written in Jinja.",
+    );
   }
   return {
     render: (variables) => toBodies(jinja, source, renderText(jinja, source, program, variables), variables),
@@ -66,8 +71,8 @@ function renderText(jinja: Jinja, source: TemplateSource, program: Program, vari
     throw templateError(
       source,
       findLineOf(source.text, name),
-      `uses '${name}', which there is not`,
-      `There are ${names}.`,
+      `uses '${name}', which does not exist`,
+      `The variables are ${names}.`,
     );
   }
   return text;
@@ -172,7 +177,7 @@ function countLines(text: string): number {
 }
 
 function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables: Variables): JsonObject[] {
-  const hint = 'Let it make one object, as {"prompt": {{ text|tojson }}}, or a list of objects.';
+  const hint = 'Write a template that makes one object, such as {"prompt": {{ text|tojson }}}, or a list of objects.';
   let value: unknown;
   try {
     value = parseJson(text);
@@ -181,7 +186,7 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
     const rest = text.slice(fault, fault + SHOWN_CHARACTERS);
     const where = rest === "" ? "its end" : rest;
     const line = findJsonLine(jinja, source.text, variables);
-    throw templateError(source, line, "does not make JSON, from what is shown here on", hint, where);
+    throw templateError(source, line, "does not make JSON from here on", hint, where);
   }
   const bodies: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (bodies.length > 0 && bodies.every((body) => typeof body === "object" && body !== null && !Array.isArray(body)))
@@ -189,7 +194,7 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
   throw templateError(
     source,
     undefined,
-    "makes no JSON object and no list of them",
+    "makes neither a JSON object nor a list of them",
     hint,
     text.slice(0, SHOWN_CHARACTERS),
   );
@@ -205,5 +210,5 @@ function templateError(
   value?: string,
 ): UserError {
   const path = line === undefined ? name : `${name}, line ${line}`;
-  return new UserError([{ path, message, hint, ...(value === undefined ? {} : { value }) }]);
+  return userError("invalid-value", path, message, hint, value);
 }

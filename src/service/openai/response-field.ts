@@ -1,5 +1,5 @@
 import { compile, type JSONValue, TreeInterpreter } from "@jmespath-community/jmespath";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, userError } from "../../plan/problem.ts";
 
 /** A JMESPath expression (jmespath.org) that finds the text in a response. */
 export interface ResponseField {
@@ -36,9 +36,9 @@ function compileExpression(text: string, path: string): Expression {
     checkFunctions(expression);
     return expression;
   } catch (error) {
-    const hint = "Write a path such as choices[0].text, data[*].text or a.b || c; jmespath.org has the syntax.";
+    const hint = "Write a path such as choices[0].text, data[*].text or a.b || c; see jmespath.org for the syntax.";
     const message = `is not a JMESPath expression: ${messageOf(error).replace(/^syntax( error)?[:,] */i, "")}`;
-    throw new UserError([{ path, message, value: text, hint }]);
+    throw userError("invalid-value", path, message, hint, text);
   }
 }
 

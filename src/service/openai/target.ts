@@ -23,7 +23,7 @@ export function openAiTargetSchema(v: Builders) {
     protocol: v.literal("http", "must be http"),
     /** Path for payloads, without a leading slash: `v1/chat/completions`. */
     endpoint: v.pipe(v.string(), v.regex(/^[^\s#]+$/, "must be a path, such as v1/chat/completions")),
-    batchSize: v.literal(1, "must be 1: a payload says itself how many items it has"),
+    batchSize: v.literal(1, "must be 1: the payload sets the number of items"),
     /** Whether payloads request a stream of events. */
     isStreaming: v.boolean(),
     /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */

@@ -14,10 +14,9 @@ export interface BareServer {
 }
 
 const NO_CONFIG =
-  "the server does not tell the model's configuration: it is measured as a model without batches and sequences.";
+  "the server does not report the model's configuration: the model is measured without batches and sequences.";
 const NO_STATISTICS = "the server has no statistics: its own times are not reported.";
-const NEEDS_JSON =
-  "the server does not list the extension binary_tensor_data: tensors are sent, and asked for, as JSON.";
+const NEEDS_JSON = "the server does not list the extension binary_tensor_data: tensors are sent and requested as JSON.";
 
 /** Queries a server without model configurations for its capabilities. */
 export async function describeBareServer(

@@ -33,11 +33,8 @@ export async function findComposing(
 ): Promise<Composition> {
   for (const { name } of called) {
     if (name !== model.name) continue;
-    throw new RunError(
-      "unsupported",
-      `composing model '${name}' is the measured model itself`,
-      `Name only models that it calls in ${NAMED_BY}.`,
-    );
+    const message = `composing model '${name}' is the measured model itself`;
+    throw new RunError("unsupported", message, `Name only models that it calls in ${NAMED_BY}.`);
   }
   const finder = new ComposingFinder(api, ask);
   const steps = await finder.stepsOf(config);
@@ -87,7 +84,7 @@ class ComposingFinder {
       try {
         insert(models, await this.find(name, `config of composing model '${name.name}'${version}`));
       } catch (error) {
-        if (!(error instanceof RunError) || error.kind !== "refused") throw error;
+        if (!(error instanceof RunError) || error.code !== "refused") throw error;
         throw new RunError("refused", error.message, `Correct ${NAMED_BY}, or load the model on the server.`);
       }
     }
@@ -120,11 +117,8 @@ class ComposingFinder {
   private toCycleError(key: string): RunError {
     const callers = [...this.path.keys()];
     const names = [...this.path.values()].slice(callers.indexOf(key));
-    return new RunError(
-      "refused",
-      `ensemble '${names[0]}' contains itself: ${[...names, names[0]].join(" calls ")}`,
-      "Correct the steps in the ensemble's configuration on the server.",
-    );
+    const message = `ensemble '${names[0]}' contains itself: ${[...names, names[0]].join(" calls ")}`;
+    return new RunError("refused", message, "Correct the steps in the ensemble's configuration on the server.");
   }
 }
 

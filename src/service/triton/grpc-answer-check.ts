@@ -50,7 +50,7 @@ class GrpcAnswerCheck implements AnswerCheck {
     try {
       this.outline.feed(bytes, start, end);
     } catch (error) {
-      this.reason = `the message is no ModelInferResponse: ${failureOfReading(error).message}`;
+      this.reason = `the message is not a ModelInferResponse: ${failureOfReading(error).message}`;
     }
   }
 
@@ -67,7 +67,7 @@ class GrpcAnswerCheck implements AnswerCheck {
       const message = decodeMessage(INFER_RESPONSE, this.outline.finish());
       return explainResponse(message, this.outline.bulkLengths, this.places);
     } catch (error) {
-      return `the message is no ModelInferResponse: ${failureOfReading(error).message}`;
+      return `the message is not a ModelInferResponse: ${failureOfReading(error).message}`;
     }
   }
 }
@@ -77,7 +77,7 @@ const NO_BYTES = new Uint8Array(0);
 function explainResponse(message: ProtoObject, rawLengths: readonly number[], places: Places): string | undefined {
   const outputs = (message["outputs"] ?? []) as ProtoObject[];
   if (outputs.length === 0 && (message["model_name"] ?? "") === "")
-    return "the message is no ModelInferResponse: it has neither a model's name nor outputs";
+    return "the message is not a ModelInferResponse: it has neither a model's name nor outputs";
   let rawCount = 0;
   for (const [index, output] of outputs.entries()) {
     const { name, datatype, shape = [], contents } = output;

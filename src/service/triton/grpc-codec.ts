@@ -160,7 +160,7 @@ export function readStreamed(bytes: Uint8Array, start: number, end: number): Str
 
 /** Other KServe servers stream responses without Triton's envelope. */
 const BARE_RESPONSE =
-  "the server streams ModelInferResponse messages as they are, where Triton's protocol has each in a ModelStreamInferResponse";
+  "the server streams bare ModelInferResponse messages, but Triton's protocol wraps each in a ModelStreamInferResponse";
 const NO_RESPONSE = "the stream's message has neither a response nor an error";
 
 function readEnvelope(

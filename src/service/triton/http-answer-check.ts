@@ -111,9 +111,9 @@ function explainText(text: string, dataBytes: number, places: Places): string | 
   try {
     json = JSON.parse(text);
   } catch {
-    return "the answer is no JSON";
+    return "the answer is not JSON";
   }
-  if (typeof json !== "object" || json === null || Array.isArray(json)) return "the answer is no JSON object";
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return "the answer is not a JSON object";
   const { error, outputs } = json as { readonly error?: unknown; readonly outputs?: unknown };
   if (error !== undefined && error !== null) return "the server sent an error within its answer";
   if (!Array.isArray(outputs)) return "the answer has no outputs";
@@ -123,7 +123,7 @@ function explainText(text: string, dataBytes: number, places: Places): string | 
 function explainOutputs(outputs: readonly unknown[], dataBytes: number, places: Places): string | undefined {
   let rest = dataBytes;
   for (const item of outputs) {
-    if (typeof item !== "object" || item === null) return "an output is no object";
+    if (typeof item !== "object" || item === null) return "an output is not an object";
     const { name, datatype, shape, data, parameters } = item as Readonly<Record<string, unknown>>;
     const size = (parameters as { readonly binary_data_size?: unknown } | undefined)?.binary_data_size;
     const byteCount = typeof size === "number" ? size : undefined;

@@ -119,13 +119,12 @@ function formatInput(tensor: Tensor, isJson: boolean): string {
   if (!isJson) return `${start},"parameters":{"binary_data_size":${tensor.bytes.length}}}`;
   const elements = toJsonElements(tensor.datatype, tensor.bytes);
   if (elements === undefined) {
-    throw new RunError(
-      "unsupported",
+    const message =
       tensor.datatype === "BYTES"
         ? `input '${tensor.name}' has elements that are not UTF-8 text. Please use the binary data format`
-        : `datatype '${tensor.datatype}' is not supported with JSON. Please use the binary data format`,
-      `Input '${tensor.name}' needs ${setting("target.inputTensorFormat")} binary.`,
-    );
+        : `datatype '${tensor.datatype}' is not supported with JSON. Please use the binary data format`;
+    const hint = `Input '${tensor.name}' needs ${setting("target.inputTensorFormat")} binary.`;
+    throw new RunError("unsupported", message, hint);
   }
   return `${start},"data":[${elements.join(",")}]}`;
 }

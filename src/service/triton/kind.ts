@@ -1,4 +1,4 @@
-import { RunError } from "../../plan/problem.ts";
+import { problem, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
 import { unlessMissing } from "../missing-call.ts";
@@ -30,11 +30,12 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     sharedMemory === "none" || moreUrls.length === 0
       ? []
       : [
-          {
-            path: "target.moreUrls",
-            message: "shared memory is shared with one server",
-            hint: "Measure one server.",
-          },
+          problem(
+            "unsupported",
+            setting("target.url"),
+            "shared memory works with one server only",
+            "Give one address.",
+          ),
         ],
   registerSecrets: registerServerSecrets,
   path: () => "v2",
@@ -165,17 +166,11 @@ function warningsOf(target: TritonTargetPlan): string[] {
 /** Rejects models that this version would measure wrongly. */
 function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: TritonTargetPlan): void {
   if (model.isDecoupled && !isStreaming) {
-    throw new RunError(
-      "unsupported",
-      `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`,
-      `Use ${setting("target.isStreaming")}.`,
-    );
+    const message = `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`;
+    throw new RunError("unsupported", message, `Use ${setting("target.isStreaming")}.`);
   }
   if (model.maxBatchSize === 0 && batchSize > 1) {
-    throw new RunError(
-      "unsupported",
-      "can not specify batch size > 1 as the model does not support batching",
-      `Model '${model.name}' has no batch dimension: use a batch size of 1.`,
-    );
+    const message = "can not specify batch size > 1 as the model does not support batching";
+    throw new RunError("unsupported", message, `Model '${model.name}' has no batch dimension: use a batch size of 1.`);
   }
 }

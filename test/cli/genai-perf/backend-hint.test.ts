@@ -25,7 +25,7 @@ test("a model with other inputs is named with them", async () => {
     const { code, err } = await inFolder({ "in.jsonl": '{"text":"x"}\n{"text":"y"}\n' }, (cwd) =>
       runRampart(["genai-perf", "profile", ...args, ...input], { cwd }),
     );
-    assert.match(err, /^Error: .*the model simple takes INPUT0, INPUT1, and not what --backend vllm sends$/m);
+    assert.match(err, /^Error: .*the model simple takes INPUT0, INPUT1, which is not what --backend vllm sends$/m);
     assert.match(err, /^ {2}Its backend is neither tensorrtllm nor vllm: measure it with rampart perf_analyzer\.$/m);
     assert.equal(err.match(/^Error: /gm)?.length, 1);
     assert.equal(code, 1);

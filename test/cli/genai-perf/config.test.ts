@@ -188,7 +188,7 @@ analyze:
       "cfg.yaml:13:11 User Config: mean must be a whole number / Give a whole number.",
       "cfg.yaml:14:10 User Config: audio must hold keys with values / Its keys: batch_size, length, format, depths, sample_rates, num_channels.",
       "cfg.yaml:15:12 User Config: goodput must be metrics with limits, such as {request_latency: 300} / Give metrics with limits, such as {request_latency: 300}.",
-      "cfg.yaml:17:3 User Config: speed is not a valid analyze parameter / There are batch_size, runtime_batch_size, concurrency, num_dataset_entries, input_sequence_length, request_rate.",
+      "cfg.yaml:17:3 User Config: speed is not a valid analyze parameter / Use one of batch_size, runtime_batch_size, concurrency, num_dataset_entries, input_sequence_length, request_rate.",
       "cfg.yaml:18:3 --sweep-range max must be greater than min / Write 2:4, or give a list.",
     ],
   );

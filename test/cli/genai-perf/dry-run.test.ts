@@ -56,7 +56,7 @@ describe("--dry-run", () => {
 
   test("rejects what a run would reject", LIMIT, async () => {
     for (const [args, message] of [
-      [["--header", "nocolon"], /--header: a header without a colon/],
+      [["--header", "nocolon"], /--header: a header needs a colon/],
       [["--tokenizer", "/nowhere/at/all"], /\/nowhere\/at\/all/],
       [["--api-key-env", "RAMPART_TEST_NO_SUCH_KEY"], /RAMPART_TEST_NO_SUCH_KEY/],
       [["--input-file", "nowhere.jsonl"], /nowhere\.jsonl/],
@@ -85,6 +85,6 @@ describe("--dry-run", () => {
     assert.match(err, /concurrency 5:\ndry run/);
     const search = await runChat(() => [...args, "--search-limits", "request_latency:500"], { subcommand: "analyze" });
     assert.equal(search.code, 1);
-    assert.match(search.err, /--dry-run cannot tell what a search will measure/);
+    assert.match(search.err, /--dry-run cannot predict what a search will measure/);
   });
 });

@@ -298,7 +298,7 @@ describe("genai-perf process-export-files", () => {
         a: even,
         b: { ...odd, "profile_export_genai_perf.json": REPORT.replace('"streaming": true', '"streaming": false') },
       },
-      /in\/b\/profile_export_genai_perf\.json: endpoint\.streaming is false, and true in .*in\/a\//,
+      /in\/b\/profile_export_genai_perf\.json: endpoint\.streaming is false, but true in .*in\/a\//,
     ],
     [
       "a report without settings",

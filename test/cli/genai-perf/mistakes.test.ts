@@ -49,7 +49,7 @@ describe("an interrupted profile", () => {
       },
     });
     assert.equal(ran.code, 1);
-    assert.match(ran.err, /the run was interrupted: the report is on what was measured until then/);
+    assert.match(ran.err, /the run was interrupted: the report covers what was measured until then/);
     assert.match(ran.out, /Request Count/);
     assert.ok(ran.requestCount < 1000);
   });

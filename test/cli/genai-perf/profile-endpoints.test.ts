@@ -229,10 +229,10 @@ describe("synthetic audio", () => {
 describe("media that a run would not send are refused", () => {
   const refused: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [["--endpoint-type", "chat", ...SIZED], /--image-width-mean: requests of the endpoint type chat have no images/],
-    [["--endpoint-type", "messages", "--audio-length-mean", "1"], /type messages have no sounds/],
+    [["--endpoint-type", "messages", "--audio-length-mean", "1"], /type messages have no audio clips/],
     [[...MULTIMODAL, "--image-width-mean", "9"], /has a width and a height/],
-    [[...MULTIMODAL, "--image-format", "png"], /--image-format: says how made-up images are, and none are made up/],
-    [[...MULTIMODAL, "--audio-format", "mp3"], /--audio-format: says how made-up sounds are/],
+    [[...MULTIMODAL, "--image-format", "png"], /--image-format: describes made-up images, and there are none/],
+    [[...MULTIMODAL, "--audio-format", "mp3"], /--audio-format: describes made-up audio/],
     [["--endpoint-type", "image_retrieval"], /image_retrieval has no images to send/],
     [
       [...MULTIMODAL, "--audio-length-mean", "0.05", "--audio-depths", "12"],
@@ -554,7 +554,7 @@ describe("--input-format", () => {
     );
     const lost = await run(CHAT, [...CHATTING], { data: lines.join("\n"), "x.png": png, "x.wav": "RIFF" });
     assert.equal(lost.code, 1);
-    assert.match(lost.err, /--input-file: has images, for which requests of the endpoint type chat have no place/);
+    assert.match(lost.err, /--input-file: has images, which requests of the endpoint type chat cannot carry/);
     assert.deepEqual([lost.received.length, lost.bodies.length], [0, 0]);
   });
 });

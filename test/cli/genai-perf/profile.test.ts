@@ -120,7 +120,7 @@ describe("genai-perf profile", () => {
       assert.equal(empty.code, 0, empty.err);
       for (const { body } of empty.received) assert.deepEqual([body.messages?.[0]?.content, body.max_tokens], ["", 1]);
       assert.match(empty.err, /^rampart: --isl 0: made-up prompts have no text of their own, .* refuse/m);
-      assert.match(empty.err, /^rampart: --osl 0: answers of one token are asked for/m);
+      assert.match(empty.err, /^rampart: --osl 0: requests ask for one token/m);
       const report = JSON.parse(empty.files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
       assert.equal(report.input_sequence_length.max, 0);
       const spread = await run(answerChat, profile(...CHAT, "--isl", "0", "--synthetic-input-tokens-stddev", "5"));
@@ -240,7 +240,7 @@ describe("genai-perf profile", () => {
     ],
     [[...CHAT, "--plot-formats", "svg"], 1, /--plot-formats needs --generate-plots/],
     [[...CHAT, "--generate-plots", "--plot-formats", "png"], 2, /--plot-formats[\s\S]*png[\s\S]*html[\s\S]*svg/],
-    [[...CHAT, "--header", "nocolon"], 1, /--header: a header without a colon/],
+    [[...CHAT, "--header", "nocolon"], 1, /--header: a header needs a colon/],
     [[...CHAT, "--input-file", "payload:nowhere.jsonl"], 1, /nowhere\.jsonl/],
   ];
   for (const [args, code, message] of refused) {

@@ -83,7 +83,7 @@ describe("lengths that were asked for", () => {
     [
       "and did not come",
       ["--osl", "8"],
-      /2 of 2 answers have another length than was asked for, 2\.0 tokens .* not 8\.0/,
+      /2 of 2 answers do not have the requested length, with 2\.0 tokens .* instead of 8\.0/,
     ],
     ["and came", ["--osl", "2"], undefined],
     ["as a limit only", ["--extra-inputs", "max_tokens:8"], undefined],
@@ -91,11 +91,11 @@ describe("lengths that were asked for", () => {
     test(name, LIMIT, async () => {
       const ran = await runChat(() => ["--request-count", "2", ...args], { answer: answer(2) });
       assert.equal(ran.code, 0, ran.err);
-      if (pattern === undefined) assert.doesNotMatch(ran.err, /another length/);
+      if (pattern === undefined) assert.doesNotMatch(ran.err, /the requested length/);
       else assert.match(ran.err, pattern);
       const { metrics, warnings } = JSON.parse(fileOf(ran, "_rampart.json"));
       assert.equal(metrics.requestedOutputTokens?.avg, name === "as a limit only" ? undefined : Number(args[1]));
-      assert.equal(/another length/.test(String(warnings)), pattern !== undefined);
+      assert.equal(/the requested length/.test(String(warnings)), pattern !== undefined);
     });
 });
 

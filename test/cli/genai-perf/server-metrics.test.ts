@@ -152,6 +152,6 @@ describe("--server-metrics-url", () => {
   test("an invalid address is rejected before anything is sent", LIMIT, async () => {
     const { code, err, requestCount } = await runChat(() => ["--server-metrics-url", "http://me:secret@gpu:1/metrics"]);
     assert.deepEqual([code, requestCount], [1, 0]);
-    assert.match(err, /--server-metrics-url: http:\/\/<hidden>@gpu:1\/metrics is no http/);
+    assert.match(err, /--server-metrics-url: http:\/\/<hidden>@gpu:1\/metrics must be an http/);
   });
 });

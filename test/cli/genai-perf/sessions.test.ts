@@ -247,7 +247,7 @@ describe("genai-perf profile with sessions", () => {
     assert.equal(ran.code, 1);
     assert.equal(ran.received.length, 5);
     assert.match(ran.err, /1 of 5 requests failed/);
-    assert.match(ran.err, /1 of 2 sessions ended early.*not sent for that: 1\n/);
+    assert.match(ran.err, /1 of 2 sessions ended early.*; 1 turns were not sent\n/);
   });
 
   test("flags without effect on sessions are reported", LIMIT, async () => {
@@ -266,17 +266,17 @@ describe("genai-perf profile with sessions", () => {
     const lines = [{ session_id: "a", text: "one", timestamp: 5000 }];
     const held = await profile("--input-file payload:FILE --session-concurrency 1", lines);
     assert.equal(held.code, 0, held.err);
-    assert.match(held.err, /timestamps are not followed: only --fixed-schedule does that/);
+    assert.match(held.err, /the requests have timestamps, which only --fixed-schedule follows/);
   });
 
   const held = { session_id: "a", text: "one" };
   const refused: readonly (readonly [args: string, lines: readonly object[], message: RegExp])[] = [
-    ["--num-sessions 2", [], /--num-sessions: sessions need a load that holds them/],
-    ["--session-concurrency 2", [], /--session-concurrency: there are no sessions to hold/],
+    ["--num-sessions 2", [], /--num-sessions: sessions need --session-concurrency as the load/],
+    ["--session-concurrency 2", [], /--session-concurrency: there are no sessions/],
     [
       "--session-concurrency 2 --input-file FILE",
       [{ text: "a" }],
-      /there are no sessions in [\s\S]*leave --input-file out/,
+      /there are no sessions in [\s\S]*leave out --input-file/,
     ],
     ["--num-sessions 2 --session-concurrency 3", [], /more than the 2 that are made up/],
     [
@@ -286,7 +286,7 @@ describe("genai-perf profile with sessions", () => {
     ],
     ["--input-file payload:FILE", [held], /--input-file: request 1 has a session, which only --session-concurrency/],
     ["--input-file payload:FILE", [{ text: "a", delay: 5 }], /request 1 has a delay/],
-    ["--input-file payload:FILE --fixed-schedule", [{ ...held, timestamp: 0 }], /a fixed schedule does not hold/],
+    ["--input-file payload:FILE --fixed-schedule", [{ ...held, timestamp: 0 }], /a fixed schedule does not support/],
     ["--input-file payload:FILE --session-concurrency 1", [held, { text: "b" }], /request 2 belongs to no session/],
     ["--input-file payload:FILE --session-concurrency 2", [held], /contains 1 unique session IDs/],
     ["--input-file conversations:nowhere --session-concurrency 1", [], /invalid file_or_directory/],

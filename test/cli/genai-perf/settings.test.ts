@@ -86,7 +86,7 @@ test("sweeps: a list, a range that doubles, a range with a step, the type's defa
 
 test("sweeps that make no sense are refused", () => {
   for (const [args, message] of [
-    [[], "nothing says what to vary"],
+    [[], "no parameter to vary is given"],
     [["--sweep-type", "concurrency", "--sweep-list", "1,x"], "'x' is not an int"],
     [["--sweep-type", "concurrency", "--sweep-list", "0"], "Values in -sweep-list must be positive"],
     [
@@ -112,8 +112,8 @@ test("sweeps that contradict other settings are refused", () => {
     [analyze("num_dataset_entries", "--input-file", "payload:/dev/null"), /num_dataset_entries counts made-up prompts/],
     [analyze("input_sequence_length", "--seq-dist", "256,128:100"), /both set the length/],
     [analyze("num_dataset_entries", "--search-limits", "request_latency:3"), /a search needs a load/],
-    [analyze("concurrency", "--search-limits", "request_throughput:3"), /request_throughput can not be limited/],
-    [analyze("concurrency", "--search-limits", "request_latency.p98:3"), /p98 is no statistic/],
+    [analyze("concurrency", "--search-limits", "request_throughput:3"), /request_throughput cannot be limited/],
+    [analyze("concurrency", "--search-limits", "request_latency.p98:3"), /p98 is not a statistic/],
     [analyze("concurrency", "--search-limits", "time_to_first_token:3"), /needs streamed answers/],
     [analyze("concurrency", "--search-limits", "image_latency:3"), /type chat have no image_latency/],
   ] as const) {
@@ -127,7 +127,7 @@ test("settings that a sweep overrides are reported", () => {
   const sweep = ["--endpoint-type", "chat", "--sweep-type", "concurrency", "--checkpoint-dir", "x"];
   const { warnings } = readGood("analyze", "-m", "a", "--request-rate", "5", ...sweep);
   assert.deepEqual(warnings.length, 2);
-  assert.match(warnings[0] ?? "", /concurrency takes the place of the load/);
+  assert.match(warnings[0] ?? "", /concurrency replaces the load/);
   assert.match(warnings[1] ?? "", /--checkpoint-dir has no effect/);
 });
 
@@ -145,7 +145,7 @@ test("invalid ranges and conflicts between settings are reported together, with 
       "--num-sessions: User Config: -1 exceeds lower bounds ({'lower': 0})",
       "-m: Required field model_names is not set",
       "--backend: The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
-      "--tokenizer-trust-remote-code: programs that a tokenizer brings are not run",
+      "--tokenizer-trust-remote-code: code that comes with a tokenizer is not run",
       "--output-tokens-stddev: User Config: If output tokens stddev is set, mean must also be set",
       "--profile-export-file: Please use artifact_directory option to define intermediary paths to the profile_export_file.",
     ],
@@ -182,7 +182,7 @@ test("single rules", () => {
     [[...M, "--fixed-schedule"], "a fixed schedule needs a payload file with a timestamp in each line"],
     [[...M, "--input-file", "payload:/does/not/exist"], "File not found: /does/not/exist"],
     [[...M, "--concurrency", "8", "--request-count", "4"], "--request-count can not be less than concurrency"],
-    [[...M, "-H", "nocolon"], "a header without a colon"],
+    [[...M, "-H", "nocolon"], "a header needs a colon"],
     [[...M, "--concurrency", "0"], "the load must be above 0"],
     [[...M, "--request-count", "0"], "must be above 0"],
     [[...M, "--concurrency-limit", "3"], "--concurrency-limit needs --request-rate"],

@@ -112,10 +112,10 @@ for (const [value, said] of [
   ["nosuch", "error: failed to get config of composing model 'nosuch': Request for unknown model"],
   ["leaf:9", "error: failed to get config of composing model 'leaf' version 9: Request for unknown model"],
   ["simple", "error: composing model 'simple' is the measured model itself"],
-  ["", "Error: Failed to parse --bls-composing-models. '' is no model's name"],
-  ["leaf,,idle", "Error: Failed to parse --bls-composing-models. '' is no model's name"],
-  ["leaf:x", "Error: Failed to parse --bls-composing-models. 'leaf:x' is no model's name"],
-  ["leaf:1:2", "Error: Failed to parse --bls-composing-models. 'leaf:1:2' is no model's name"],
+  ["", "Error: Failed to parse --bls-composing-models. '' is not NAME or NAME:VERSION of a model"],
+  ["leaf,,idle", "Error: Failed to parse --bls-composing-models. '' is not NAME or NAME:VERSION of a model"],
+  ["leaf:x", "Error: Failed to parse --bls-composing-models. 'leaf:x' is not NAME or NAME:VERSION of a model"],
+  ["leaf:1:2", "Error: Failed to parse --bls-composing-models. 'leaf:1:2' is not NAME or NAME:VERSION of a model"],
 ] as const) {
   test(`--bls-composing-models '${value}' is refused`, LIMIT, async () => {
     const { code, out, err } = await measure({ called: [LEAF, IDLE] }, ["--bls-composing-models", value]);

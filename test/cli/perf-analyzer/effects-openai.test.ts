@@ -284,8 +284,8 @@ for (const [name, args, says] of [
     "Only async mode is currently supported for OpenAI service-kind",
   ],
   ["a batch", [...GIVEN, "-b", "2"], "Batching is not currently supported with OpenAI service-kind"],
-  ["shapes", [...GIVEN, "--shape", "a:1"], "--shape has no meaning with --service-kind openai"],
-  ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint has no meaning for a Triton"],
+  ["shapes", [...GIVEN, "--shape", "a:1"], "--shape cannot be used with --service-kind openai"],
+  ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint cannot be used with a Triton server"],
   [
     "a kind that is not there yet",
     ["-m", "m", "--service-kind", "tfserving"],

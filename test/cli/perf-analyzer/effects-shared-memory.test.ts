@@ -174,7 +174,7 @@ test("more requests outstanding than there are places for outputs end the run", 
       const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
       const { code, err } = await runCommand([...args, "--async", "--request-rate-range", "1000"]);
       assert.equal(code, 99);
-      assert.match(err, /^error: more than 256 requests are in flight, and each needs a place of its own for outputs/m);
+      assert.match(err, /^error: more than 256 requests are in flight, and each needs its own place for outputs/m);
       assert.equal(server.maxOutstanding, 256);
       server.release();
     });
@@ -341,7 +341,7 @@ test("nothing is left behind after Ctrl-C, after an error, and when the server i
     assert.equal(code, 0, err);
     assert.match(
       err,
-      /^rampart: the server may still have shared memory of this run: it did not answer when regions were to be/m,
+      /^rampart: the server may still have shared memory of this run: it did not answer the request to unregister/m,
     );
     assert.deepEqual(leftovers(names), []);
   });

@@ -76,7 +76,7 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ["-i grpc --request-parameter :1:int", "Failed to parse --request-parameter. The value does not match"],
   ["-i grpc --request-parameter a:1:int:2", "Failed to parse --request-parameter. The value does not match"],
   ["-i grpc --request-parameter a:1:float", "Failed to parse --request-parameter. Unsupported type provided: 'float'."],
-  ["-i grpc --request-parameter a:1.5:int", "Failed to parse --request-parameter. '1.5' is no int."],
+  ["-i grpc --request-parameter a:1.5:int", "Failed to parse --request-parameter. '1.5' is not a valid int."],
   ["-i grpc --request-parameter a:-1:uint", "Failed to parse --request-parameter. '-1' is no uint."],
   ["-i grpc --request-parameter a:yes:bool", "Failed to parse --request-parameter. 'yes' is no bool."],
   ["-i grpc --request-parameter a:x:double", "Failed to parse --request-parameter. 'x' is no double."],

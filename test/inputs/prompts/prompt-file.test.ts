@@ -95,7 +95,7 @@ test("batches draw images and sounds too", async () => {
 
 const bad: [content: string, settings: Partial<PromptSettings>, message: RegExp][] = [
   ['{"text": "a", "text_input": "b"}', {}, /line 1: Each data entry must have only one of 'text_input' or 'text'/],
-  ['{"text": "a"}\n{"prompt": "b"}', {}, /line 2: has neither 'text' nor .*\(got prompt\)\. Write \{"text"/],
+  ['{"text": "a"}\n{"prompt": "b"}', {}, /line 2: has no 'text', .*\(got prompt\)\. Write \{"text"/],
   ['{"text": 5}', {}, /line 1: 'text' is not text \(got 5\)/],
   ['{"image": "no.png"}', {}, /line 1: 'no\.png' cannot be read/],
   ['{"image": "data.txt"}', {}, /line 1: 'data\.txt' is not a supported image\. Convert it to PNG or JPEG/],

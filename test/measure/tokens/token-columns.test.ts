@@ -285,10 +285,10 @@ test("answers of another length than requested are reported, by the server's cou
   assert.equal(warn([100, 99, 100]), "", "the server's count is the one that the limit is in");
   assert.match(
     warn([100, 60], [100, 100]),
-    /^1 of 2 answers have another length .* 80\.0 tokens on average and not 100\.0: .*ignore_eos/,
+    /^1 of 2 answers do not have the requested length, .* 80\.0 tokens on average instead of 100\.0: .*ignore_eos/,
   );
-  assert.match(warn([100, 100, 99]), /^1 of 1 answers .* 99\.0 tokens on average and not 100\.0/);
-  assert.match(warn([10, 30, 30]), /30\.0 tokens on average and not 10\.0: the server does not keep to the limit/);
+  assert.match(warn([100, 100, 99]), /^1 of 1 answers .* 99\.0 tokens on average instead of 100\.0/);
+  assert.match(warn([10, 30, 30]), /30\.0 tokens on average instead of 10\.0: the server does not keep to the limit/);
 });
 
 test("the client's counts are compared with the server's", () => {
@@ -296,6 +296,6 @@ test("the client's counts are compared with the server's", () => {
   const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: undefined };
   columns.add({ sendNs: 0, times: makeTimes([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 10), inputTokens: 7, usage });
   assert.deepEqual(tokenWarnings(columns), [
-    "the server counts 12 output tokens where the client counts 10: the tokenizer is another, or the answer has tokens without text",
+    "the server counts 12 output tokens where the client counts 10: it uses another tokenizer, or the answers have tokens without text",
   ]);
 });

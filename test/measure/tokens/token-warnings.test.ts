@@ -53,7 +53,7 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
   [
     "answers that are too short",
     makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 30 }),
-    [/^1 of 1 answers have another length than was asked for, 3\.0 tokens on average and not 30\.0: the model ended/],
+    [/^1 of 1 answers do not have the requested length, with 3\.0 tokens on average instead of 30\.0: the model ended/],
   ],
   ["a token too few, counted anew", makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 4 }), []],
   [

@@ -123,7 +123,7 @@ test("an ambiguous kind must be given", () => {
   const source = exportOf("my/path", [{ ...good, reads: [[5, '{"x":1}']] }]);
   assert.throws(
     () => detectExportKind(source),
-    /^UserError: run\.json, endpoint: neither the path nor the first answer tells .* \(got my\/path\)/,
+    /^UserError: run\.json, endpoint: the path and the first answer do not show .* \(got my\/path\)/,
   );
   assert.equal(measureExports([source], { kind: "generate" }).emptyCount, 1);
 });

@@ -147,10 +147,10 @@ test("limits: averages and percentiles, latencies at most and rates at least", (
   assert.equal(judge("output_token_throughput_per_user", 41).split(" ")[0], "false");
   assert.equal(judge("time_to_first_token", 9), "false time_to_first_token.avg <= 9.00 ms: not measured");
   for (const [name, message] of [
-    ["latency", /latency can not be limited; there are request_latency/],
-    ["request_latency.p98", /p98 is no statistic; there are avg/],
-    ["request_latency.p99.x", /p99\.x is no statistic/],
-    ["toString", /can not be limited/],
+    ["latency", /latency cannot be limited; use one of request_latency/],
+    ["request_latency.p98", /p98 is not a statistic; use one of avg/],
+    ["request_latency.p99.x", /p99\.x is not a statistic/],
+    ["toString", /cannot be limited/],
   ] as const)
     assert.match(parseLimit(name, 1) as string, message);
 });

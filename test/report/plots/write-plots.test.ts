@@ -202,7 +202,7 @@ describe("files", () => {
       await writeFile(join(folder, "file"), "");
       await assert.rejects(
         writePlots(TEXT, SET, join(folder, "file", "plots"), ["html"]),
-        (error) => error instanceof RunError && error.kind === "output" && /file.plots/.test(error.message),
+        (error) => error instanceof RunError && error.code === "output" && /file.plots/.test(error.message),
       );
     }));
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wordingIo } from "../../../src/cli/setting-names.ts";
+import { inScenario, wordingIo } from "../../../src/cli/setting-names.ts";
 import { GpuTally } from "../../../src/measure/gpu-tally.ts";
 import { formatCount } from "../../../src/plan/units.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
@@ -15,7 +15,7 @@ import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
 function print(change: PlanChange, levels: readonly LevelResult[], rest: Partial<RunResult> = {}): string {
   const plan = makePlan(change);
   const sink = makeSink();
-  tell(createRampartConsole(plan, wordingIo("scenario", sink)), makeResult(plan, levels, rest));
+  tell(createRampartConsole(plan, wordingIo(inScenario, sink)), makeResult(plan, levels, rest));
   return sink.printed.out;
 }
 
@@ -95,7 +95,7 @@ test("a load that changes within its level has a time line, and requests that it
   assert.doesNotMatch(out, /overhead/);
   assert.match(out, /12 requests were due while 4 were outstanding, and were delayed by 1\.5 s at most$/m);
   assert.match(out, /^ *1\.0 s +7 +2 /m);
-  assert.match(out, /the measurement was over after 1 s, before the load was reached in the 2 s of its ramp$/m);
+  assert.match(out, /the measurement ended after 1 s, before the ramp of 2 s reached the load$/m);
   const reached = print({ ...asked, load: { ...steady, ramp: { fromPerSec: 5, overMs: 1000 } } }, [level]);
   assert.doesNotMatch(reached, /before the load was reached/);
   assert.doesNotMatch(print({ load: steady }, [level]), /^time +outstanding/m);
@@ -126,7 +126,7 @@ test("a run that ended early, failures and unstable levels are plain to see", ()
     out,
     /not stable: over windows 8 to 10 latency moved by 40 % \(1 ms, 1\.4 ms, 1\.1 ms\); 10 % is allowed/,
   );
-  assert.match(out, /it went up and down\. Raise stability\.window\./);
+  assert.match(out, /the values went up and down\. Raise stability\.window\./);
   assert.match(out, /^http 500 +4 +no luck$/m);
   assert.match(print({}, [makeLevel({ isLatencyUnstable: true })]), /only throughput is stable, .*; latency is not$/m);
 });

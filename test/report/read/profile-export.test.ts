@@ -106,7 +106,7 @@ test("the file is closed when reading ends early", () => {
 const faults: readonly (readonly [name: string, text: string, error: RegExp])[] = [
   ["an empty file", "", /^run\.json, byte 0: the file ends too early\./],
   ["no object", "[]", /^run\.json, byte 0: an object is missing\./],
-  ["another JSON file", '{"data":[]}', /^run\.json, byte 11: experiments are missing: this is no profile export/],
+  ["another JSON file", '{"data":[]}', /^run\.json, byte 11: experiments are missing: this is not a profile export/],
   [
     "a file without its end",
     EXPORT.slice(0, 200),

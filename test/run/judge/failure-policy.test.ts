@@ -28,7 +28,7 @@ for (const [kind, errorKind] of [
   test(`without patience the first '${kind}' failure ends the run as ${errorKind}`, () => {
     const { policy, signal } = makePolicy(0);
     policy.add({ kind, message: "why" }, 3);
-    assert.deepEqual([signal.error?.kind, signal.error?.message, signal.isStopped], [errorKind, "why", true]);
+    assert.deepEqual([signal.error?.code, signal.error?.message, signal.isStopped], [errorKind, "why", true]);
     assert.deepEqual(policy.laneErrors, [{ lane: 3, message: "why" }]);
   });
 }
@@ -80,7 +80,7 @@ test("failures that are counted only still end the run when the target is gone",
   const longAgo = nowNs() - 60e9;
   const silent = makePolicy(null, { lastSuccessNs: longAgo });
   for (let i = 0; i < 2; i++) silent.policy.add({ kind: "stalled", message: "no byte" }, 0);
-  assert.equal(silent.signal.error?.kind, "stalled");
+  assert.equal(silent.signal.error?.code, "stalled");
   const lively = makePolicy(null, { lastSuccessNs: nowNs() });
   lively.policy.add({ kind: "stalled", message: "no byte" }, 0);
   assert.equal(lively.signal.isStopped, false);
@@ -107,7 +107,7 @@ for (const { name, kind, losses, isAway } of [
         elapsedMs = (i * 6000) / (losses - 1);
         policy.add({ kind, message: "lost" }, i);
       }
-      assert.equal(signal.error?.kind, isAway ? "unreachable" : undefined);
+      assert.equal(signal.error?.code, isAway ? "unreachable" : undefined);
     } finally {
       performance.now = clock;
     }

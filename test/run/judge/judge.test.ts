@@ -94,7 +94,7 @@ const HTTP_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
     (response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<html><title>Welcome</title></html>"),
     /^an HTML page came in place of an answer: Welcome$/,
   ],
-  ["garbage", (response) => response.writeHead(200, JSON_TYPE).end("{this is not"), /^the answer is no JSON: \{this/],
+  ["garbage", (response) => response.writeHead(200, JSON_TYPE).end("{this is not"), /^the answer is not JSON: \{this/],
   ["an empty body", (response) => response.writeHead(200, JSON_TYPE).end(), /^the answer is empty$/],
   ["no content", (response) => response.writeHead(204).end(), /^the answer is empty$/],
   [
@@ -130,7 +130,7 @@ describe("an invalid HTTP response is a failed request", () => {
     const answer = HTTP_FAULTS[0]?.[1] ?? assert.fail();
     const { error } = await runKserve(answer, {}, "own", { failures: { maxRatio: 0 } });
     assert.deepEqual(
-      [error?.kind, error?.message],
+      [error?.code, error?.message],
       ["failed-request", "an HTML page came in place of an answer: Welcome"],
     );
   });
@@ -182,7 +182,7 @@ async function runGrpc(
 
 const GRPC_FAULTS: readonly (readonly [name: string, message: Uint8Array, said: RegExp])[] = [
   ["an empty message", new Uint8Array(0), /neither a model's name nor outputs$/],
-  ["text", encoder.encode("<html><head></head></html>"), /^the message is no ModelInferResponse: protobuf/],
+  ["text", encoder.encode("<html><head></head></html>"), /^the message is not a ModelInferResponse: protobuf/],
   ["an answer without data", encodeMessage(INFER_RESPONSE, { outputs: [OUTPUT] }), /^output 'OUT' has no data$/],
   [
     "data of another length, beyond what is read at once",
@@ -207,7 +207,7 @@ describe("an invalid gRPC message is a failed request", () => {
     [
       "an answer that is not wrapped",
       encodeMessage(INFER_RESPONSE, GOOD_PROTO),
-      /streams ModelInferResponse messages as they are/,
+      /streams bare ModelInferResponse messages/,
     ],
   ];
   for (const [name, message, said] of streamed)
@@ -247,7 +247,7 @@ const CHAT_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
   [
     "an event that is no JSON",
     (response) => response.writeHead(200, EVENTS).end("data: {no\n\n"),
-    /no JSON: data: \{no$/,
+    /not JSON: data: \{no$/,
   ],
   [
     "JSON of something else",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RunError, UserError } from "../../../src/plan/problem.ts";
+import { RunError, userError } from "../../../src/plan/problem.ts";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
 import { explainEnd, toRunError } from "../../../src/run/judge/run-error.ts";
 import { LevelError } from "../../../src/run/level/level.ts";
@@ -14,14 +14,14 @@ test("an end without a success names failures, if any, and always has its code",
     [{ failedCount: 3 }, "all 3 requests failed: "],
   ] as const) {
     const error = explainEnd(new LevelError(), { ...counts, ...change }, new FailureLog());
-    assert.deepEqual([error.kind, error.facts.code, error.message], ["failed-request", "no-valid-requests", message]);
+    assert.deepEqual([error.code, error.message], ["no-valid-requests", message]);
   }
 });
 
 test("other errors keep their message", () => {
   const refused = new RunError("refused", "no", "Look.");
   assert.equal(explainEnd(refused, counts, new FailureLog()), refused);
-  const wrong = toRunError(new UserError([{ path: "in.json", message: "is empty", hint: "Fill it." }]));
-  assert.deepEqual([wrong.kind, wrong.message], ["unsupported", "in.json: is empty. Fill it."]);
-  assert.deepEqual([toRunError(new Error("oops")).kind, toRunError("oops").message], ["internal", "oops"]);
+  const wrong = toRunError(userError("missing", "in.json", "is empty", "Fill it."));
+  assert.deepEqual([wrong.code, wrong.message], ["unsupported", "in.json: is empty. Fill it."]);
+  assert.deepEqual([toRunError(new Error("oops")).code, toRunError("oops").message], ["internal", "oops"]);
 });

@@ -76,7 +76,7 @@ const REFUSED: readonly (readonly [name: string, change: PlanChange, service: Pa
     "a fixed schedule of sequences",
     { load: { kind: "fixed-schedule" } },
     sequence,
-    /^a fixed schedule gives each entry/,
+    /^a fixed schedule sends each entry/,
   ],
 ];
 for (const [name, change, service, message] of REFUSED)

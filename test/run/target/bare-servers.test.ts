@@ -83,7 +83,7 @@ describe("a server without a configuration and statistics, over HTTP", () => {
     assert.equal(told.length, 3);
     assert.match(
       told.join(" "),
-      /does not tell the model's configuration.*no statistics.*sent, and asked for, as JSON/,
+      /does not report the model's configuration.*no statistics.*sent and requested as JSON/,
     );
     assert.equal(result.server, undefined);
   });
@@ -124,7 +124,7 @@ describe("a server without optional calls, over gRPC", () => {
   test("has neither configuration nor server metadata", LIMIT, async () => {
     const { result, told } = await runGrpc({});
     assert.deepEqual([result.completedCount, result.failedCount, result.error], [6, 0, undefined]);
-    assert.match(told.join(" "), /does not tell the model's configuration.*no statistics/);
+    assert.match(told.join(" "), /does not report the model's configuration.*no statistics/);
     assert.equal(told.length, 2);
   });
 

@@ -29,7 +29,7 @@ test("a server that cannot be asked is an error with its address", LIMIT, async 
   const port = await findDeadPort();
   await assert.rejects(probeModels(triton("http", port)), (error: unknown) => {
     assert.ok(error instanceof RunError);
-    assert.equal(error.kind, "unreachable");
+    assert.equal(error.code, "unreachable");
     assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port}`));
     return true;
   });

@@ -97,7 +97,7 @@ test("an unknown model is reported with the server's message", LIMIT, () =>
       setUp({ target: { ...target, model: "absent" } }, () => {}),
       (error: unknown) => {
         assert.ok(error instanceof RunError);
-        assert.deepEqual([error.kind, /^failed to get model metadata: /.test(error.message)], ["refused", true]);
+        assert.deepEqual([error.code, /^failed to get model metadata: /.test(error.message)], ["refused", true]);
         return true;
       },
     );
@@ -111,7 +111,7 @@ for (const protocol of ["http", "grpc"] as const)
       setUp({ target: { url, protocol, model: "m" } }, () => {}),
       (error: unknown) => {
         assert.ok(error instanceof RunError);
-        assert.equal(error.kind, "unreachable");
+        assert.equal(error.code, "unreachable");
         assert.ok(error.message.includes(url) && error.hint.includes(url), `${error.message} ${error.hint}`);
         return true;
       },

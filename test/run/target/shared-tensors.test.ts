@@ -116,7 +116,7 @@ test("a server that refuses leaves nothing behind", async () => {
   server.refusals.push(...new Array<RunError>(9).fill(new RunError("refused", "cannot open", "")));
   await assert.rejects(open(), (error: unknown) => {
     assert.ok(error instanceof RunError);
-    assert.match(error.hint, /sees the same memory/);
+    assert.match(error.hint, /with the same memory/);
     return true;
   });
   assert.equal(server.regions.size, 0);

@@ -58,7 +58,7 @@ describe("files of TLS", () => {
     [
       "an authority that is text",
       { caFile: textFile },
-      /text\.pem: is not a PEM file of certificates: no BEGIN CERTIFICATE/,
+      /text\.pem: is not a PEM file of certificates: it has no BEGIN CERTIFICATE/,
     ],
     ["an empty authority", { caFile: emptyFile }, /empty\.pem: is not a PEM file of certificates/],
     ["an authority of which one is broken", { caFile: brokenBundle }, /bundle\.pem: is not a PEM file of certificates/],
@@ -72,7 +72,7 @@ describe("files of TLS", () => {
     [
       "a certificate as key",
       { keyFile: clientCertFile },
-      /client\.pem: is not a PEM private key: no BEGIN PRIVATE KEY/,
+      /client\.pem: is not a PEM private key: it has no BEGIN PRIVATE KEY/,
     ],
     ["a key in DER", { keyFile: clientKeyDerFile }, /client\.pkcs8: is not a PEM private key: it is DER/],
     ["a key in PEM", { ...DER, keyFile: clientKeyFile }, /client\.key: is not a DER private key: it is PEM/],

@@ -31,16 +31,20 @@ test("a template makes one body, or one for each object of a list", async () => 
 
 const LINES: readonly (readonly [text: string, place: string, message: RegExp])[] = [
   ['{\n"a": {{ text|bogus }}\n}', "body.jinja, line 2", /Unknown StringValue filter: bogus/],
-  ['{\n"a": 1,\n{% if stream }\n}', "body.jinja, line 3", /is no template/],
-  ['{\n"a": {{ text. }}\n}', "body.jinja, line 2", /is no template/],
-  ["{\n\n{% for t in texts %}\n{{ t|tojson }}\n}", "body.jinja, line 3", /is no template: a tag is not closed/],
-  ["{% if stream %}\n1\n{% endfor %}", "body.jinja, line 3", /is no template/],
-  ['{"a": 1,\n"b": {{ nope|tojson }}}', "body.jinja, line 2", /uses 'nope', which there is not/],
+  ['{\n"a": 1,\n{% if stream }\n}', "body.jinja, line 3", /is not a valid template/],
+  ['{\n"a": {{ text. }}\n}', "body.jinja, line 2", /is not a valid template/],
+  [
+    "{\n\n{% for t in texts %}\n{{ t|tojson }}\n}",
+    "body.jinja, line 3",
+    /is not a valid template: a tag is not closed/,
+  ],
+  ["{% if stream %}\n1\n{% endfor %}", "body.jinja, line 3", /is not a valid template/],
+  ['{"a": 1,\n"b": {{ nope|tojson }}}', "body.jinja, line 2", /uses 'nope', which does not exist/],
   ['{"a": 1,\n"b": {{ text }},\n"c": 2}', "body.jinja, line 2", /does not make JSON/],
   ['{"a": [\n{% for t in texts %}\n{{ t|tojson }},\n{% endfor %}\n]}', "body.jinja, line 5", /does not make JSON/],
   ['{"a": [\n1,\n2', "body.jinja, line 3", /does not make JSON/],
   ['{{ raise_exception("boo") }}', "body.jinja, line 1", /fails: boo/],
-  ["{{ texts|tojson }}", "body.jinja", /makes no JSON object/],
+  ["{{ texts|tojson }}", "body.jinja", /makes neither a JSON object/],
 ];
 
 test("errors in a template are reported with their line", async () => {

@@ -65,7 +65,7 @@ test("a region that cannot be made is an error that names it, and nothing is lef
     () => memory.create(long, 4),
     (error) => {
       assert.ok(error instanceof RunError);
-      assert.equal(error.kind, "unsupported");
+      assert.equal(error.code, "unsupported");
       assert.ok(error.message.startsWith(`unable to allocate shared memory of 4 bytes for '${long}': `));
       return true;
     },

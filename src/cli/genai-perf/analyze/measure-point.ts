@@ -55,7 +55,7 @@ export async function measurePoint(
   try {
     profile = await runProfile(settings, given, io, folder, tokens);
   } catch (error) {
-    if (error instanceof RunError && error.kind === "interrupted") return { kind: "interrupted" };
+    if (error instanceof RunError && error.code === "interrupted") return { kind: "interrupted" };
     if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
     return { kind: "failed", parameters, reason: messageOf(error) };
   }

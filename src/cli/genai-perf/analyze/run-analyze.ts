@@ -1,6 +1,6 @@
 import { createLadder } from "../../../campaign/search.ts";
 import { runSweep, type SweepSearch } from "../../../campaign/sweep.ts";
-import { type Problem, UserError } from "../../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import { drawSweep } from "../../../report/genai-perf/plots.ts";
 import { formatPoint, type SweepSummary } from "../../../report/genai-perf/sweep/sweep.ts";
@@ -66,7 +66,7 @@ function toSearch({ analyze, rampart }: GenaiSettings): SweepSearch | undefined 
   for (const [name, value] of Object.entries(rampart.searchLimits)) {
     const limit = parseLimit(name, value);
     const hint = "Write for example request_latency.p99:300, or request_latency:300 for the average.";
-    if (typeof limit === "string") problems.push({ path: "--search-limits", message: limit, value: name, hint });
+    if (typeof limit === "string") problems.push(problem("invalid-value", "--search-limits", limit, hint, name));
     else limits.push(limit);
   }
   if (problems.length > 0) throw new UserError(problems);

@@ -3,7 +3,7 @@ import { findExports } from "../../../campaign/find-exports.ts";
 import { joinExports, type RunGap } from "../../../campaign/join-exports.ts";
 import { writeMergedExport } from "../../../campaign/merged-export.ts";
 import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
-import { type Problem, UserError } from "../../../plan/problem.ts";
+import { type Problem, problem, UserError, userError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { writeArtifacts } from "../../../report/genai-perf/files.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
@@ -47,7 +47,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
     const hint = "Give the exports of runs that measured something.";
-    throw new UserError([{ path: "--input-directory", message, value: settings.process.inputDir, hint }]);
+    throw userError("missing", "--input-directory", message, hint, settings.process.inputDir);
   }
   const folder = join(settings.output.artifactDir, nameFolder(merged));
   const { plots, ...files } = artifactFiles(folder, settings.output.profileExportFile);
@@ -73,11 +73,8 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
 
 /** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
 function noAnswers(path: string): Problem {
-  return {
-    path,
-    message: "holds no request that was answered",
-    hint: "Measure again on this host, or take its folder out.",
-  };
+  const hint = "Measure again on this host, or remove its folder.";
+  return problem("missing", path, "holds no request that was answered", hint);
 }
 
 /** Reports conditions that may be a mistake. */
@@ -164,9 +161,9 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
       if (one === other) return [];
       const hint =
         at === "tokenizer.name"
-          ? "Name the one that counts with --tokenizer."
-          : "Merge only runs of the same kind: take this folder out.";
-      return [{ path: files.report, message: `${what} is ${other}, and ${one} in ${first.files.report}`, hint }];
+          ? "Choose one with --tokenizer."
+          : "Merge only runs of the same kind: remove this folder.";
+      return [problem("conflict", files.report, `${what} is ${other}, but ${one} in ${first.files.report}`, hint)];
     }),
   );
   if (problems.length > 0) throw new UserError(problems);

@@ -1,6 +1,6 @@
 import { isMap, parseDocument } from "yaml";
 import type { HostFiles } from "../../../campaign/find-exports.ts";
-import { UserError } from "../../../plan/problem.ts";
+import { UserError, userError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
 import { parseTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
 import { openProfileExport, type ProfileExport } from "../../../report/read/profile-export.ts";
@@ -75,5 +75,5 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
 }
 
 function refuse(path: string, message: string): UserError {
-  return new UserError([{ path, message, hint: "Give the file as genai-perf or rampart wrote it." }]);
+  return userError("invalid-value", path, message, "Give the unchanged file that genai-perf or rampart wrote.");
 }

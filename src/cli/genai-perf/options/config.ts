@@ -51,7 +51,7 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
   const document = parseDocument(text, { lineCounter, version: "1.1", prettyErrors: false });
   for (const error of document.errors) {
     const { line, col } = lineCounter.linePos(error.pos[0]);
-    builder.fail(`${path}:${line}:${col}`, error.message.replace(/\.$/, ""), undefined, "Mend the YAML there.");
+    builder.fail(`${path}:${line}:${col}`, error.message.replace(/\.$/, ""), undefined, "Correct the YAML there.");
   }
   if (document.errors.length > 0 || !resolveAliases(builder, document, path)) return false;
   const placeOf: PlaceOf = (node) => {
@@ -117,7 +117,7 @@ function describeUnknownKey(
     key,
     entries.map((entry) => entry.key),
   );
-  const hint = near === undefined ? `There are ${namesOf(entries)}.` : `Did you mean ${near}?`;
+  const hint = near === undefined ? `The keys are ${namesOf(entries)}.` : `Did you mean ${near}?`;
   builder.fail(place, `User Config: ${key} is not a valid ${label} parameter`, undefined, hint);
 }
 

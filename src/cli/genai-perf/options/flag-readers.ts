@@ -59,7 +59,7 @@ export const readExtraInput: FlagReader = (builder, values, from) => {
     try {
       add(parseJson(text) as Record<string, unknown>);
     } catch {
-      fail("the value is no JSON object", "Write for example '{\"top_p\": 0.9}'.");
+      fail("the value is not a JSON object", "Write for example '{\"top_p\": 0.9}'.");
     }
     return;
   }

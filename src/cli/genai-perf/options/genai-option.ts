@@ -1,3 +1,4 @@
+import type { SettingPath as PlanSettingPath } from "../../../plan/setting-names.ts";
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
 import type { ValueAt } from "../../options/place.ts";
@@ -26,6 +27,8 @@ interface Entry
   readonly flagKind?: "integer";
   /** Path of the setting. Absent if the flag sets only a part of one. */
   readonly at?: SettingPath;
+  /** Path in the Plan of what it sets, as texts about a run name it. */
+  readonly setting?: PlanSettingPath;
   /** Default of the setting. Null stands for "not given". */
   readonly default?: unknown;
   /** Choices that Rampart adds. GenAI-Perf's usage and errors leave them out. */

@@ -7,6 +7,7 @@ import { inGroup, sets } from "./genai-option.ts";
 export const AUDIO_OPTIONS = inGroup("Audio Input", [
   {
     names: ["--audio-length-mean"],
+    setting: "inputs.audio.lengthS",
     key: "input.audio.length.mean",
     ...sets("decimal", "input.audio.lengthSec.mean", 0, { min: 0, unit: "seconds" }),
     help: "Mean length of made-up audio. Above 0, requests carry audio.",
@@ -25,18 +26,21 @@ export const AUDIO_OPTIONS = inGroup("Audio Input", [
   },
   {
     names: ["--audio-depths"],
+    setting: "inputs.audio.depthsBits",
     key: "input.audio.depths",
     ...sets("integers", "input.audio.depthsBits", [16], { min: 1, unit: "bits" }),
     help: "Sample depths; one is drawn for each clip.",
   },
   {
     names: ["--audio-sample-rates"],
+    setting: "inputs.audio.sampleRatesHz",
     key: "input.audio.sample_rates",
     ...sets("decimals", "input.audio.sampleRatesKhz", [16], { min: 1, unit: "kHz" }),
     help: "Sample rates; one is drawn for each clip.",
   },
   {
     names: ["--audio-num-channels"],
+    setting: "inputs.audio.channelCount",
     key: "input.audio.num_channels",
     ...sets("integer", "input.audio.channels", 1, { choices: [1, 2] }),
     help: "1 for mono, 2 for stereo.",
@@ -127,6 +131,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   },
   {
     names: ["--input-file"],
+    setting: "inputs.data",
     key: "input.file",
     ...sets("file", "input.file", ""),
     defaultText: "prompts are made up",
@@ -134,6 +139,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   },
   {
     names: ["--num-dataset-entries", "--num-prompts"],
+    setting: "inputs.count",
     key: "input.num_dataset_entries",
     ...sets("positive", "input.datasetEntries", 100, { min: 1 }),
     help: "How many different requests to make; they are sent over and over.",
@@ -196,6 +202,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   },
   {
     names: ["--warmup-request-count", "--num-warmup-requests"],
+    setting: "measurement.warmupRequests",
     key: "perf_analyzer.warmup_request_count",
     ...sets("integer", "perfAnalyzer.warmupRequests", 0, { min: 0 }),
     help: "Requests sent before the measured ones.",
@@ -212,6 +219,7 @@ export const SESSION_OPTIONS = inGroup("Session", [
   },
   {
     names: ["--session-concurrency"],
+    setting: "load.concurrency",
     kind: "integer",
     defaultText: "no sessions",
     help: "Conversations at the same time: each is held once, its turns with all that was said before. Wins over --concurrency and --request-rate.",

@@ -24,7 +24,7 @@ export function readLoad(builder: SettingsBuilder, last: LastFlag): void {
     if (loadOf(kind).number === undefined) {
       if (["true", "1", "yes"].includes(text)) builder.store("perfAnalyzer.stimulus", { kind }, from);
       else if (!["false", "0", "no"].includes(text))
-        builder.fail(from.place, "is true or false", text, `Write ${flagOf(kind)} alone.`);
+        builder.fail(from.place, "must be true or false", text, `Write ${flagOf(kind)} alone.`);
     } else if (Number(text) > 0) builder.store("perfAnalyzer.stimulus", { kind, value: Number(text) }, from);
     else builder.fail(from.place, `the load must be above 0`, String(found.value), "Leave it out, or give more.");
     return;

@@ -125,6 +125,7 @@ export const OWN_OPTIONS = inGroup("Rampart", [
   },
   {
     names: ["--input-format", "--custom-dataset-type"],
+    setting: "inputs.format",
     key: "rampart.input_format",
     ...sets("text", "rampart.inputFormat", "auto", {
       choices: ["auto", "jsonl", "payload", "sharegpt", "azure", "burstgpt"],
@@ -139,18 +140,21 @@ export const OWN_OPTIONS = inGroup("Rampart", [
   },
   {
     names: ["--max-failure-ratio", "--failed-request-threshold"],
+    setting: "failures.maxRatio",
     key: "rampart.max_failure_ratio",
     ...sets("decimal", "rampart.maxFailureRatio", 1, { min: 0, max: 1 }),
     help: "Share of requests that may fail, 0 to 1; with more of them the exit code is 1.",
   },
   {
     names: ["--stall-timeout"],
+    setting: "client.stallTimeoutMs",
     key: "rampart.stall_timeout",
     ...sets("decimal", "rampart.stallTimeoutSec", 60, { min: 0.001, unit: "seconds" }),
     help: "A request without a byte for this long has failed.",
   },
   {
     names: ["--request-timeout", "--request-timeout-seconds"],
+    setting: "client.requestTimeoutMs",
     key: "rampart.request_timeout",
     ...sets("decimal", "rampart.requestTimeoutSec", null, { min: 0.001, unit: "seconds" }),
     help: "A request without its complete response for this long has failed, however often bytes arrive.",
@@ -168,6 +172,7 @@ export const OWN_OPTIONS = inGroup("Rampart", [
   PLOT_FORMATS,
   {
     names: ["--records-file"],
+    setting: "outputs.files.records",
     key: "rampart.records_file",
     ...sets("path", "rampart.recordsFile", ""),
     help: "JSONL file with one line per request, failed ones included.",

@@ -1,5 +1,5 @@
 import { nearestName } from "../../../plan/nearest-name.ts";
-import type { Problem } from "../../../plan/problem.ts";
+import { type Problem, problem } from "../../../plan/problem.ts";
 import { checkGiven, type GivenOption, parseArgparse } from "../../options/argparse.ts";
 import type { GenaiFlag } from "./genai-option.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
@@ -77,23 +77,18 @@ function usage(
 /** Examples in GenAI-Perf's documentation still use it. */
 function explainServiceKind(argument: string): string | undefined {
   if (argument.split("=")[0] !== "--service-kind") return undefined;
-  return "Leave --service-kind out, as since GenAI-Perf 0.0.16: --endpoint-type says it.";
+  return "Leave --service-kind out: since GenAI-Perf 0.0.16, --endpoint-type replaces it.";
 }
 
 function missingSubcommand(): Problem {
-  return {
-    path: "genai-perf",
-    message: "the following arguments are required: subcommand",
-    hint: `Give one of ${SUBCOMMANDS.join(", ")}.`,
-  };
+  const message = "the following arguments are required: subcommand";
+  return problem("missing", "genai-perf", message, `Give one of ${SUBCOMMANDS.join(", ")}.`);
 }
 
 function unknownSubcommand(name: string): Problem {
   const near = nearestName(name, SUBCOMMANDS);
   const choices = SUBCOMMANDS.map((choice) => `'${choice}'`).join(", ");
-  return {
-    path: "subcommand",
-    message: `argument subcommand: invalid choice: '${name}' (choose from ${choices})`,
-    hint: near === undefined ? "See genai-perf --help." : `Did you mean ${near}?`,
-  };
+  const message = `argument subcommand: invalid choice: '${name}' (choose from ${choices})`;
+  const hint = near === undefined ? "See genai-perf --help." : `Did you mean ${near}?`;
+  return problem("unknown-name", "subcommand", message, hint);
 }

@@ -51,12 +51,14 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
   },
   {
     names: ["--streaming"],
+    setting: "target.isStreaming",
     key: "endpoint.streaming",
     ...sets("boolean", "endpoint.isStreaming", false),
     help: "Ask for responses token by token. Needed for the token metrics.",
   },
   {
     names: ["-u", "--url"],
+    setting: "target.url",
     key: "endpoint.url",
     ...sets("text", "endpoint.url", "localhost:8001"),
     help: "The server.",
@@ -76,12 +78,14 @@ export const OTHER_OPTIONS = inGroup("Other", [
 export const OUTPUT_OPTIONS = inGroup("Output", [
   {
     names: ["--artifact-dir"],
+    setting: "outputs.folder",
     key: "output.artifact_directory",
     ...sets("path", "output.artifactDir", "artifacts"),
     help: "Folder for all results; left out, a folder in ./artifacts named after model, endpoint and load.",
   },
   {
     names: ["--checkpoint-dir"],
+    setting: "checkpoint.folder",
     key: "output.checkpoint_directory",
     ...sets("path", "output.checkpointDir", "checkpoint"),
     help: "Folder for what --enable-checkpointing keeps.",
@@ -100,6 +104,7 @@ export const OUTPUT_OPTIONS = inGroup("Output", [
   },
   {
     names: ["--profile-export-file"],
+    setting: "outputs.files.profileExport",
     key: "output.profile_export_file",
     ...sets("path", "output.profileExportFile", "profile_export.json"),
     help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_genai_perf_rampart.json with all metrics and counts.",
@@ -117,6 +122,7 @@ export const PROFILING_OPTIONS = inGroup("Profiling", [
   },
   {
     names: ["--measurement-interval", "-p"],
+    setting: "measurement.mode.windowMs",
     kind: "integer",
     excludes: "measurement",
     unit: "milliseconds",
@@ -147,6 +153,7 @@ export const PROFILING_OPTIONS = inGroup("Profiling", [
   },
   {
     names: ["-s", "--stability-percentage"],
+    setting: "measurement.mode.stabilityPct",
     key: "perf_analyzer.stability_percentage",
     ...sets("decimal", "perfAnalyzer.stabilityPct", 999, { min: 1, max: 999, unit: "percent" }),
     help: "How far throughput and latency of three windows may lie apart; 999 takes any three.",
@@ -157,6 +164,7 @@ export const PROFILING_OPTIONS = inGroup("Profiling", [
 export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
   {
     names: ["--tokenizer"],
+    setting: "inputs.tokenizer",
     key: "tokenizer.name",
     ...sets("text", "tokenizer.name", ""),
     note: "By default this is the model's name",
@@ -173,7 +181,7 @@ export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
     names: ["--tokenizer-trust-remote-code"],
     key: "tokenizer.trust_remote_code",
     ...sets("boolean", "tokenizer.isTrustingRemoteCode", false),
-    help: "Refused: Rampart runs no program that a tokenizer brings. Give a folder with tokenizer.json instead.",
+    help: "Refused: Rampart does not run code that comes with a tokenizer. Give a folder with tokenizer.json instead.",
   },
 ]);
 
@@ -216,6 +224,7 @@ export const ANALYZE_OPTIONS = inGroup("Analyze", [
 export const PROCESS_OPTIONS = inGroup("Process Export Files", [
   {
     names: ["--input-directory", "-d"],
+    setting: "merge.folder",
     key: "process.input_path",
     value: "INPUT_PATH",
     count: "single",

@@ -1,4 +1,4 @@
-import type { Problem } from "../../../plan/problem.ts";
+import { type Problem, problem } from "../../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../../options/argparse.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { liftLoad } from "../lift-load.ts";
@@ -58,7 +58,7 @@ export function readSettings(command: GivenCommand): SettingsResult {
       const value = readWord(option, word);
       if (typeof value === "object") {
         const message = `argument ${spellingsOf(option)}: ${value.message}`;
-        usage.push({ path: typed, message, value: word, hint: value.hint });
+        usage.push(problem("invalid-value", typed, message, value.hint, word));
         return [];
       }
       read.push(value);

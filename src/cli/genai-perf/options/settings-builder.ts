@@ -1,5 +1,5 @@
 import { nearestName } from "../../../plan/nearest-name.ts";
-import type { Problem } from "../../../plan/problem.ts";
+import { type Problem, problem } from "../../../plan/problem.ts";
 import { putValue } from "../../options/place.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 
@@ -49,7 +49,7 @@ export class SettingsBuilder {
   }
 
   fail(path: string, message: string, value: string | undefined, hint: string): void {
-    this.problems.push({ path, message, hint, ...(value === undefined ? {} : { value }) });
+    this.problems.push(problem("invalid-value", path, message, hint, value));
   }
 }
 
@@ -61,16 +61,13 @@ function checkValue(limits: ValueLimits, value: unknown, path: string): Problem 
     if (typeof item === "number" && (item > max || item < min)) {
       const message = `User Config: ${item} exceeds ${item > max ? "upper" : "lower"} bounds (${formatBounds(limits)})`;
       const hint = item > max ? `Give ${max} or less.` : `Give ${min} or more.`;
-      return { path, message, value: String(item), hint };
+      return problem("invalid-value", path, message, hint, String(item));
     }
     if (all === undefined || typeof item === "object" || all.includes(item)) continue;
     const near = nearestName(String(item), all.map(String));
-    return {
-      path,
-      message: `User Config: ${item} not in list of choices: [${listChoices(all)}]`,
-      value: String(item),
-      hint: near === undefined ? `Give one of ${all.join(", ")}.` : `Did you mean ${near}?`,
-    };
+    const message = `User Config: ${item} not in list of choices: [${listChoices(all)}]`;
+    const hint = near === undefined ? `Give one of ${all.join(", ")}.` : `Did you mean ${near}?`;
+    return problem("invalid-value", path, message, hint, String(item));
   }
   return undefined;
 }

@@ -59,7 +59,7 @@ export function readSweep(builder: SettingsBuilder, last: LastFlag, isNeeded: bo
   const given = list ?? last("--sweep-range");
   if (typeFlag === undefined) {
     const hint = "Add for example --sweep-type concurrency --sweep-range 1:64.";
-    if (isNeeded || given !== undefined) builder.fail("--sweep-type", "nothing says what to vary", undefined, hint);
+    if (isNeeded || given !== undefined) builder.fail("--sweep-type", "no parameter to vary is given", undefined, hint);
     return;
   }
   const type = SWEEP_TYPES[String(typeFlag.value)];
@@ -86,7 +86,7 @@ export function readSweeps(
     const place = placeOf(key as Node);
     if (type === undefined) {
       const types = Object.keys(SWEEP_TYPES).join(", ");
-      builder.fail(place, `User Config: ${name} is not a valid analyze parameter`, undefined, `There are ${types}.`);
+      builder.fail(place, `User Config: ${name} is not a valid analyze parameter`, undefined, `Use one of ${types}.`);
       continue;
     }
     const sweep = readOneSweep(type, (value as Node | null)?.toJSON() ?? {});

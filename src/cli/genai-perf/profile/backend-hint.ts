@@ -1,5 +1,5 @@
 import type { Plan } from "../../../plan/plan.ts";
-import { type Problem, UserError } from "../../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/target/probe.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -34,12 +34,12 @@ export async function explainBackend(
   const inputs = model.inputs.map(({ name }) => name);
   const right = backendOf(inputs);
   if (right === endpoint.backend) return error;
-  const message = `the model ${model.name} takes ${inputs.join(", ")}, and not what --backend ${endpoint.backend} sends`;
+  const message = `the model ${model.name} takes ${inputs.join(", ")}, which is not what --backend ${endpoint.backend} sends`;
   const hint =
     right === undefined
       ? `Its backend is neither ${BACKENDS.join(" nor ")}: measure it with rampart perf_analyzer.`
       : `Give --backend ${right}.`;
-  return new UserError([{ path: "--backend", message, hint } satisfies Problem]);
+  return new UserError([problem("mismatch", "--backend", message, hint) satisfies Problem]);
 }
 
 function isAboutInputs(error: unknown, inputsFile: string): boolean {

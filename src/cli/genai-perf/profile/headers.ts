@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -20,26 +20,18 @@ export function headersOf(
   const headers = input.headers.flatMap((text): Header[] => {
     const colon = text.indexOf(":");
     if (colon > 0) return [[text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
-    problems.push({ path: "--header", message: "is no header", value: text, hint: "Write Name:Value." });
+    problems.push(problem("invalid-value", "--header", "is not a header", "Write Name:Value.", text));
     return [];
   });
   registerHeaders(headers);
   if (rampart.apiKeyEnv !== "") {
     const read = readApiKey(rampart.apiKeyEnv, env);
     const name = keyHeader ?? "Authorization";
-    if (hasHeader(name))
-      problems.push({
-        path: "--header",
-        message: `--header and --api-key-env both give ${name}`,
-        hint: "Leave one of them out: servers take either.",
-      });
-    else if ("key" in read) headers.push([name, name === keyHeader ? read.key : `Bearer ${read.key}`]);
-    else
-      problems.push({
-        path: "--api-key-env",
-        message: read.problem,
-        hint: `Set it: export ${rampart.apiKeyEnv}=…`,
-      });
+    if (hasHeader(name)) {
+      const message = `--header and --api-key-env both give ${name}`;
+      problems.push(problem("conflict", "--header", message, "Leave one of them out: servers take either."));
+    } else if ("key" in read) headers.push([name, name === keyHeader ? read.key : `Bearer ${read.key}`]);
+    else problems.push(problem("missing", "--api-key-env", read.problem, `Set it: export ${rampart.apiKeyEnv}=…`));
   }
   headers.push(...required.filter(([name]) => !hasHeader(name)));
   if (problems.length > 0) throw new UserError(problems);

@@ -1,4 +1,4 @@
-import { UserError } from "../../../plan/problem.ts";
+import { type UserError, userError } from "../../../plan/problem.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -34,9 +34,9 @@ export class LoadCheck {
     const what = sessionId === undefined ? "a delay" : "a session";
     throw this.refuse(
       "--input-file",
-      `request ${position + 1} has ${what}, which ${followsTimes ? "a fixed schedule does not hold" : "only --session-concurrency holds"}`,
+      `request ${position + 1} has ${what}, which ${followsTimes ? "a fixed schedule does not support" : "only --session-concurrency supports"}`,
       followsTimes
-        ? "Leave out session_id and delay, or hold the sessions with --session-concurrency instead of --fixed-schedule."
+        ? "Leave out session_id and delay, or use --session-concurrency instead of --fixed-schedule."
         : "Add --session-concurrency N, or leave out session_id and delay.",
     );
   }
@@ -56,10 +56,10 @@ export class LoadCheck {
   /** Describes what the load ignores in the requests, in sentences without a full stop. */
   notes(): string[] {
     if (!this.hasTimes || loadOf(this.stimulus.kind).followsTimes) return [];
-    return ["the requests' timestamps are not followed: only --fixed-schedule does that"];
+    return ["the requests have timestamps, which only --fixed-schedule follows"];
   }
 
   private refuse(path: string, message: string, hint: string): UserError {
-    return new UserError([{ path, message, ...(this.file === "" ? {} : { value: this.file }), hint }]);
+    return userError("mismatch", path, message, hint, this.file === "" ? undefined : this.file);
   }
 }

@@ -1,4 +1,4 @@
-import { UserError, unreadable } from "../../../plan/problem.ts";
+import { unreadable, userError } from "../../../plan/problem.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import { deriveSeed } from "../../../runtime/random.ts";
 import { compactJson, formatJson } from "../../../service/json-text.ts";
@@ -65,15 +65,10 @@ function findTemplate(value: string, file: string | undefined): TemplateSource {
   const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
   if (named !== undefined) return { text: named, name: value };
   if (file === undefined && /\{[{%]/.test(value)) return { text: value, name: "--extra-inputs payload_template" };
-  if (file === undefined)
-    throw new UserError([
-      {
-        path: "--extra-inputs payload_template",
-        message: `Template file not found: ${value}`,
-        value,
-        hint: `Give an existing file, one of ${Object.keys(NAMED_TEMPLATES).join(", ")}, or a text with {{ text|tojson }}.`,
-      },
-    ]);
+  if (file === undefined) {
+    const hint = `Give an existing file, one of ${Object.keys(NAMED_TEMPLATES).join(", ")}, or a text with {{ text|tojson }}.`;
+    throw userError("unreadable", "--extra-inputs payload_template", `Template file not found: ${value}`, hint, value);
+  }
   try {
     return { text: fileSystem().readFileSync(value, "utf8"), name: value };
   } catch (error) {

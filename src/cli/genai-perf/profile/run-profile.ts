@@ -12,6 +12,7 @@ import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { inGenaiPerf } from "../setting-names.ts";
 import { withTokens } from "./answer-rules.ts";
 import { explainBackend } from "./backend-hint.ts";
 import { checkOutputs } from "./check-outputs.ts";
@@ -112,7 +113,7 @@ async function measureRun({ settings, folder, io }: ProfileParts, { plan, work, 
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
   const { result: run, outputError } = await executePlan(plan, io, {
-    door: "genai-perf",
+    door: inGenaiPerf,
     onInterrupt,
     meter: work.link,
     held,

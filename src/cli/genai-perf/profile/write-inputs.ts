@@ -6,7 +6,7 @@ import { toPayload } from "../../../inputs/payload-entry.ts";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
-import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import { messageOf, RunError, type UserError, userError } from "../../../plan/problem.ts";
 import { OutputFile } from "../../../report/output-file.ts";
 import { formatInputsFile, type MetadataOrder, toRecord } from "../../../service/openai/inputs-file.ts";
 import type { Payload } from "../../../service/openai/payload.ts";
@@ -73,11 +73,8 @@ export async function writeInputs(
     file?.discard();
     if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw new RunError(
-      "output",
-      `${path} cannot be written: ${messageOf(error)}`,
-      "Give another folder with --artifact-dir.",
-    );
+    const message = `${path} cannot be written: ${messageOf(error)}`;
+    throw new RunError("output", message, "Give another folder with --artifact-dir.");
   }
   return { path, held, entryCount: payloads.count(), notes: payloads.notes() };
 }
@@ -125,9 +122,9 @@ async function removeEmpty(folder: string, made: string): Promise<void> {
 }
 
 function noPlace(lost: string, { endpoint, input }: GenaiSettings): UserError {
-  const message = `has ${lost}, for which requests of the endpoint type ${endpoint.type} have no place`;
+  const message = `has ${lost}, which requests of the endpoint type ${endpoint.type} cannot carry`;
   const hint = `Use --endpoint-type multimodal, or a file without ${lost}.`;
-  return new UserError([{ path: "--input-file", message, value: input.file, hint }]);
+  return userError("missing", "--input-file", message, hint, input.file);
 }
 
 /** Result of a check without writing. */
@@ -149,7 +146,7 @@ export async function checkInputs(task: WriteTask, tokenizer: Tokenizer | undefi
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
   const path = part.startMs === null ? "--fixed-schedule-end-offset" : "--fixed-schedule-start-offset";
   const message = `no entry is due ${describePart(part)}, of ${entryCount} in the file`;
-  return new UserError([{ path, message, hint: "Give a part of the schedule that has entries." }]);
+  return userError("mismatch", path, message, "Give a part of the schedule that has entries.");
 }
 
 function countPayloads(

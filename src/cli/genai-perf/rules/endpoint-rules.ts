@@ -58,7 +58,7 @@ function isAddress(url: string): boolean {
 
 function explainMetrics(url: string): string[] {
   if (parseMetricsUrl(url) !== undefined) return [];
-  return [`${url.replace(/\/\/[^/]*@/, "//<hidden>@")} is no http or https URL without a name and password`];
+  return [`${url.replace(/\/\/[^/]*@/, "//<hidden>@")} must be an http or https URL without a user name and password`];
 }
 
 /** Checks like GenAI-Perf, which does so only for Triton: requires a port, and `/metrics` in the path. */

@@ -5,6 +5,7 @@ import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
+import { inGenaiPerf } from "../setting-names.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** The images, audio and batches that each endpoint type supports. */
@@ -51,7 +52,7 @@ function checkImages(rules: RuleSet): void {
     const at = image.widthPx.mean > 0 ? "input.image.widthPx.mean" : "input.image.heightPx.mean";
     refuse(rules, at, "an image has a width and a height", hint);
   } else {
-    const message = "says how made-up images are, and none are made up";
+    const message = "describes made-up images, and there are none";
     for (const at of ["input.image.widthPx.stddev", "input.image.heightPx.stddev", "input.image.format"] as const)
       if (rules.isChosen(at)) refuse(rules, at, message, hint);
     if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings))
@@ -71,12 +72,12 @@ function checkSounds(rules: RuleSet): void {
   const { audio } = rules.settings.input;
   if (hasMadeUpAudio(rules.settings)) {
     const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
-    rules.problems.push(...problems.map((problem) => wordProblem("genai-perf", problem)));
+    rules.problems.push(...problems.map((problem) => wordProblem(inGenaiPerf, problem)));
     checkTypes(rules, "input.audio.lengthSec.mean", "sounds", "takesSounds");
   } else
     for (const at of AUDIO_DETAILS)
       if (rules.isChosen(at))
-        refuse(rules, at, "says how made-up sounds are, and none are made up", "Add --audio-length-mean.");
+        refuse(rules, at, "describes made-up audio, and there is none", "Add --audio-length-mean.");
 }
 
 /** Converts the flags' units to those of the audio generator. */
@@ -96,9 +97,9 @@ function checkTypes(rules: RuleSet, at: SettingPath, what: string, takes: Takes)
     refuse(rules, at, `requests of the endpoint type ${endpoint.type} have no ${what}`, hint);
   }
   if (!hasMadeUpPrompts(rules.settings))
-    refuse(rules, at, `${what} are only made up beside made-up prompts`, "Leave it out, or --input-file.");
+    refuse(rules, at, `${what} are only made up beside made-up prompts`, "Leave out this option or --input-file.");
   if (input.sessions.count > 0)
-    refuse(rules, at, `made-up sessions have no ${what}`, "Leave it out, or --num-sessions.");
+    refuse(rules, at, `made-up sessions have no ${what}`, "Leave out this option or --num-sessions.");
 }
 
 function checkBatches(rules: RuleSet): void {

@@ -12,7 +12,7 @@ export function checkOwn(rules: RuleSet): void {
   rules.refuse(
     isDryRun && searchLimits !== null,
     "rampart.isDryRun",
-    "--dry-run cannot tell what a search will measure, which depends on the server",
+    "--dry-run cannot predict what a search will measure, which depends on the server",
     "Leave out --search-limits to see the plans of the whole sweep.",
   );
   rules.refuse(
@@ -68,7 +68,7 @@ function checkRecordsFile(rules: RuleSet): void {
   const flag = nameOf(at);
   if (rampart.recordsFile === "") return;
   const hint = "Leave it out: each run's profile_export.json has its requests.";
-  rules.refuse(subcommand === "analyze", at, `${flag} is the file of one run, and a sweep has many`, hint);
+  rules.refuse(subcommand === "analyze", at, `${flag} is the file of one run, and a sweep has many runs`, hint);
   for (const { message, hint, value } of checkOutputFiles([[flag, rampart.recordsFile]]))
     rules.refuse(true, at, `${value} ${message}`, hint);
 }

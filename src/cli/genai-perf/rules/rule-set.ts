@@ -1,4 +1,4 @@
-import type { Problem } from "../../../plan/problem.ts";
+import { type Problem, problem } from "../../../plan/problem.ts";
 import { isDefault } from "../options/defaults.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -30,7 +30,7 @@ export class RuleSet {
 
   /** Reports a problem with a setting if a rule is broken. */
   refuse(isBroken: boolean, at: SettingPath, message: string, hint: string): void {
-    if (isBroken) this.problems.push({ path: this.placeOf(at), message, hint });
+    if (isBroken) this.problems.push(problem("conflict", this.placeOf(at), message, hint));
   }
 
   /** Reports a setting that requires another one. @param needed the flag to add */

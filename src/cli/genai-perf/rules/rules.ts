@@ -52,7 +52,7 @@ function checkTokens(rules: RuleSet): void {
   rules.refuse(
     settings.tokenizer.isTrustingRemoteCode,
     "tokenizer.isTrustingRemoteCode",
-    "programs that a tokenizer brings are not run",
+    "code that comes with a tokenizer is not run",
     "Give --tokenizer a folder with tokenizer.json; the tokenizers library can save one.",
   );
 }
@@ -83,7 +83,7 @@ function checkInput(rules: RuleSet): void {
     rules.refuse(
       !header.includes(":"),
       "input.headers",
-      `a header without a colon`,
+      "a header needs a colon",
       "Write Name:Value, for example X-Team:search.",
     );
 }

@@ -19,11 +19,11 @@ export function checkSessions(rules: RuleSet): void {
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
     rules.refuse(isBroken, "perfAnalyzer.stimulus", message, hint);
   const files = "--input-file payload:FILE with a session_id in each line, or conversations:FILE";
-  refuse(isMadeUp && count === 0, "there are no sessions to hold", `Add --num-sessions, or ${files}.`);
+  refuse(isMadeUp && count === 0, "there are no sessions", `Add --num-sessions, or ${files}.`);
   refuse(
     !isMadeUp && !hasSessionsIn(rules.settings),
     `there are no sessions in ${input.file}`,
-    `Give ${files}; or leave --input-file out, and --num-sessions are made up.`,
+    `Give ${files}; or leave out --input-file, so that --num-sessions are made up.`,
   );
   refuse(
     isMadeUp && count > 0 && count < value,

@@ -24,11 +24,11 @@ export function checkSweep(rules: RuleSet): void {
     "concurrency and request_rate are both the load, of which there is one",
     "Vary one of them.",
   );
-  refuse(new Set(types).size < types.length, "something is varied twice", "Name each parameter once.");
+  refuse(new Set(types).size < types.length, "a parameter is varied twice", "Name each parameter once.");
   const isMadeUp = hasMadeUpPrompts(rules.settings);
   refuse(
     types.includes("input_sequence_length") && !isMadeUp,
-    "input_sequence_length is the length of made-up prompts, and the input file brings its own",
+    "input_sequence_length is the length of made-up prompts, and the input file has its own",
     "Leave out --input-file, or vary something else.",
   );
   refuse(
@@ -38,13 +38,13 @@ export function checkSweep(rules: RuleSet): void {
   );
   refuse(
     types.includes("num_dataset_entries") && !isMadeUp,
-    "num_dataset_entries counts made-up prompts, and the input file brings its own",
+    "num_dataset_entries counts made-up prompts, and the input file has its own",
     "Leave out --input-file, or vary something else.",
   );
   refuse(
     types.includes("runtime_batch_size") && !BATCHED.includes(formatOf(endpoint)?.answer ?? "chat"),
     `requests of type ${endpoint.type} hold one prompt: there is no batch to vary`,
-    "Batches go with completions, embeddings, nvclip, rankings and image_retrieval.",
+    "Batches work with completions, embeddings, nvclip, rankings and image_retrieval.",
   );
   checkCounts(rules);
   checkSearch(rules);

@@ -43,7 +43,7 @@ export function warnTogether(rules: RuleSet): void {
   const swept = settings.subcommand === "analyze" ? findLoadSweep(settings.analyze.sweeps)?.type : undefined;
   warn(
     swept !== undefined && !isDefault(settings, "perfAnalyzer.stimulus"),
-    `The sweep's ${swept} takes the place of the load that was given beside it.`,
+    `The sweep's ${swept} replaces the load that was also given.`,
   );
   warn(
     given.has("output.checkpointDir") && !isDefault(settings, "output.checkpointDir") && !output.isCheckpointing,
@@ -74,7 +74,7 @@ function warnOfLengths(rules: RuleSet): void {
     );
   if (outputTokens.mean === 0 && !isTokenless(endpoint))
     rules.warnings.push(
-      `${rules.placeOf("input.outputTokens.mean")} 0: answers of one token are asked for, the fewest there are, as the original does.`,
+      `${rules.placeOf("input.outputTokens.mean")} 0: requests ask for one token, the minimum, as with GenAI-Perf.`,
     );
 }
 

@@ -11,7 +11,6 @@ export const DEPRECATED: readonly UngroupedOption[] = [
   {
     names: ["-t"],
     value: "N",
-    unit: "requests",
     help: `START of ${RANGE}.`,
     read: (settings, _text, reader) => {
       const start = readEnd(settings, reader);
@@ -23,7 +22,6 @@ export const DEPRECATED: readonly UngroupedOption[] = [
   {
     names: ["-c"],
     value: "N",
-    unit: "requests",
     help: `END of ${RANGE}.`,
     read: (settings, _text, reader) => {
       const end = readEnd(settings, reader);

@@ -1,4 +1,5 @@
 import type { Plan, TargetPlan } from "../../../plan/plan.ts";
+import { problem } from "../../../plan/problem.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { giveOneOf, on, text } from "./readers.ts";
@@ -65,7 +66,8 @@ function readServiceKind(reader: ValueReader): (typeof SERVICE_KINDS)[number] | 
   const hint = giveOneOf(SERVICE_KINDS);
   const message = `--service-kind ${reader.text} is not supported yet`;
   // Leave out the value, which the message contains.
-  if (LATER_KINDS.includes(reader.text)) reader.findings.problems.push({ path: reader.name, message, hint });
+  if (LATER_KINDS.includes(reader.text))
+    reader.findings.problems.push(problem("unsupported", reader.name, message, hint));
   else if (kind === undefined) reader.fail(`Unsupported type provided: '${reader.text}'.`, hint);
   return kind;
 }

@@ -15,6 +15,7 @@ export const INPUT: readonly UngroupedOption[] = [
   }),
   option("inputData", {
     names: ["--input-data"],
+    setting: "inputs.data",
     value: "random|zero|PATH",
     defaultText: "random",
     isRepeatable: true,

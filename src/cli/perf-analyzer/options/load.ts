@@ -13,9 +13,8 @@ export const LOAD: readonly UngroupedOption[] = [
   option("concurrency", {
     names: ["--concurrency-range"],
     value: "START[:END[:STEP]]",
-    unit: "requests",
     defaultText: "1",
-    help: "Concurrency levels to measure. END 0: rise until --latency-threshold is met.",
+    help: "Concurrency levels to measure: numbers of requests in flight. END 0: rise until --latency-threshold is met.",
     parse: readConcurrency,
     of: ({ load }) => ("overMs" in load ? { start: Math.max(load.start, load.end) } : levelsOf(load, "concurrency")),
     format: formatRange,
@@ -61,7 +60,6 @@ export const LOAD: readonly UngroupedOption[] = [
   option("periodic", {
     names: ["--periodic-concurrency-range"],
     value: "START:END[:STEP]",
-    unit: "requests",
     help: "Send START requests over streams, then STEP more (default 1) each time all requests of the last group have --request-period responses, until END are sent. Needs --profile-export-file.",
     parse: readPeriodicRange,
     of: ({ load }) => ("periodResponses" in load ? load : undefined),
@@ -69,16 +67,16 @@ export const LOAD: readonly UngroupedOption[] = [
   }),
   option("periodResponses", {
     names: ["--request-period"],
+    setting: "load.periodResponses",
     value: "N",
-    unit: "responses",
     help: "Responses of each request before --periodic-concurrency-range sends more.",
     parse: count("The value must be > 0"),
     of: ({ load }) => ("periodResponses" in load ? load.periodResponses : undefined),
   }),
   option("sessionConcurrency", {
     names: ["--session-concurrency"],
+    setting: "load.concurrency",
     value: "N",
-    unit: "conversations",
     help: "Run every conversation of --input-data once, N at a time; each turn carries the history. Needs --service-kind openai and payloads with a session_id; their field 'delay' is the pause in milliseconds before the next turn.",
     parse: count("Session concurrency must be > 0."),
     of: ({ load }) => ("concurrency" in load ? load.concurrency : undefined),

@@ -96,6 +96,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
   }),
   option("maxThreads", {
     names: ["--max-threads"],
+    setting: "client.maxLanes",
     value: "N",
     defaultText: `${CONCURRENCY_THREADS}, or ${SCHEDULE_THREADS} with request rates`,
     help: "Most threads; each has its connection and, with --sync, one request in flight.",

@@ -15,6 +15,8 @@ export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   readonly onlyValues?: readonly string[];
   /** Does not apply to requests with payloads. */
   readonly isForTensors?: boolean;
+  /** Path in the Plan of what it sets, as texts about a run name it. */
+  readonly setting?: string;
   /** Whether its setting differs from the default. */
   readonly isChanged?: (settings: Settings) => boolean;
   /** Returns names and values that produce a plan like this one; empty if the option's default does. Absent: no plan needs the option. */
@@ -64,6 +66,7 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>
   const defaultText = entry.defaultText ?? (value === undefined ? "" : initial.join());
   const [name] = entry.names;
   return {
+    setting: at,
     ...rest,
     ...(value === undefined ? {} : { value }),
     ...(defaultText === "" ? {} : { defaultText }),

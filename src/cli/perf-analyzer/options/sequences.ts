@@ -25,6 +25,7 @@ export const SEQUENCES: readonly UngroupedOption[] = [
   }),
   option("sequences", {
     names: ["--sequence-id-range"],
+    setting: "sequences.idCount",
     isForTensors: true,
     value: "START[:END]",
     defaultText: "1, without an end",

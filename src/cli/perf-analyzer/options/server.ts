@@ -101,7 +101,7 @@ function readParameter(reader: ValueReader, before: Parameters): Parameters | un
     reader.fail(`Unsupported type provided: '${type}'.`, `Give one of the types ${PARAMETER_TYPES.join(", ")}.`);
   else if (!isParameterValue(parameter))
     reader.fail(
-      `'${value}' is no ${type}.`,
+      `'${value}' is not a valid ${type}.`,
       "Give a value of the type: true or false, a whole number of 64 bits, or a decimal number.",
     );
   else return { ...before, [name]: parameter };
@@ -119,7 +119,7 @@ function readComposingModels(
     const isVersion = version === undefined || /^[1-9][0-9]*$/.test(version);
     if (name === "" || !isVersion || more.length > 0) {
       const hint = "Write for example --bls-composing-models modelA:3,modelB.";
-      reader.fail(`'${entry}' is no model's name with or without a version.`, hint);
+      reader.fail(`'${entry}' is not NAME or NAME:VERSION of a model.`, hint);
       return undefined;
     }
     models.push({ name, version: version ?? "" });

@@ -28,6 +28,7 @@ export const TELEMETRY: readonly UngroupedOption[] = [
   }),
   option("metricsIntervalMs", {
     names: ["--metrics-interval"],
+    setting: "telemetry.metrics.intervalMs",
     value: "MSEC",
     unit: "milliseconds",
     help: "Time between two readings.",

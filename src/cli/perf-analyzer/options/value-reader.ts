@@ -1,4 +1,4 @@
-import type { Problem } from "../../../plan/problem.ts";
+import { type Problem, problem } from "../../../plan/problem.ts";
 
 /** Problems and warnings found while values are read. */
 export class Findings {
@@ -42,7 +42,7 @@ export class ValueReader {
 
   /** Reports a problem in other words. */
   refuse(message: string, hint: string, value = this.value): void {
-    this.findings.problems.push({ path: this.name, message, hint, ...(value === undefined ? {} : { value }) });
+    this.findings.problems.push(problem("invalid-value", this.name, message, hint, value));
   }
 
   deprecate(successor: string): void {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { StatisticName } from "../../../measure/statistics.ts";
-import { UserError } from "../../../plan/problem.ts";
+import { userError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../result.ts";
 
 /** Merges GPU metrics of several runs from the statistics in their JSON, which has no samples. */
@@ -16,8 +16,8 @@ const MEANS: ReadonlySet<string> = new Set(["gpu_power_usage", "gpu_utilization"
 export function parseTelemetry(text: string, path: string): TelemetryStatistics {
   const parsed = v.safeParse(TELEMETRY, JSON.parse(text));
   if (!parsed.success) {
-    const hint = "Give the file as genai-perf or rampart wrote it.";
-    throw new UserError([{ path: `${path}, telemetry_stats`, message: "metrics by GPU are missing", hint }]);
+    const hint = "Give the unchanged file that genai-perf or rampart wrote.";
+    throw userError("missing", `${path}, telemetry_stats`, "metrics by GPU are missing", hint);
   }
   return new Map(
     Object.entries(parsed.output).map(([name, { unit, ...gpus }]) => [

@@ -159,7 +159,7 @@ test("errors are those of the work without a thread, and the thread works on", L
       await writeFile(file, "");
       await assert.rejects(work.write({ ...read, folder: join(file, "in") }), (error) => {
         assert.ok(error instanceof RunError);
-        assert.deepEqual([error.kind, error.hint], ["output", "Give another folder with --artifact-dir."]);
+        assert.deepEqual([error.code, error.hint], ["output", "Give another folder with --artifact-dir."]);
         return true;
       });
       begin(work, read, join(folder, "absent"));

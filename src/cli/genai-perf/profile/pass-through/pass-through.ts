@@ -1,5 +1,5 @@
 import type { Plan } from "../../../../plan/plan.ts";
-import { type Problem, UserError } from "../../../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../../../plan/problem.ts";
 import { loadModeOf } from "../../../../registry/load-modes.ts";
 import { OPTIONS } from "../../../perf-analyzer/options/table.ts";
 import { type ParsedLine, parseOptions, readSettings } from "../../../perf-analyzer/read-settings.ts";
@@ -68,9 +68,16 @@ function refuse({ option, typed }: ParsedLine["given"][number]): Problem[] {
   const [name] = option.names;
   const refusal = PASSED_REFUSALS[name];
   const path = `-- ${typed}`;
-  if (refusal !== undefined) return [{ path, message: `${name} after -- ${refusal.why}`, hint: refusal.hint }];
+  if (refusal !== undefined) return [problem("unsupported", path, `${name} after -- ${refusal.why}`, refusal.hint)];
   if (option.isOwn !== true) return [];
-  return [{ path, message: `${name} is no flag of perf_analyzer`, hint: "Give it before --, if genai-perf has it." }];
+  return [
+    problem(
+      "unknown-name",
+      path,
+      `${name} is not an option of perf_analyzer`,
+      "Give it before --, if genai-perf has it.",
+    ),
+  ];
 }
 
 /** Builds perf_analyzer's plan from the profile's settings with the options applied. */
@@ -101,7 +108,7 @@ function checkLoad({ load: base }: Plan, { load }: Plan): Problem[] {
   if (load.kind === "intervals" || isSame(withoutGaps(base), withoutGaps(load))) return [];
   const flag = loadModeOf(load).levels === undefined ? `--${load.kind}` : `--${load.kind}-range`;
   const message = `${flag} after -- must be one plain number: a profile is measured under one load`;
-  return [{ path: `-- ${flag}`, message, hint: "Use genai-perf analyze --sweep-type for several." }];
+  return [problem("conflict", `-- ${flag}`, message, "Use genai-perf analyze --sweep-type for several.")];
 }
 
 /** Reports whether an option changes the plan without any visible effect on reports. */

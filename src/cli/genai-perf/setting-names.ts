@@ -1,0 +1,32 @@
+import type { SettingPath } from "../../plan/setting-names.ts";
+import { OPTIONS as PASSED_OPTIONS } from "../perf-analyzer/options/table.ts";
+import type { GenaiOption } from "./options/genai-option.ts";
+import { ALL_OPTIONS } from "./options/subcommands.ts";
+import { PASSED_REFUSALS } from "./profile/pass-through/pass-through-refusals.ts";
+
+/** Names that no single option has, or that read better as a phrase. */
+const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
+  "inputs.file": "--input-file",
+  "inputs.file=other": "give --input-file payload:FILE or conversations:FILE",
+  "inputs.file=rankings": "give --input-file synthetic:queries,passages",
+  "load.kind=sessions": "--session-concurrency",
+  "target.apiKeyEnv": '--api-key-env NAME (the environment variable that holds it) or -H "Authorization: Bearer KEY"',
+  "target.kind=openai": "--endpoint-type chat",
+  "target.kind=triton": "--endpoint-type kserve",
+  "target.protocol=grpc": "--endpoint-type kserve",
+  "target.protocol=http": "an --endpoint-type over HTTP, such as chat",
+  "target.tls=false": "leave --ssl-grpc-use-ssl out",
+  "target.tls=true": "give --ssl-grpc-use-ssl after --",
+  "target.url=http": "write http:// in --url",
+  "target.url=https": "write https:// in --url",
+};
+
+/** Returns the name of the option that sets a setting; with `after --`, of one of perf_analyzer. Undefined without an option. */
+export function inGenaiPerf(path: SettingPath): string | undefined {
+  const own = ALL_OPTIONS.find(({ setting }: GenaiOption) => setting === path)?.names?.find((name) =>
+    name.startsWith("--"),
+  );
+  const passed = PASSED_OPTIONS.find(({ setting, isOwn }) => setting === path && isOwn !== true)?.names[0];
+  const isPassed = passed !== undefined && !(passed in PASSED_REFUSALS);
+  return PHRASES[path] ?? own ?? (isPassed ? `${passed} after --` : undefined);
+}

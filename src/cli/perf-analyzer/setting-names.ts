@@ -1,0 +1,23 @@
+import type { SettingPath } from "../../plan/setting-names.ts";
+import { OPTIONS } from "./options/table.ts";
+
+/** Names that no single option has, or that read better as a phrase. */
+const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
+  "client.callMode=async": "--async",
+  "load.kind=sessions": "--session-concurrency",
+  "target.apiKeyEnv": '-H "Authorization: Bearer KEY"',
+  "target.isStreaming": "-i grpc --streaming",
+  "target.kind=openai": "--service-kind openai --async --endpoint v1/chat/completions",
+  "target.kind=triton": "--service-kind triton",
+  "target.protocol=grpc": "-i grpc",
+  "target.protocol=http": "-i http",
+  "target.tls=false": "leave --ssl-grpc-use-ssl out",
+  "target.tls=true": "give --ssl-grpc-use-ssl",
+  "target.url=http": "write http:// in -u",
+  "target.url=https": "write https:// in -u",
+};
+
+/** Returns the name of the option that sets a setting. Undefined without one. */
+export function inPerfAnalyzer(path: SettingPath): string | undefined {
+  return PHRASES[path] ?? OPTIONS.find(({ setting }) => setting === path)?.names[0];
+}
