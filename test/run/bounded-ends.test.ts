@@ -256,7 +256,7 @@ describe("an answer outside of the load that has no end", () => {
           running.result.catch(() => {});
           await dripped;
           running.interrupt();
-          await assert.rejects(running.result, { kind: "interrupted" });
+          await assert.rejects(running.result, { code: "interrupted" });
         }),
       );
     });
