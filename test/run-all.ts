@@ -22,9 +22,9 @@ import {
  * what users run. Deno and Node run the tests of what can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end
  * smoke test from source. `--all` runs everything everywhere.
  *
- * Most tests wait more than they compute, so four lanes run beside each other: Bun's unit tests; those of Deno, then of Node; the tests in
- * which names of shared memory are used, among them the golden transcripts and the smoke tests; the checks and the rest of the executable's
- * tests. Each has servers of its own, because tests count their requests.
+ * Most tests wait more than they compute, so lanes run beside each other: Bun's unit tests of genai-perf, which need no server; the others
+ * of Bun; those of Deno, then of Node; the tests in which names of shared memory are used, among them the golden transcripts and the smoke
+ * tests; the checks and the rest of the executable's tests. Each lane has servers of its own, because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -99,6 +99,9 @@ const SHARED_MEMORY_TESTS: readonly string[] = [
   "./test/servers/stub.test.ts",
 ];
 
+/** Where unit tests are that need no server of their lane and wait for much of their time. */
+const GENAI_PERF_TESTS = "./test/cli/genai-perf/";
+
 /** The models of Triton that unit tests ask for. */
 const UNIT_MODELS =
   "alltypes ensemble_two identity_bytes identity_fp32 optional_in repeat_int32 simple simple_cache simple_sequence".split(
@@ -128,7 +131,8 @@ async function runAll(): Promise<boolean> {
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
   const unitLanes = [runUnitLane(["bun"], unitTests), runUnitLane(["deno", "node"], unitTests)];
-  await Promise.all([...unitLanes, runSharedMemoryLane(), runCommandLane()]);
+  const genaiPerfTests = unitTests.filter((file) => file.startsWith(GENAI_PERF_TESTS));
+  await Promise.all([...unitLanes, runGenaiPerfLane(genaiPerfTests), runSharedMemoryLane(), runCommandLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -161,14 +165,22 @@ async function runUnitLane(lane: readonly Runtime[], files: readonly string[]): 
   await withServers([triton, goStub, conformance], async (env) => {
     for (const runtime of runtimes) {
       const isForRuntime = (file: string): boolean => RUNTIME_TESTS.some((path) => file.startsWith(path));
-      const isForBun = (file: string): boolean => !(COMMAND_TESTS.includes(file) && isWanted("executable"));
-      const isChosen = (file: string): boolean => values.all || (runtime === "bun" ? isForBun : isForRuntime)(file);
-      // Processes start several times faster from the executable, which is Bun too.
-      const isCompiled = runtime === "bun" && isWanted("executable") && !values.all;
-      const settings = isCompiled ? { ...env, RAMPART_COMMAND: executable } : env;
+      const isForBun = (file: string): boolean =>
+        !file.startsWith(GENAI_PERF_TESTS) && (values.all || !(COMMAND_TESTS.includes(file) && isWanted("executable")));
+      const isChosen = runtime === "bun" ? isForBun : (file: string) => values.all || isForRuntime(file);
+      const settings = runtime === "bun" ? { ...env, ...commandOfBun() } : env;
       add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isChosen), settings));
     }
   });
+}
+
+async function runGenaiPerfLane(files: readonly string[]): Promise<void> {
+  if (isWanted("bun")) add("bun", await runUnitTests("bun", "unit tests of genai-perf", files, commandOfBun()));
+}
+
+/** What Bun's unit tests start as a process: the executable, which is Bun too and starts several times faster, or the source. */
+function commandOfBun(): Env {
+  return isWanted("executable") && !values.all ? { RAMPART_COMMAND: executable } : {};
 }
 
 /** Everything in which names of shared memory are used, one after the other. */

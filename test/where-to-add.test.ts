@@ -298,7 +298,7 @@ test("a made-up service kind is checked, measured, judged, and named in reports"
   }
   const streaming = { ...plan, target: { ...served, isStreaming: true } as Plan["target"] };
   assert.throws(() => copy.checkPlan(streaming), /target\.isStreaming.*must be false: an answer is one line/);
-  assert.throws(() => copy.checkPlan({ ...plan, inputs: base.inputs }), /inputs\.kind.*servers that take payloads/);
+  assert.throws(() => copy.checkPlan({ ...plan, inputs: base.inputs }), /inputs\.kind.*This target takes payloads/);
 });
 
 test("a made-up option is read, in the help, in the plan, and printed back", LIMIT, async () => {

@@ -37,12 +37,10 @@ export async function readDirectory(path: string, model: ModelInfo): Promise<Dat
 }
 
 async function listFiles(path: string): Promise<string[]> {
-  try {
-    const entries = await readdir(path);
-    return entries.filter((name) => !name.startsWith("."));
-  } catch (error) {
+  const entries = await readdir(path).catch((error: unknown) => {
     throw unreadable(path, error, "Give an existing directory.");
-  }
+  });
+  return entries.filter((name) => !name.startsWith("."));
 }
 
 async function readTensor(

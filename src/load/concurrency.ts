@@ -1,7 +1,8 @@
+import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { rampDrive } from "./concurrency-ramp.ts";
-import { concurrencySchema, describeLevels, levelsSchema, searchSchema } from "./levels.ts";
+import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** A fixed number of outstanding requests. */

@@ -1,15 +1,12 @@
-import type { SchedulePartPlan } from "../plan/load-options.ts";
+import { type SchedulePartPlan, schedulePartSchema } from "../plan/load-options.ts";
+import type { Builders, PlanOf } from "../plan/schema.ts";
 import { setting } from "../plan/setting-names.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 import { describePart, takePart } from "./schedule-part.ts";
 
 /** Every step of the data once, at its timestamp. */
-export interface FixedScheduleLoadPlan {
-  readonly kind: "fixed-schedule";
-  /** Absent: the whole schedule from timestamp 0, at its own speed. */
-  readonly part?: SchedulePartPlan;
-}
+export type FixedScheduleLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
   interface LoadPlans {
@@ -17,26 +14,16 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("fixed-schedule"),
+    /** Absent: the whole schedule from timestamp 0, at its own speed. */
+    part: v.exactOptional(schedulePartSchema(v)),
+  });
+
 /** Every step of the data once, at its timestamp. */
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
-  schema: (v) => {
-    const timeMs = v.nullable(v.pipe(v.number(), v.minValue(0, "must be 0 or more")));
-    const part = v.object({
-      startMs: timeMs,
-      endMs: timeMs,
-      startsAtFirst: v.boolean(),
-      speedRatio: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
-    });
-    return v.object({
-      kind: v.literal("fixed-schedule"),
-      part: v.exactOptional(
-        v.pipe(
-          part,
-          v.check(({ startMs, endMs }) => (endMs ?? Infinity) >= (startMs ?? 0), "must not end before it starts"),
-        ),
-      ),
-    });
-  },
+  schema,
   prepare: () => ({
     search: { unit: "request-rate", levels: { kind: "list", values: [1] }, search: "linear" },
     drive: (_level, timestampsMs) => ({ kind: "scheduled", arrivals: scheduledArrivals(timestampsMs) }),

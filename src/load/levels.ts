@@ -1,9 +1,5 @@
-import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
+import type { LevelsPlan } from "../plan/load-plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
-
-export function searchSchema(v: Builders): Schema<SearchPlan> {
-  return v.picklist(["linear", "binary"], "must be linear or binary");
-}
 
 /** Higher values are probably typos, and would use all memory before the first response. */
 export const MAX_CONCURRENCY = 100_000;
@@ -16,20 +12,6 @@ export function concurrencySchema(v: Builders): Schema<number> {
     v.minValue(1, "must be 1 or more"),
     v.maxValue(MAX_CONCURRENCY, "must be 100,000 at most"),
   );
-}
-
-/** Schema of levels with values of schema `value`. */
-export function levelsSchema(v: Builders, value: Schema<number>): Schema<LevelsPlan> {
-  return v.variant("kind", [
-    v.object({
-      kind: v.literal("range"),
-      start: value,
-      end: v.nullable(value),
-      step: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
-      isThreadLimited: v.exactOptional(v.literal(true)),
-    }),
-    v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),
-  ]);
 }
 
 /** Returns a level by its index in a linear search; undefined after the last one. A range whose end is below its start has one level. */

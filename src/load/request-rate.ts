@@ -1,7 +1,9 @@
+import { rateRampSchema } from "../plan/load-options.ts";
+import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
-import { concurrencySchema, describeLevels, levelsSchema, searchSchema } from "./levels.ts";
+import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Requests sent at a rate, independent of the server's responses. */
@@ -28,9 +30,7 @@ function schema(v: Builders) {
     /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
     maxOutstanding: v.exactOptional(concurrencySchema(v)),
     /** Absent: the rate is constant. */
-    ramp: v.exactOptional(
-      v.object({ fromPerSec: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), overMs: positive }),
-    ),
+    ramp: v.exactOptional(rateRampSchema(v)),
   });
 }
 

@@ -1,3 +1,5 @@
+import type { Builders, PlanOf, Schema } from "./schema.ts";
+
 /** The parts of a plan that describe loads, by their `kind`. Each load mode declares its own beside its entry in `load/`. */
 // biome-ignore lint/suspicious/noEmptyInterface: the modes add to it.
 export interface LoadPlans {}
@@ -6,17 +8,28 @@ export interface LoadPlans {}
 export type LoadPlan = LoadPlans[keyof LoadPlans];
 
 /** The levels of a load, measured in order. */
-export type LevelsPlan =
-  /** `start`, `start + step`, … up to `end`; null: until the latency limit is exceeded. */
-  | {
-      readonly kind: "range";
-      readonly start: number;
-      readonly end: number | null;
-      readonly step: number;
+export type LevelsPlan = PlanOf<typeof levelsSchema>;
+
+/** Schema of levels with values of schema `value`. */
+export function levelsSchema(v: Builders, value: Schema<number>) {
+  return v.variant("kind", [
+    /** `start`, `start + step`, … up to `end`; null: until the latency limit is exceeded. */
+    v.object({
+      kind: v.literal("range"),
+      start: value,
+      end: v.nullable(value),
+      step: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
       /** Set when the user gave no end, and `end` comes from the number of threads. */
-      readonly isThreadLimited?: true;
-    }
-  | { readonly kind: "list"; readonly values: readonly number[] };
+      isThreadLimited: v.exactOptional(v.literal(true)),
+    }),
+    v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),
+  ]);
+}
 
 /** How to search the levels: in order, or by bisection for the highest that meets the latency limit. */
-export type SearchPlan = "linear" | "binary";
+export type SearchPlan = PlanOf<typeof searchSchema>;
+
+/** Schema of a search. */
+export function searchSchema(v: Builders) {
+  return v.picklist(["linear", "binary"], "must be linear or binary");
+}

@@ -1,18 +1,19 @@
+import type { Builders, PlanOf } from "./schema.ts";
+
+/** Metrics to scrape and trace settings to change. */
+export type TelemetryPlan = PlanOf<typeof telemetrySchema>;
+
 /** GPU metrics of the server, scraped while a level is measured. */
-export interface MetricsPlan {
-  /** Address of metrics in Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
-  readonly url: string;
-  readonly intervalMs: number;
-}
+export type MetricsPlan = NonNullable<TelemetryPlan["metrics"]>;
 
 /** Metrics in Prometheus' text format from GPU exporters and inference servers, scraped during the run. */
-export interface ScrapePlan {
-  /** `host:port/path`, `http://…` or `https://…`. */
-  readonly urls: readonly string[];
-  readonly intervalMs: number;
-  /** Whether the user gave the addresses, so that a missing one needs a warning. */
-  readonly isAsked: boolean;
-}
+export type ScrapePlan = NonNullable<TelemetryPlan["scrapes"]>;
+
+/** Trace settings of the server for all models, restored after the run. Null: unchanged. */
+export type TracePlan = NonNullable<TelemetryPlan["trace"]>;
+
+/** Content of a server trace. */
+export type TraceLevel = NonNullable<TracePlan["levels"]>[number];
 
 /** No metrics, and unchanged trace settings. */
 export const NO_TELEMETRY: TelemetryPlan = { metrics: null, trace: null };
@@ -23,27 +24,30 @@ export const NO_TRACE: TracePlan = { file: null, levels: null, rate: null, count
 /** Default interval of metrics in milliseconds. */
 export const DEFAULT_METRICS_INTERVAL_MS = 1000;
 
-/** Metrics to scrape and trace settings to change. */
-export interface TelemetryPlan {
-  /** Null: none. */
-  readonly metrics: MetricsPlan | null;
-  /** Null: unchanged. */
-  readonly trace: TracePlan | null;
-  /** Absent: none. */
-  readonly scrapes?: ScrapePlan | undefined;
-}
-
-/** Content of a server trace. */
-export type TraceLevel = "OFF" | "TIMESTAMPS" | "TENSORS";
-
-/** Trace settings of the server for all models, restored after the run. Null: unchanged. */
-export interface TracePlan {
-  readonly file: string | null;
-  readonly levels: readonly TraceLevel[] | null;
-  /** Trace one in this many requests. */
-  readonly rate: number | null;
-  /** Maximum number of traces; -1: no limit. */
-  readonly count: number | null;
-  /** Number of traces per file; 0: write when the server stops or its settings change. */
-  readonly logFrequency: number | null;
+/** Schema of telemetry. @param isMetricsUrl whether a text is an address of metrics */
+export function telemetrySchema(v: Builders, isMetricsUrl: (url: string) => boolean) {
+  const whole = v.pipe(v.number(), v.integer("must be a whole number"));
+  const natural = v.nullable(v.pipe(whole, v.minValue(0, "must be 0 or more")));
+  /** In Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
+  const url = v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password"));
+  const intervalMs = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const level = v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS");
+  const trace = v.object({
+    file: v.nullable(v.string()),
+    levels: v.nullable(v.pipe(v.array(level), v.minLength(1, "must not be empty"))),
+    /** Trace one in this many requests. */
+    rate: natural,
+    /** Maximum number of traces; -1: no limit. */
+    count: v.nullable(v.pipe(whole, v.minValue(-1, "must be -1 or more"))),
+    /** Number of traces per file; 0: write when the server stops or its settings change. */
+    logFrequency: natural,
+  });
+  return v.object({
+    /** Null: none. */
+    metrics: v.nullable(v.object({ url, intervalMs })),
+    /** Null: unchanged. */
+    trace: v.nullable(trace),
+    /** Absent: none. `isAsked`: the user gave the addresses, so that a missing one needs a warning. */
+    scrapes: v.optional(v.object({ urls: v.array(url), intervalMs, isAsked: v.boolean() })),
+  });
 }

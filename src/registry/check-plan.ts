@@ -7,7 +7,7 @@ import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
 import { setting } from "../plan/setting-names.ts";
-import type { TelemetryPlan } from "../plan/telemetry.ts";
+import { telemetrySchema } from "../plan/telemetry.ts";
 import type { RequestForm } from "../service/service.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -41,7 +41,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     client: clientSchema(builders),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     cancellation: v.optional(cancellationSchema(builders)),
-    telemetry: telemetrySchema(),
+    telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: v.array(
       v.object({
         metric: v.variant("kind", [
@@ -78,25 +78,6 @@ function tokenMetricSchemas(percentile: Schema<number>) {
       limits: v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit),
     }),
   ] as const;
-}
-
-function telemetrySchema(): Schema<TelemetryPlan> {
-  const isMetricsUrl = (url: string): boolean => parseMetricsUrl(url) !== undefined;
-  const whole = v.pipe(v.number(), v.integer("must be a whole number"));
-  const natural = v.nullable(v.pipe(whole, v.minValue(0, "must be 0 or more")));
-  const url = v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password"));
-  const intervalMs = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  const metrics = v.object({ url, intervalMs });
-  const scrapes = v.object({ urls: v.array(url), intervalMs, isAsked: v.boolean() });
-  const level = v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS");
-  const trace = v.object({
-    file: v.nullable(v.string()),
-    levels: v.nullable(v.pipe(v.array(level), v.minLength(1, "must not be empty"))),
-    rate: natural,
-    count: v.nullable(v.pipe(whole, v.minValue(-1, "must be -1 or more"))),
-    logFrequency: natural,
-  });
-  return v.object({ metrics: v.nullable(metrics), trace: v.nullable(trace), scrapes: v.optional(scrapes) });
 }
 
 type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;

@@ -34,10 +34,7 @@ import type { Session } from "./target/session.ts";
 /** Maximum wait for outstanding requests after an error. */
 const FAILED_GRACE_MS = 1000;
 
-/**
- * A run after the server has reported its model: warm-up, levels and search. Loaded while the first request is in flight, with all modules
- * for measuring.
- */
+/** A run after the server has reported its model: warm-up, levels and search. */
 export class MeasuredRun {
   private readonly parts: RunParts;
   private readonly plan: Plan;
@@ -95,7 +92,7 @@ export class MeasuredRun {
     this.driver = driver;
     this.policy = new FailurePolicy(plan, signal, driver.ended, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
-    driver.take({
+    driver.setWork({
       feed,
       needsBodies: judge.needsBodies,
       createCheck: judge.createCheck,

@@ -47,7 +47,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
     maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
     createClient: (options) => new Http1Client(SINK_ENDPOINT, options, openSink(pieces)),
   });
-  driver.take({
+  driver.setWork({
     feed,
     needsBodies: judge.needsBodies,
     createCheck: judge.createCheck,

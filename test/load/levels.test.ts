@@ -2,15 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
-import {
-  concurrencySchema,
-  largestLevel,
-  levelAt,
-  levelsSchema,
-  MAX_CONCURRENCY,
-  searchSchema,
-} from "../../src/load/levels.ts";
-import type { LevelsPlan } from "../../src/plan/load-plan.ts";
+import { concurrencySchema, largestLevel, levelAt, MAX_CONCURRENCY } from "../../src/load/levels.ts";
+import { type LevelsPlan, levelsSchema, searchSchema } from "../../src/plan/load-plan.ts";
 
 function allLevels(levels: LevelsPlan, most = 100): number[] {
   const found: number[] = [];

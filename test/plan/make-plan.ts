@@ -1,6 +1,8 @@
 import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
+import { DEFAULT_TLS } from "../../src/plan/tls.ts";
+import type { OpenAiTargetPlan } from "../../src/service/openai/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../src/service/triton/target.ts";
 
 /** Plans for tests. */
@@ -48,5 +50,21 @@ export function makePlan(change: PlanChange = {}): Plan {
       isVerboseCsv: false,
       ...outputs,
     },
+  };
+}
+
+/** A model `m` that streams chat completions. */
+export function makeOpenAiTarget(url: string, change: Partial<OpenAiTargetPlan> = {}): OpenAiTargetPlan {
+  return {
+    kind: "openai",
+    url,
+    protocol: "http",
+    endpoint: "v1/chat/completions",
+    model: "m",
+    batchSize: 1,
+    isStreaming: true,
+    headers: [],
+    tls: DEFAULT_TLS,
+    ...change,
   };
 }

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
-import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../src/run/run-plan.ts";
@@ -12,7 +11,7 @@ import { defineScenario } from "../../src/scenario/define.ts";
 import { hold } from "../../src/scenario/loads.ts";
 import { embedded } from "../../src/scenario/targets.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { makeOpenAiTarget, makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { makePromptsPlan } from "../plan/make-prompts-plan.ts";
 import { type KserveServer, withServer } from "./kserve-server.ts";
 
@@ -148,17 +147,7 @@ async function withLlm(fault: Fault, client: Partial<Plan["client"]>, body: (ser
   const base = makePlan({ client, measurement: { mode: { kind: "requests", count: 6 } } });
   const plan: Plan = {
     ...base,
-    target: {
-      kind: "openai",
-      url,
-      protocol: "http",
-      endpoint: "v1/chat/completions",
-      model: "m",
-      batchSize: 1,
-      isStreaming: true,
-      headers: [],
-      tls: DEFAULT_TLS,
-    },
+    target: makeOpenAiTarget(url),
     inputs: makePromptsPlan(),
   };
   const arrived = (wanted: number): Promise<void> =>

@@ -19,7 +19,7 @@ class EagerClient extends FakeClient {
 
 test("a run begins once its rehearsal is over, and before its first request", async () => {
   const plan = makePlan({ measurement: { mode: { kind: "requests", count: 3 } } });
-  const { driver, feed } = makeDriver({ createClient: ({ onDone }) => new EagerClient(onDone) }, false);
+  const { driver, feed } = makeDriver({ createClient: ({ onDone }) => new EagerClient(onDone) });
   const sentEpochNs: bigint[] = [];
   let rehearsedNs = 0;
   const run = new MeasuredRun({

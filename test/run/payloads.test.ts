@@ -4,13 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
-import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import type { OpenAiTargetPlan } from "../../src/service/openai/target.ts";
-import { makePlan } from "../plan/make-plan.ts";
+import { makeOpenAiTarget, makePlan } from "../plan/make-plan.ts";
 import { type Answer, endLater, startAnsweringServer } from "../servers/answering-server.ts";
 
 /** Runs against servers that take payloads: what is sent, what is exported, and how failures are counted. */
@@ -32,17 +31,7 @@ interface Ran {
 }
 
 function targetAt(url: string): OpenAiTargetPlan {
-  return {
-    kind: "openai",
-    url,
-    protocol: "http",
-    endpoint: "v1/chat/completions",
-    model: "m",
-    batchSize: 1,
-    isStreaming: true,
-    headers: [["Authorization", "Bearer t"]],
-    tls: DEFAULT_TLS,
-  };
+  return makeOpenAiTarget(url, { headers: [["Authorization", "Bearer t"]] });
 }
 
 /** Sends two payloads in turn until eight requests are answered. */

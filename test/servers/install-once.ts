@@ -10,7 +10,7 @@ const run = promisify(execFile);
 export const cacheFolder = fileURLToPath(new URL("../../.cache/", import.meta.url));
 
 const pythons = ["python3", "python3.11", "python3.12", "python3.10", "python3.13"];
-const pipTimeoutMs = 300_000;
+const pipTimeoutMs = 900_000;
 
 /** The facts of a Python that Triton's backend can embed. */
 export interface Python {

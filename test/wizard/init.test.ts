@@ -65,7 +65,7 @@ describe("rampart init with every answer by flag", () => {
       try {
         await inFolder({}, async (cwd) => {
           const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
-          const load = { load: "rate", levels: "200", for: "300 ms" };
+          const load = { load: "rate", levels: "20", for: "300 ms" };
           const answers: Answers = { target: "triton", protocol, url, model: "simple", ...common, ...load };
           const { code, out, err } = await init(cwd, ...flagsOf(answers), "--run");
           assert.equal(code, 0, out + err);

@@ -1,13 +1,9 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
 /** Tensors from perf_analyzer's JSON files. */
-interface JsonInputsPlan {
-  readonly kind: "json";
-  readonly files: readonly string[];
-  /** Each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
-  readonly isInOrder?: boolean;
-}
+type JsonInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
@@ -15,13 +11,16 @@ declare module "../../plan/plan.ts" {
   }
 }
 
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("json"),
+    files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+    /** Each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    isInOrder: v.exactOptional(v.boolean()),
+  });
+
 export const jsonInputs: InputKind<JsonInputsPlan> = {
-  schema: (v) =>
-    v.object({
-      kind: v.literal("json"),
-      files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
-      isInOrder: v.exactOptional(v.boolean()),
-    }),
+  schema,
   makes: "tensors",
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,

@@ -1,18 +1,9 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { pathSchema } from "./path-schema.ts";
 
 /** Payloads from files, as GenAI-Perf writes them or as JSON Lines. */
-interface PayloadsInputsPlan {
-  readonly kind: "payloads";
-  readonly file: string;
-  /** Continue the first one. */
-  readonly moreFiles?: readonly string[];
-  /**
-   * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane has its
-   * own stride, like in perf_analyzer.
-   */
-  readonly isInOrder?: boolean;
-}
+type PayloadsInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {
   interface InputsPlans {
@@ -20,14 +11,21 @@ declare module "../../plan/plan.ts" {
   }
 }
 
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("payloads"),
+    file: pathSchema(v),
+    /** Continue the first one. */
+    moreFiles: v.exactOptional(v.array(pathSchema(v))),
+    /**
+     * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane has
+     * its own stride, like in perf_analyzer.
+     */
+    isInOrder: v.exactOptional(v.boolean()),
+  });
+
 export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
-  schema: (v) =>
-    v.object({
-      kind: v.literal("payloads"),
-      file: pathSchema(v),
-      moreFiles: v.exactOptional(v.array(pathSchema(v))),
-      isInOrder: v.exactOptional(v.boolean()),
-    }),
+  schema,
   makes: "payloads",
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,

@@ -19,10 +19,7 @@ import { RequestTimeout } from "./request-timeout.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
 
-/**
- * Sends requests as a load decides. Does not measure. Can open connections and send one request before `take` sets what to do with the
- * results.
- */
+/** Sends requests as a load decides. Does not measure. Can open connections before `setWork`. */
 export class Driver implements Sender {
   /** Number of requests handed to the client. */
   sentCount = 0;
@@ -94,10 +91,10 @@ export class Driver implements Sender {
   }
 
   /** Sets the work, before the first start. */
-  take(work: DriverWork): void {
+  setWork(work: DriverWork): void {
     this.work = work;
     this.requestTimeout?.start();
-    this.ended.take(work);
+    this.ended.setWork(work);
     this.feed = work.feed;
     this.closedLoad.readsFirst = work.readsFirst === true;
   }

@@ -36,7 +36,7 @@ export class EndedRequests implements EndedCounts {
   }
 
   /** Sets the work, before the first request ends. */
-  take(work: DriverWork): void {
+  setWork(work: DriverWork): void {
     this.work = work;
     this.records = new RecordColumns((records, count) => work.onRecords(records, count));
   }

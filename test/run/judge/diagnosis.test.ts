@@ -9,6 +9,7 @@ import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { type Diagnosis, diagnose, diagnoseServer } from "../../../src/run/judge/diagnosis.ts";
 import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../../src/service/triton/target.ts";
+import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 
@@ -17,17 +18,7 @@ import { makeCertificates } from "../../servers/tls.ts";
 const NO_FAILURE = { kind: "http", status: 404, message: "HTTP status 404" } as const;
 
 function openAi(url: string, more: Partial<OpenAiTargetPlan> = {}): OpenAiTargetPlan {
-  const fixed = { kind: "openai", protocol: "http", batchSize: 1 } as const;
-  return {
-    ...fixed,
-    url,
-    endpoint: "v1/chat/completions",
-    model: "m",
-    isStreaming: false,
-    headers: [],
-    tls: DEFAULT_TLS,
-    ...more,
-  };
+  return makeOpenAiTarget(url, { isStreaming: false, ...more });
 }
 
 function triton(url: string, protocol: "http" | "grpc", more: Partial<TritonTargetPlan> = {}): TritonTargetPlan {

@@ -3,7 +3,6 @@ import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { ClientPlan, Plan } from "../../../src/plan/plan.ts";
-import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
@@ -15,7 +14,7 @@ import {
   SERVER_METADATA,
   STREAM_INFER_RESPONSE,
 } from "../../../src/service/triton/messages.ts";
-import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makeOpenAiTarget, makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 
@@ -228,17 +227,7 @@ async function runChat(answer: (response: ServerResponse) => void, observer: Run
   });
   try {
     const file = new URL("../payloads.fixture.json", import.meta.url).pathname;
-    const target = {
-      kind: "openai",
-      url: server.url,
-      protocol: "http",
-      endpoint: "v1/chat/completions",
-      model: "m",
-      batchSize: 1,
-      isStreaming: true,
-      headers: [],
-      tls: DEFAULT_TLS,
-    } as const;
+    const target = makeOpenAiTarget(server.url);
     return await run({ ...makePlan({ measurement: REQUESTS }), target, inputs: { kind: "payloads", file } }, observer);
   } finally {
     server.close();

@@ -63,7 +63,7 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
   const driver = new Driver({ ...lanes, stallTimeoutNs: 1e9, maxResponseBytes: 1e6, createClient, clock });
   const meter = new LevelMeter();
   const service = makeService();
-  driver.take({
+  driver.setWork({
     feed: new RequestFeed(service, makeDataset(1), { usesIds: false }),
     needsBodies: false,
     canWait: false,

@@ -20,7 +20,7 @@ function makeEnded({ canWait = false, attribute = undefined as LoadClient["attri
   const failures: (readonly [message: string, lane: number])[] = [];
   const errors: unknown[] = [];
   let rowCount = 0;
-  ended.take({
+  ended.setWork({
     feed: new RequestFeed(makeService(), makeDataset(1), { usesIds: false }),
     needsBodies: canWait,
     canWait,

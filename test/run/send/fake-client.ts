@@ -145,24 +145,19 @@ export interface DriverUnderTest {
   readonly flags: number[];
   readonly errors: readonly unknown[];
   readonly feed: RequestFeed;
-  /** Gives the driver its work, where it was made without. */
-  take(): void;
 }
 
-/** Makes the driver, by default with its work. */
-export function makeDriver(
-  {
-    feed: given,
-    judgeLater,
-    readsFirst = false,
-    ...options
-  }: Partial<DriverOptions> & {
-    readonly feed?: RequestFeed;
-    readonly judgeLater?: DriverWork["judge"];
-    readonly readsFirst?: boolean;
-  } = {},
-  hasWork = true,
-): DriverUnderTest {
+/** Makes the driver with its work. */
+export function makeDriver({
+  feed: given,
+  judgeLater,
+  readsFirst = false,
+  ...options
+}: Partial<DriverOptions> & {
+  readonly feed?: RequestFeed;
+  readonly judgeLater?: DriverWork["judge"];
+  readonly readsFirst?: boolean;
+} = {}): DriverUnderTest {
   let client: FakeClient | undefined;
   const failures: DriverUnderTest["failures"] = [];
   const flags: number[] = [];
@@ -202,7 +197,6 @@ export function makeDriver(
       errors.push(error);
     },
   };
-  const take = (): void => driver.take(work);
-  if (hasWork) take();
-  return { driver, client: client as unknown as FakeClient, failures, flags, errors, feed, take };
+  driver.setWork(work);
+  return { driver, client: client as unknown as FakeClient, failures, flags, errors, feed };
 }

@@ -7,12 +7,11 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { RECORD_DELAYED } from "../../../src/measure/records.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
-import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { createProfileExport } from "../../../src/report/profile-export.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../../src/run/run-plan.ts";
-import { makePlan } from "../../plan/make-plan.ts";
+import { makeOpenAiTarget, makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 import { type DriverUnderTest, makeDriver } from "./fake-client.ts";
 import { makeSessionFeed } from "./make-sessions.ts";
@@ -82,11 +81,7 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
       outputs: { style: "genai-perf", files: { profileExport: profileExportFile } },
       behaviour: { skipsRunCounters: true },
     }),
-    target: {
-      kind: "openai",
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{ protocol: "http", endpoint, model: "m", batchSize: 1, isStreaming, headers: [], tls: DEFAULT_TLS },
-    },
+    target: makeOpenAiTarget(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { endpoint, isStreaming }),
     inputs: { kind: "payloads", file },
   };
   try {
@@ -100,8 +95,9 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
     options.onRunning?.(running);
     const result = await running.result;
     report.finish(result);
-    const exported = JSON.parse(await readFile(profileExportFile, "utf8"));
-    return { result, received, experiment: exported.experiments[0] };
+    // Where nothing was measured, there is no export.
+    const text = await readFile(profileExportFile, "utf8").catch(() => '{"experiments":[]}');
+    return { result, received, experiment: JSON.parse(text).experiments[0] };
   } finally {
     server.closeAllConnections();
     server.close();

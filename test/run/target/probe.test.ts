@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startMock } from "../../../src/mock/server.ts";
 import { RunError } from "../../../src/plan/problem.ts";
-import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { probeModels } from "../../../src/run/target/probe.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
+import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 
 const LIMIT = { timeout: 30_000 };
 const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
@@ -18,17 +18,7 @@ test("a server lists its models over each protocol", LIMIT, async () => {
     const http = await probeModels(triton("http", mock.httpPort));
     assert.ok(http.length > 0);
     assert.deepEqual(await probeModels(triton("grpc", mock.grpcPort)), http);
-    const openai = await probeModels({
-      kind: "openai",
-      url: `127.0.0.1:${mock.httpPort}`,
-      protocol: "http",
-      endpoint: "v1/chat/completions",
-      model: "",
-      batchSize: 1,
-      isStreaming: false,
-      headers: [],
-      tls: DEFAULT_TLS,
-    });
+    const openai = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
     assert.ok(openai.length > 0);
   } finally {
     await mock.stop();

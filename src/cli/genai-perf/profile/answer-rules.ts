@@ -1,9 +1,12 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { TokensPlan } from "../../../plan/tokens.ts";
-import { detectExportedCustomKind, detectExportKind } from "../../../report/genai-perf/measure-export.ts";
+import {
+  detectExportedCustomKind,
+  detectExportKind,
+  type ExportRules,
+} from "../../../report/genai-perf/measure-export.ts";
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
-import type { ResponseField } from "../../../service/openai/response-field.ts";
 import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { formatOf } from "./endpoint-formats.ts";
@@ -32,15 +35,15 @@ function asksLength({ input, rampart }: GenaiSettings): boolean {
   return isAsked || isPayloadFile({ input, rampart });
 }
 
-/** How the answers of a recorded run are read. */
-export interface AnswerReading {
-  readonly kind: AnswerKind;
-  /** Location of their text, for the kind `custom`. */
-  readonly field: ResponseField | undefined;
-}
-
-/** Decided by the endpoint type or, if that is ambiguous, by the first answer in a run's export. @throws UserError */
-export function readingOf(settings: GenaiSettings, source: ProfileExport): AnswerReading {
+/**
+ * Returns the kind of a recorded run's answers, and the location of their text for the kind `custom`. The endpoint type decides or, if it is
+ * ambiguous, the first answer in the run's export.
+ * @throws UserError
+ */
+export function readingOf(
+  settings: GenaiSettings,
+  source: ProfileExport,
+): Pick<ExportRules, "field"> & { kind: AnswerKind } {
   const field = responseFieldOf(settings);
   const known = formatOf(settings.endpoint)?.answer ?? detectExportKind(source);
   return { kind: known === "custom" ? detectExportedCustomKind(source, field) : known, field };
