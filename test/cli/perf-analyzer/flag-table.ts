@@ -25,7 +25,7 @@ export interface FlagRow {
   readonly typed?: string;
 }
 
-const HTTPS_TRUST = "over https whom to trust and what name is due are asked apart, as curl asks them";
+const HTTPS_TRUST = "over https the authorities and the server's name are checked separately, like in curl";
 const METRICS = "--collect-metrics reads --metrics-url every --metrics-interval and reports each GPU of each level";
 const TRACE = "the trace flags are set before anything is asked and set back after the run";
 const PERIODIC = "--periodic-concurrency-range sends groups of requests, paced by --request-period responses";
@@ -78,7 +78,7 @@ export const OBEYED: readonly FlagRow[] = [
   {
     flag: "--session-concurrency",
     effect: "openai",
-    test: "--session-concurrency holds each conversation once, so many at a time, with its history and its delays",
+    test: "--session-concurrency holds each conversation once, this many at a time, with its history and its delays",
   },
   { flag: "--sequence-length", effect: "sequences", test: SEQUENCE_LENGTH },
   { flag: "--sequence-length-variation", effect: "sequences", test: SEQUENCE_LENGTH },
@@ -108,7 +108,7 @@ export const OBEYED: readonly FlagRow[] = [
   {
     flag: "--request-count",
     effect: "schedule",
-    test: "--request-count sends exactly so many requests and measures all of them",
+    test: "--request-count sends exactly this number of requests and measures all of them",
   },
   {
     flag: "--warmup-request-count",
@@ -117,7 +117,7 @@ export const OBEYED: readonly FlagRow[] = [
   },
   { flag: "--stability-percentage", effect: "schedule", test: "-s decides whether windows agree", typed: "-s" },
   { flag: "--max-trials", effect: "schedule", test: "-r is the most windows of a level", typed: "-r" },
-  { flag: "--percentile", effect: "output", test: "--percentile is what windows agree on and what is reported" },
+  { flag: "--percentile", effect: "output", test: "--percentile determines stability and the reported latency" },
   {
     flag: "--latency-threshold",
     effect: "schedule",
@@ -141,13 +141,13 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "schedule",
     test: "--max-threads bounds the lanes of --async and the requests outstanding of a synchronous rate",
   },
-  { flag: "-b", effect: "wire", test: "-b puts so many items into a request" },
+  { flag: "-b", effect: "wire", test: "-b sets the number of items per request" },
   {
     flag: "--input-data",
     effect: "wire",
     test: "--input-data zero sends zeros, a file its data in turn, a directory its files, nothing the usual random bytes",
   },
-  { flag: "--shape", effect: "wire", test: "--shape gives the size of an input whose size varies" },
+  { flag: "--shape", effect: "wire", test: "--shape sets the size of a variable input" },
   { flag: "--string-length", effect: "wire", test: "--string-length sets the length of random strings" },
   { flag: "--string-data", effect: "wire", test: "--string-data is sent as every string" },
   {
@@ -162,29 +162,29 @@ export const OBEYED: readonly FlagRow[] = [
   },
   { flag: "--input-tensor-format", effect: "wire", test: "--input-tensor-format json writes tensors into the JSON" },
   { flag: "--output-tensor-format", effect: "wire", test: "--output-tensor-format json asks for outputs as JSON" },
-  { flag: "-u", effect: "wire", test: "-u says where to send, with a scheme and a path if need be" },
+  { flag: "-u", effect: "wire", test: "-u sets the server, optionally with a scheme and a path" },
   { flag: "-i", effect: "wire", test: "-i grpc speaks gRPC, in either case of letters" },
   { flag: "--streaming", effect: "wire", test: "--streaming sends all requests of a lane over one gRPC stream" },
   { flag: "-H", effect: "wire", test: "-H adds headers to every request, and metadata with gRPC" },
   {
     flag: "--ssl-grpc-use-ssl",
     effect: "tls",
-    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+    test: "the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate",
   },
   {
     flag: "--ssl-grpc-root-certifications-file",
     effect: "tls",
-    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+    test: "the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate",
   },
   {
     flag: "--ssl-grpc-private-key-file",
     effect: "tls",
-    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+    test: "the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate",
   },
   {
     flag: "--ssl-grpc-certificate-chain-file",
     effect: "tls",
-    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+    test: "the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate",
   },
   { flag: "--ssl-https-verify-peer", effect: "tls", test: HTTPS_TRUST },
   { flag: "--ssl-https-verify-host", effect: "tls", test: HTTPS_TRUST },
@@ -221,12 +221,12 @@ export const OBEYED: readonly FlagRow[] = [
   {
     flag: "--grpc-compression-algorithm",
     effect: "compression",
-    test: "--grpc-compression-algorithm compresses the inference requests and says so, and nothing else",
+    test: "--grpc-compression-algorithm compresses only inference requests, and is reported",
   },
   {
     flag: "--bls-composing-models",
     effect: "composing",
-    test: "--bls-composing-models tells the server times of models that the model calls",
+    test: "--bls-composing-models reports the server times of models that the model calls",
   },
   { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
   { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
@@ -243,7 +243,7 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--help", effect: "output", test: "--help prints the help, also as -h, whatever else is wrong" },
   { flag: "--json", effect: "output", test: "--json writes Rampart's own report as JSON" },
   { flag: "--dry-run", effect: "output", test: "--dry-run prints a sound plan as JSON and asks no server" },
-  { flag: "--client", effect: "wire", test: "--client chooses what sends the requests" },
+  { flag: "--client", effect: "wire", test: "--client selects the library that sends the requests" },
   { flag: "--stall-timeout", effect: "schedule", test: "--stall-timeout ends a run whose server answers nothing" },
   { flag: "--request-timeout", effect: "schedule", test: "--request-timeout fails a request that takes too long" },
   {
@@ -254,7 +254,7 @@ export const OBEYED: readonly FlagRow[] = [
   {
     flag: "--max-failure-ratio",
     effect: "schedule",
-    test: "--max-failure-ratio lets a run go on in spite of failed requests",
+    test: "--max-failure-ratio lets a run continue despite failed requests",
   },
 ];
 
