@@ -108,7 +108,7 @@ async function compareAll(options: Options, servers: Servers): Promise<number> {
   console.log(report);
   const isWhole = !options.quick && options.only === "";
   writeFileSync(join(benchFolder, isWhole ? "latest.md" : "partial.md"), `${report}\n`);
-  if (isWhole && problems.length === 0) writeFigures("bench", report);
+  if (isWhole && options.baseline === undefined && problems.length === 0) writeFigures("bench", report);
   for (const problem of problems) console.error(`bench: ${problem}`);
   if (!isWhole) return problems.length > 0 ? 1 : 0;
   return judge(samples, starts).every((goal) => goal.passed) ? 0 : 1;
