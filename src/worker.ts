@@ -3,6 +3,7 @@ import type { SentSettings } from "./cli/genai-perf/profile/token-work.ts";
 import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
 import type { MockPlan } from "./plan/mock.ts";
 import { ERROR_FORM } from "./plan/sent-error.ts";
+import { lowerThreadPriority } from "./runtime/thread-priority.ts";
 import { serveCalls } from "./runtime/worker-calls.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
 
@@ -19,11 +20,13 @@ if (role === "mock") {
   serveCalls(parentPort, start, ERROR_FORM);
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/tokens/token-thread.ts");
+  lowerThreadPriority();
   serveTokenMeter(parentPort, data as TokenThreadData);
 } else if (role === "make-prompts") {
   const { servePrompts } = await import("./inputs/prompts/prompt-thread.ts");
   servePrompts(parentPort);
 } else {
   const { serveTokenWork } = await import("./cli/genai-perf/profile/token-work.ts");
+  lowerThreadPriority();
   serveTokenWork(parentPort, data as SentSettings);
 }

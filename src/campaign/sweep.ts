@@ -144,7 +144,7 @@ class RunningSweep {
     task.note(`${progress}: ${formatPoint(parameters)}`);
     const outcome = await task.measure(parameters, repeat, points.length + failed.length === 0);
     if (outcome.kind === "interrupted") {
-      task.note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; what was measured before is`);
+      task.note(`the sweep was interrupted at ${formatPoint(parameters)}; the summary holds the points before it`);
       return outcome;
     }
     if (outcome.kind === "measured") points.push(outcome.point);

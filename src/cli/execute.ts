@@ -90,7 +90,13 @@ export async function executePlan(
     stopListening();
   }
   result = wordResult(door, await withHintOf(result, door));
-  for (const report of reports) await report.finish(result);
+  try {
+    for (const report of reports) await report.finish(result);
+  } catch (error) {
+    // A defect: the other reports leave no partial files.
+    for (const report of reports) report.discard?.();
+    throw error;
+  }
   return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
 }
 

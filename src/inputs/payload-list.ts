@@ -8,9 +8,9 @@ import { type PayloadEntry, parseLine, type StepFacts, toEntry, toPayload, toPay
 const MAX_PROBLEMS = 20;
 
 /**
- * Reads payloads from files as if they were one. A file is JSON as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or JSON Lines
- * (`.jsonl`) with one such entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one,
- * `"delay": [ms]`.
+ * Reads payloads from files, one file after the other. A file is JSON as GenAI-Perf writes it,
+ * `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or JSON Lines (`.jsonl`) with one such entry or one request body per line. Turns of
+ * sessions have `"session_id": [s]` and, except the last one, `"delay": [ms]`.
  * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a
  *   `session_id`, and each session becomes a stream, in the order of their first turns
  * @param held the entries of the only file, which is then not read

@@ -1,6 +1,6 @@
 import type { Builders, PlanOf } from "./schema.ts";
 
-/** What a run does differently for the sake of one front door. A field that is left out: it does not. */
+/** What a run does differently for the sake of one front door. A missing field means that it does not. */
 export type BehaviourPlan = PlanOf<typeof behaviourSchema>;
 
 /** Schema of a run's behaviour. */

@@ -62,7 +62,10 @@ function discardQuietly(report: Report): void {
 }
 
 function toOutputError(error: unknown): RunError {
-  if (error instanceof RunError && error.code === "output") return error;
+  if (error instanceof RunError) {
+    if (error.code === "output") return error;
+    throw error;
+  }
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") throw error;
   return new RunError("output", `a report cannot be written: ${messageOf(error)}`, "Is the disk full?");
@@ -72,5 +75,6 @@ function toOutputError(error: unknown): RunError {
 export function joinOutputErrors(errors: readonly RunError[]): RunError | undefined {
   const [first, ...others] = errors;
   if (first === undefined || others.length === 0) return first;
-  return new RunError("output", errors.map(({ message }) => message).join("; "), first.hint);
+  const hints = new Set(errors.map(({ hint }) => hint));
+  return new RunError("output", errors.map(({ message }) => message).join("; "), [...hints].join(" "));
 }

@@ -3,7 +3,7 @@ import type { PromptsPlan } from "../../src/plan/prompts.ts";
 
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 
-/** Three made-up prompts of 20 tokens with nothing else, but for what is changed. */
+/** Three synthetic prompts of 20 tokens with nothing else, but for what is changed. */
 export function makePromptsPlan(change: Partial<PromptsPlan> = {}): PromptsPlan {
   return {
     kind: "prompts",

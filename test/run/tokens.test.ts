@@ -224,7 +224,7 @@ test("streams without their end mark are counted as failed where others have it"
     const window = levels[0]?.window as WindowResult;
     const told = formatTokens(tokens, window, true);
     assert.match(told, /^ {2}2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
-    assert.match(told, /the first failure: the stream ended after one event without its end mark/);
+    assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
     assert.equal((toTokensJson(tokens, window, true) as { withoutEndMark?: number }).withoutEndMark, 2);
   } finally {
     server.closeAllConnections();

@@ -128,8 +128,8 @@ function explainMissing(columns: TokenColumns): string | undefined {
   const total = failedCount + emptyCount + count;
   if (failedCount + emptyCount === 0) return undefined;
   const calls = toolCallCount === 0 ? "" : `, ${toolCallCount} of which only call tools`;
-  const example = failureExample === undefined ? "" : `; the first failure: ${failureExample}`;
-  return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content${calls}; only ${count} are in the statistics${example}`;
+  const example = failureExample === undefined ? "" : `; the first that is not valid: ${failureExample}`;
+  return `of ${total} answers, ${failedCount} are not valid and ${emptyCount} have no content${calls}; only ${count} are in the statistics${example}`;
 }
 
 /** Explains why there is nothing to measure when all answers are valid but have no text; otherwise undefined. */

@@ -99,7 +99,11 @@ const FACTS: readonly (readonly [metric: string, statistics: readonly ("avg" | "
   ["request_latency", ["avg", "p99"]],
 ];
 
-function toPageText({ about, result, run }: Measured, runs: readonly PlottedRun[], title: string): PageText {
+function toPageText(
+  { about, result, summary: { counts } }: Measured,
+  runs: readonly PlottedRun[],
+  title: string,
+): PageText {
   const facts = FACTS.flatMap(([metric, statistics]) => {
     const found = result.statistics.get(metric);
     if (found === undefined || (metric === "time_to_first_token" && !result.isStreaming)) return [];
@@ -111,8 +115,8 @@ function toPageText({ about, result, run }: Measured, runs: readonly PlottedRun[
         : [{ label: statistics.length > 1 ? `${label}, ${statistic}` : label, value: value.toFixed(2) }];
     });
   });
-  const { failedCount, sentCount } = run ?? { failedCount: 0, sentCount: 0 };
-  const failed = failedCount > 0 ? [{ label: "Failed", value: `${failedCount} of ${sentCount}` }] : [];
+  const isFailing = counts !== undefined && counts.failed > 0;
+  const failed = isFailing ? [{ label: "Failed", value: `${counts.failed} of ${counts.sent}` }] : [];
   const count = runs.reduce((sum, { columns }) => sum + columns.count, 0);
   return {
     title,

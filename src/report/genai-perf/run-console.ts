@@ -21,8 +21,8 @@ export function createGenaiPerfConsole({ outputs }: Plan, sink: TextSink): Repor
     },
     finish: (run) => {
       if (isVerbose) reportCourse(run, note);
-      reportFailures(run, note);
       const measured = measuredOf(run);
+      reportFailures(run, measured?.columns, note);
       for (const text of measured?.doubts ?? findDoubts(run)) note(text);
       if (measured === undefined) {
         note("nothing was measured: there is no report");

@@ -1,7 +1,9 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import { saturationReason } from "../../measure/metrics.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../../measure/window.ts";
+import { formatRunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
@@ -33,7 +35,7 @@ export function findDoubts(result: RunResult): string[] {
     doubts.push(
       `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, because a turn failed or its answer could not be read; ${sessions.unsentCount} turns were not sent`,
     );
-  if (error !== undefined) doubts.push(`${error.message}. ${error.hint}`);
+  if (error !== undefined) doubts.push(formatRunError(error));
   else if (isInterrupted) doubts.push("the run was interrupted: the report covers what was measured until then");
   doubts.push(...describeInstability(result));
   for (const level of levels) {
@@ -90,30 +92,38 @@ function toOneLine(text: string): string {
   return text.trim().replace(/\s+/g, " ");
 }
 
-/** Reports the requests without a valid answer, by cause. */
-export function reportFailures(result: RunResult, note: (text: string) => void): void {
+/** Reports the requests without a valid answer, by cause. @param columns the measured requests, if any */
+export function reportFailures(
+  result: RunResult,
+  columns: TokenColumns | undefined,
+  note: (text: string) => void,
+): void {
   const { failures, cancelledCount } = result;
   const warmup = result.warmup ?? { sentCount: 0, failedCount: 0 };
   const sentCount = result.sentCount - warmup.sentCount;
-  const failedCount = result.failedCount - warmup.failedCount;
+  const unreadCount = columns?.failedCount ?? 0;
+  const failedCount = result.failedCount - warmup.failedCount + unreadCount;
   const list = (isWanted: (failure: FailureCount) => boolean): void => {
     for (const failure of failures)
       if (isWanted(failure)) note(`  ${failure.count} x ${failure.kind}: ${toOneLine(failure.example)}`);
   };
   if (warmup.failedCount > 0) {
-    note(`${warmup.failedCount} of ${warmup.sentCount} requests of the warm-up failed, and are in no statistic:`);
+    note(`${warmup.failedCount} of ${warmup.sentCount} requests of the warm-up failed; the statistics exclude them:`);
     list(({ isWarmup }) => isWarmup === true);
   }
   if (failedCount > 0) {
-    note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
+    note(`${failedCount} of ${sentCount} requests failed; the statistics exclude them, except the counts:`);
     list((failure) => failure.isWarmup !== true && !isCancelled(failure));
+    if (unreadCount > 0) note(`  ${unreadCount} x model: ${toOneLine(columns?.failureExample ?? "")}`);
     const { target } = result.prepared.plan;
-    const isUnreached = failures.every(({ kind }) => kind === "connect");
+    const isUnreached = unreadCount === 0 && failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
     if (isUnreached && "url" in target) note(`is there a server at ${target.url}? check ${setting("target.url")}`);
   }
   if (cancelledCount > 0) {
-    note(`${cancelledCount} of ${sentCount} requests were cancelled: they are not failures, and are in no statistic:`);
+    note(
+      `${cancelledCount} of ${sentCount} requests were cancelled; they are not failures, and the statistics exclude them:`,
+    );
     list(isCancelled);
   }
 }

@@ -129,7 +129,8 @@ async function main(): Promise<number> {
   const { text, isPassed } = renderReport(CASES, tools, rounds, samples);
   console.log(text);
   writeFileSync(join(benchFolder, values.only === "" ? "generative.md" : "generative-partial.md"), `${text}\n`);
-  if (values.only === "" && values.baseline === undefined && problems.length === 0) writeFigures("bench:generative", text);
+  if (values.only === "" && values.baseline === undefined && problems.length === 0)
+    writeFigures("bench:generative", text);
   for (const problem of problems) console.error(`bench: ${problem}`);
   return values.only === "" ? Number(!isPassed) : Number(problems.length > 0);
 }

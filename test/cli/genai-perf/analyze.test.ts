@@ -191,7 +191,7 @@ describe("checkpoints", () => {
         if (index === 12) interrupt();
       });
       assert.equal(first.code, 1);
-      assert.match(first.err, /the sweep ends at concurrency 2/);
+      assert.match(first.err, /the sweep was interrupted at concurrency 2/);
       assert.deepEqual(
         (await readRows(bench)).map((row) => row[1]),
         ["1"],
@@ -357,7 +357,7 @@ describe("the search for the highest load", () => {
       const search = ["--sweep-list", "6,7", "--search-limits", "request_latency.max:350"];
       const slow = await bench.run(analyze(bench, "concurrency", ...search));
       assert.equal(slow.code, 1);
-      assert.match(slow.out, /No concurrency keeps request_latency\.max <= 350\.00 ms: 6 breaks it already/);
+      assert.match(slow.out, /No tested concurrency keeps request_latency\.max <= 350\.00 ms: the lowest, 6, does not/);
     });
   });
 
@@ -372,7 +372,7 @@ describe("the search for the highest load", () => {
       const search = ["--sweep-list", "2", "--search-limits", "request_latency:20"];
       const { code, out } = await bench.run(analyze(bench, "concurrency", ...search));
       assert.equal(code, 1);
-      assert.match(out, /2 breaks it already, where the client may have been the limit and not the server, in 2 of 2/);
+      assert.match(out, /the lowest, 2, does not, where the client may have been the limit and not the server, in 2 of 2/);
     });
   });
 });

@@ -231,8 +231,8 @@ describe("media that a run would not send are refused", () => {
     [["--endpoint-type", "chat", ...SIZED], /--image-width-mean: requests of the endpoint type chat have no images/],
     [["--endpoint-type", "messages", "--audio-length-mean", "1"], /type messages have no audio clips/],
     [[...MULTIMODAL, "--image-width-mean", "9"], /has a width and a height/],
-    [[...MULTIMODAL, "--image-format", "png"], /--image-format: describes made-up images, and there are none/],
-    [[...MULTIMODAL, "--audio-format", "mp3"], /--audio-format: describes made-up audio/],
+    [[...MULTIMODAL, "--image-format", "png"], /--image-format: describes synthetic images, and there are none/],
+    [[...MULTIMODAL, "--audio-format", "mp3"], /--audio-format: describes synthetic audio/],
     [["--endpoint-type", "image_retrieval"], /image_retrieval has no images to send/],
     [
       [...MULTIMODAL, "--audio-length-mean", "0.05", "--audio-depths", "12"],
@@ -427,7 +427,11 @@ describe("templates", () => {
     const extra = ["--extra-inputs", "response_field:nope"];
     const { code, err } = await run(() => '{"text":"the"}', [...TEMPLATE, ...extra], { "t.jinja": TEXT });
     assert.equal(code, 1);
-    assert.match(err, /of 4 requests 4 failed[\s\S]*the first failure: nothing is at nope in the answer/);
+    assert.match(err, /4 of 4 requests failed[\s\S]*4 x model: nothing is at nope in the answer/);
+    assert.match(
+      err,
+      /of 4 answers, 4 are not valid and 0 have no content; .* not valid: nothing is at nope in the answer/,
+    );
   });
 
   test("a web page is a failed request, also of services that answer with bare text", LIMIT, async () => {

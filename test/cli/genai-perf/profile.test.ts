@@ -119,7 +119,7 @@ describe("genai-perf profile", () => {
       const empty = await run(answerChat, profile(...CHAT, "--isl", "0", "--osl", "0"));
       assert.equal(empty.code, 0, empty.err);
       for (const { body } of empty.received) assert.deepEqual([body.messages?.[0]?.content, body.max_tokens], ["", 1]);
-      assert.match(empty.err, /^rampart: --isl 0: made-up prompts have no text of their own, .* refuse/m);
+      assert.match(empty.err, /^rampart: --isl 0: synthetic prompts have no text of their own, .* refuse/m);
       assert.match(empty.err, /^rampart: --osl 0: requests ask for one token/m);
       const report = JSON.parse(empty.files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
       assert.equal(report.input_sequence_length.max, 0);

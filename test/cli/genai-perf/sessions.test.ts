@@ -102,37 +102,41 @@ function sessionsOf(ran: Ran): InputEntry[][] {
 const MADE_UP = "--num-sessions 4 --session-concurrency 2 --session-turns-mean 3";
 
 describe("genai-perf profile with sessions", () => {
-  test("--num-sessions, --session-concurrency and --session-turns-mean: made-up sessions are held", LIMIT, async () => {
-    const ran = await profile(MADE_UP);
-    assert.equal(ran.code, 0, ran.err);
-    assert.equal(ran.received.length, 12);
-    const sessions = sessionsOf(ran);
-    assert.equal(sessions.length, 4);
-    const asked = sessions.map((turns) => turns.map(({ payload }) => payload[0]?.messages[0]?.content ?? ""));
-    for (const { questions, roles } of ran.received) {
-      const session = asked.find(([first]) => first === questions[0]) ?? [];
-      assert.deepEqual(questions, session.slice(0, questions.length));
-      assert.deepEqual(
-        roles,
-        questions.flatMap((_, index) => (index === 0 ? ["user"] : ["assistant", "user"])),
-      );
-    }
-    assert.ok(Math.max(...ran.received.map(({ outstanding }) => outstanding)) <= 2);
-    for (const turns of sessions) {
-      assert.deepEqual(
-        turns.map((turn) => Object.keys(turn).join()),
-        [...Array.from({ length: 2 }, () => "payload,session_id,delay"), "payload,session_id"],
-      );
-    }
-    const report = JSON.parse(ran.files[join(FOLDER, "profile_export_genai_perf.json")] ?? "{}");
-    assert.equal(report.request_count.avg, 12);
-    assert.deepEqual(Object.keys(report.sessions).sort(), sessions.map(([turn]) => turn?.session_id?.[0]).sort());
-    for (const session of Object.values(report.sessions) as { request_count: { avg: number } }[])
-      assert.equal(session.request_count.avg, 3);
-    assert.deepEqual(report.input_config.perf_analyzer.stimulus, { session_concurrency: 2 });
-    // What was said before counts as input.
-    assert.ok(report.input_sequence_length.max > 3 * 12);
-  });
+  test(
+    "--num-sessions, --session-concurrency and --session-turns-mean: synthetic sessions are held",
+    LIMIT,
+    async () => {
+      const ran = await profile(MADE_UP);
+      assert.equal(ran.code, 0, ran.err);
+      assert.equal(ran.received.length, 12);
+      const sessions = sessionsOf(ran);
+      assert.equal(sessions.length, 4);
+      const asked = sessions.map((turns) => turns.map(({ payload }) => payload[0]?.messages[0]?.content ?? ""));
+      for (const { questions, roles } of ran.received) {
+        const session = asked.find(([first]) => first === questions[0]) ?? [];
+        assert.deepEqual(questions, session.slice(0, questions.length));
+        assert.deepEqual(
+          roles,
+          questions.flatMap((_, index) => (index === 0 ? ["user"] : ["assistant", "user"])),
+        );
+      }
+      assert.ok(Math.max(...ran.received.map(({ outstanding }) => outstanding)) <= 2);
+      for (const turns of sessions) {
+        assert.deepEqual(
+          turns.map((turn) => Object.keys(turn).join()),
+          [...Array.from({ length: 2 }, () => "payload,session_id,delay"), "payload,session_id"],
+        );
+      }
+      const report = JSON.parse(ran.files[join(FOLDER, "profile_export_genai_perf.json")] ?? "{}");
+      assert.equal(report.request_count.avg, 12);
+      assert.deepEqual(Object.keys(report.sessions).sort(), sessions.map(([turn]) => turn?.session_id?.[0]).sort());
+      for (const session of Object.values(report.sessions) as { request_count: { avg: number } }[])
+        assert.equal(session.request_count.avg, 3);
+      assert.deepEqual(report.input_config.perf_analyzer.stimulus, { session_concurrency: 2 });
+      // What was said before counts as input.
+      assert.ok(report.input_sequence_length.max > 3 * 12);
+    },
+  );
 
   test("--session-turns-stddev and --session-turn-delay-stddev spread turns and pauses", LIMIT, async () => {
     const ran = await profile(
@@ -258,7 +262,7 @@ describe("genai-perf profile with sessions", () => {
     assert.equal(ran.received.length, 12);
     for (const what of ["the length of the measurement", "--warmup-request-count", "--stability-percentage"])
       assert.match(ran.err, new RegExp(`${what} has no effect with --session-concurrency`));
-    assert.match(ran.err, /--session-delay-ratio has no effect on pauses that are made up/);
+    assert.match(ran.err, /--session-delay-ratio has no effect on pauses that are generated/);
     assert.match(ran.err, /--num-dataset-entries has no effect on sessions/);
   });
 
@@ -278,7 +282,7 @@ describe("genai-perf profile with sessions", () => {
       [{ text: "a" }],
       /there are no sessions in [\s\S]*leave out --input-file/,
     ],
-    ["--num-sessions 2 --session-concurrency 3", [], /more than the 2 that are made up/],
+    ["--num-sessions 2 --session-concurrency 3", [], /more than the 2 that are generated/],
     [
       "--num-sessions 2 --session-concurrency 1 --endpoint-type kserve",
       [],

@@ -109,7 +109,10 @@ test("sweeps that contradict other settings are refused", () => {
     [analyze("batch_size"), /requests of type chat hold one prompt/],
     [analyze("concurrency", "--request-count", "100"), /less than concurrency, which the sweep takes up to 1024/],
     [analyze("request_rate", "--sweep-list", "3,20", "--request-count", "10"), /less than request rate.* up to 20/],
-    [analyze("num_dataset_entries", "--input-file", "payload:/dev/null"), /num_dataset_entries counts made-up prompts/],
+    [
+      analyze("num_dataset_entries", "--input-file", "payload:/dev/null"),
+      /num_dataset_entries counts synthetic prompts/,
+    ],
     [analyze("input_sequence_length", "--seq-dist", "256,128:100"), /both set the length/],
     [analyze("num_dataset_entries", "--search-limits", "request_latency:3"), /a search needs a load/],
     [analyze("concurrency", "--search-limits", "request_throughput:3"), /request_throughput cannot be limited/],

@@ -19,7 +19,7 @@ for (const { flags, failure } of cases) {
       },
     });
     assert.equal(code, 1, err);
-    assert.match(err, /1 of 6 requests failed, and are in no statistic but the counts:/);
+    assert.match(err, /1 of 6 requests failed; the statistics exclude them, except the counts:/);
     assert.match(err, failure);
     assert.match(out, /Request Count \(count\)[ │|]+5\.00/);
   });

@@ -72,7 +72,7 @@ test("the sum of a chunk is that of the standard", () => {
   assert.equal(bytes.subarray(-12).toString("hex"), "0000000049454e44ae426082");
 });
 
-test("made-up images have the size asked for, and the seed decides them on every runtime", () => {
+test("synthetic images have the size asked for, and the seed decides them on every runtime", () => {
   const settings = { widthPx: exact(64), heightPx: exact(48), format: "png" } as const;
   const url = makeImage(createRandom(42), settings, encoders);
   assert.equal(hashOf(url), HASHES.png);
@@ -122,7 +122,7 @@ const audio: AudioSettings = {
   format: "wav",
 };
 
-test("made-up sounds are WAV files of the length, depth and rate asked for", () => {
+test("synthetic sounds are WAV files of the length, depth and rate asked for", () => {
   for (const bits of [8, 16, 24, 32]) {
     for (const channelCount of [1, 2]) {
       const clip = makeAudio(
@@ -148,7 +148,7 @@ test("made-up sounds are WAV files of the length, depth and rate asked for", () 
 /** Samples of one frame of MPEG audio, layer 3: half as many below MPEG 1's rates (ISO 13818-3). */
 const FRAME_SAMPLES = { mpeg1: 1152, mpeg2: 576 };
 
-test("made-up sounds are MP3 files of the length and rate asked for", () => {
+test("synthetic sounds are MP3 files of the length and rate asked for", () => {
   for (const [rateHz, channelCount] of [
     [16_000, 1],
     [44_100, 2],

@@ -96,7 +96,7 @@ test("several texts of one request have the request's length each", async () => 
   }
 });
 
-test("made-up rankings have a query and passages", async () => {
+test("synthetic rankings have a query and passages", async () => {
   const source = parseInputFile("synthetic:queries,passages");
   const entries = await collect({ ...short, source, isRanking: true, textsPerRequest: 3 });
   assert.equal(entries.length, 8);
@@ -130,7 +130,7 @@ test("sessions have turns, and delays between them", async () => {
   }
 });
 
-test("made-up prompts need a tokenizer", async () => {
+test("synthetic prompts need a tokenizer", async () => {
   await assert.rejects(
     collect({}, null),
     (error) =>

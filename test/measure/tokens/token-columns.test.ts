@@ -132,7 +132,7 @@ test("answers without content and failed requests are counted, and are in no sta
     effectiveConcurrency: 1,
     errorRatio: 0.5,
   });
-  assert.match(tokenWarnings(columns).join("\n"), /of 4 requests 2 failed and 1 had an answer without content/);
+  assert.match(tokenWarnings(columns).join("\n"), /of 4 answers, 2 are not valid and 1 have no content/);
 });
 
 test("concurrency is the average number in flight", () => {

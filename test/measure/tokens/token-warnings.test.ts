@@ -67,7 +67,7 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
     [/^1 of 2 streams ended without their end mark \(\[DONE\]\): .* count as failed$/],
   ],
   ["streams that never have an end", withEnds(false), [/no stream of this server had one/]],
-  ["failed requests", withFailures(), [/^of 3 requests 2 failed .* the first failure: boom$/]],
+  ["failed requests", withFailures(), [/^of 3 answers, 2 are not valid .* the first that is not valid: boom$/]],
 ];
 for (const [name, columns, expected] of WARNINGS)
   test(`${expected.length === 0 ? "does not warn" : "warns"} of ${name}`, () => {

@@ -64,7 +64,7 @@ describe("tokens in the report for people", () => {
     assert.match(out, /^ {2}input tokens +7( +7){4}$/m);
     // 44 tokens in the level's second, as its throughput has it.
     assert.match(out, /^ {2}44 output tokens\/s$/m);
-    assert.match(out, /of 5 requests 1 failed and 0 had an answer without content/);
+    assert.match(out, /of 5 answers, 1 are not valid and 0 have no content/);
     assert.doesNotMatch(out, /reasoning|server's count/);
   });
 

@@ -41,7 +41,11 @@ export async function measurePoint(
   const settings = applyPoint(parts.settings, parameters);
   const keepable = toKeepable(settings, given);
   const toPoint = ({ name, folder, result }: Pick<SweepRow, "name" | "folder" | "result">): SweepRow => ({
-    ...{ name, parameters, result, folder, ...(repeat === 0 ? {} : { repeat }) },
+    name,
+    parameters,
+    result,
+    folder,
+    ...(repeat === 0 ? {} : { repeat }),
     // Like in GenAI-Perf, a load without a number counts as 1.
     load: settings.perfAnalyzer.stimulus.value ?? 1,
     datasetEntries: settings.input.datasetEntries,
@@ -59,10 +63,11 @@ export async function measurePoint(
     if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
     return { kind: "failed", parameters, reason: messageOf(error) };
   }
-  const { run, measured } = profile;
+  const { run, measured, outputError } = profile;
   if (run.isInterrupted) return { kind: "interrupted" };
   const complaint = complaintOf(profile);
-  if (measured === undefined) return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
+  if (measured === undefined || outputError !== undefined)
+    return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
   const { result } = measured;
   const named = { name: checkpoint.nameResult(), folder, result };
   if (repeat === 0 && isWhole(profile)) await checkpoint.add(keepable, parameters, named);
@@ -70,13 +75,16 @@ export async function measurePoint(
   return { kind: "measured", point: toPoint(named), complaint, isClientLimited };
 }
 
-function complaintOf({ run, isPassed, outputError }: Profile): string | undefined {
+function complaintOf({ run, measured, isPassed, outputError }: Profile): string | undefined {
   if (isPassed) return undefined;
   if (outputError !== undefined) return outputError.message;
   if (run.error !== undefined) return run.error.message;
   // The profile's warnings say which metric was unstable.
   if (isUnstable(run)) return "the measurement is not stable";
-  const [first] = run.failures;
-  const example = first === undefined ? "" : `, such as ${first.kind}: ${first.example}`;
-  return `${run.failedCount} of ${run.sentCount} requests failed${example}`;
+  const { counts } = measured?.summary ?? {};
+  if (counts?.failed === 0) return "no answer has content";
+  const first = run.failures.find(({ isWarmup }) => isWarmup !== true);
+  const example = first === undefined ? measured?.columns.failureExample : `${first.kind}: ${first.example}`;
+  const { failed, sent } = counts ?? { failed: run.failedCount, sent: run.sentCount };
+  return `${failed} of ${sent} requests failed${example === undefined ? "" : `, such as ${example}`}`;
 }

@@ -18,7 +18,7 @@ import { fileSystem } from "../../../runtime/files.ts";
 import { JsonNumber, orderedKey } from "../../../service/json-text.ts";
 import type { LoadName } from "../loads.ts";
 import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "./keys.ts";
-import { readStimulus } from "./loads.ts";
+import { readStimulus } from "./read-load.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { readSweeps } from "./sweeps.ts";
 import { isFileOrFolder, VALUE_KINDS } from "./value-kinds.ts";

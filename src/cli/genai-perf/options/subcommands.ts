@@ -1,7 +1,6 @@
 import type { GenaiFlag, GenaiOption } from "./genai-option.ts";
 import { hasFlag } from "./genai-option.ts";
 import { AUDIO_OPTIONS, IMAGE_OPTIONS, INPUT_OPTIONS, SESSION_OPTIONS } from "./input-options.ts";
-import { OWN_MERGE_OPTIONS, OWN_OPTIONS, OWN_SWEEP_OPTIONS } from "./own-options.ts";
 import {
   ANALYZE_OPTIONS,
   CONFIG_OPTIONS,
@@ -13,7 +12,8 @@ import {
   PROFILING_OPTIONS,
   TEMPLATE_OPTIONS,
   TOKENIZER_OPTIONS,
-} from "./profile-options.ts";
+} from "./original-options.ts";
+import { OWN_MERGE_OPTIONS, OWN_OPTIONS, OWN_SWEEP_OPTIONS } from "./own-options.ts";
 import type { SettingPath } from "./settings.ts";
 
 /** The subcommands, in GenAI-Perf's order. */

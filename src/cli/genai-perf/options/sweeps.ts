@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { isLoadName, loadOf } from "../loads.ts";
-import type { LastFlag } from "./loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
+import type { LastFlag } from "./read-load.ts";
 import type { Sweep, SweepType } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";

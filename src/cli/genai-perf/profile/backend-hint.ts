@@ -1,5 +1,5 @@
 import type { Plan } from "../../../plan/plan.ts";
-import { type Problem, problem, UserError } from "../../../plan/problem.ts";
+import { UserError, userError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/target/probe.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -39,7 +39,7 @@ export async function explainBackend(
     right === undefined
       ? `Its backend is neither ${BACKENDS.join(" nor ")}: measure it with rampart perf_analyzer.`
       : `Give --backend ${right}.`;
-  return new UserError([problem("mismatch", "--backend", message, hint) satisfies Problem]);
+  return userError("mismatch", "--backend", message, hint);
 }
 
 function isAboutInputs(error: unknown, inputsFile: string): boolean {

@@ -52,7 +52,7 @@ function checkImages(rules: RuleSet): void {
     const at = image.widthPx.mean > 0 ? "input.image.widthPx.mean" : "input.image.heightPx.mean";
     refuse(rules, at, "an image has a width and a height", hint);
   } else {
-    const message = "describes made-up images, and there are none";
+    const message = "describes synthetic images, and there are none";
     for (const at of ["input.image.widthPx.stddev", "input.image.heightPx.stddev", "input.image.format"] as const)
       if (rules.isChosen(at)) refuse(rules, at, message, hint);
     if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings))
@@ -77,7 +77,7 @@ function checkSounds(rules: RuleSet): void {
   } else
     for (const at of AUDIO_DETAILS)
       if (rules.isChosen(at))
-        refuse(rules, at, "describes made-up audio, and there is none", "Add --audio-length-mean.");
+        refuse(rules, at, "describes synthetic audio, and there is none", "Add --audio-length-mean.");
 }
 
 /** Converts the flags' units to those of the audio generator. */
@@ -97,9 +97,14 @@ function checkTypes(rules: RuleSet, at: SettingPath, what: string, takes: Takes)
     refuse(rules, at, `requests of the endpoint type ${endpoint.type} have no ${what}`, hint);
   }
   if (!hasMadeUpPrompts(rules.settings))
-    refuse(rules, at, `${what} are only made up beside made-up prompts`, "Leave out this option or --input-file.");
+    refuse(
+      rules,
+      at,
+      `${what} can only be generated together with synthetic prompts`,
+      "Leave out this option or --input-file.",
+    );
   if (input.sessions.count > 0)
-    refuse(rules, at, `made-up sessions have no ${what}`, "Leave out this option or --num-sessions.");
+    refuse(rules, at, `synthetic sessions have no ${what}`, "Leave out this option or --num-sessions.");
 }
 
 function checkBatches(rules: RuleSet): void {

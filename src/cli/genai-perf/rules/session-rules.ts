@@ -28,11 +28,11 @@ export function checkSessions(rules: RuleSet): void {
   refuse(
     !isMadeUp && !hasSessionsIn(rules.settings),
     `there are no sessions in ${input.file}`,
-    `Give ${files}; or leave out --input-file, so that --num-sessions are made up.`,
+    `Give ${files}; or leave out --input-file, so that --num-sessions are generated.`,
   );
   refuse(
     isMadeUp && count > 0 && count < value,
-    `${value} sessions at the same time are more than the ${count} that are made up`,
+    `${value} sessions at the same time are more than the ${count} that are generated`,
     `Give --num-sessions ${value} or more.`,
   );
   const { type } = endpoint;
@@ -59,7 +59,7 @@ export function warnOfSessions(rules: RuleSet): void {
     rules.warnOfFlag("perfAnalyzer.warmupRequests", why);
   }
   const isMadeUp = hasMadeUpPrompts(rules.settings);
-  if (isMadeUp) rules.warnOfFlag("input.sessions.turnDelay.ratio", "on pauses that are made up");
+  if (isMadeUp) rules.warnOfFlag("input.sessions.turnDelay.ratio", "on pauses that are generated");
   if (isMadeUp && hasSessions) rules.warnOfFlag("input.datasetEntries", "on sessions: each has requests of its own");
   if (!isMadeUp) rules.warnOfFlag("input.sessions.count", "on sessions of a file");
   if (isMadeUp && hasSessions) return;

@@ -28,7 +28,7 @@ export function checkSweep(rules: RuleSet): void {
   const isMadeUp = hasMadeUpPrompts(rules.settings);
   refuse(
     types.includes("input_sequence_length") && !isMadeUp,
-    "input_sequence_length is the length of made-up prompts, and the input file has its own",
+    "input_sequence_length is the length of synthetic prompts, and the input file has its own",
     "Leave out --input-file, or vary something else.",
   );
   refuse(
@@ -38,7 +38,7 @@ export function checkSweep(rules: RuleSet): void {
   );
   refuse(
     types.includes("num_dataset_entries") && !isMadeUp,
-    "num_dataset_entries counts made-up prompts, and the input file has its own",
+    "num_dataset_entries counts synthetic prompts, and the input file has its own",
     "Leave out --input-file, or vary something else.",
   );
   refuse(

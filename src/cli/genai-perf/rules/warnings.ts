@@ -69,7 +69,7 @@ function warnOfLengths(rules: RuleSet): void {
   if (hasMadeUpPrompts(rules.settings) && !isTextless && syntheticTokens.mean === 0)
     rules.warnings.push(
       syntheticTokens.stddev === 0
-        ? `${rules.placeOf("input.syntheticTokens.mean")} 0: made-up prompts have no text of their own, as in the original; many servers refuse empty ones.`
+        ? `${rules.placeOf("input.syntheticTokens.mean")} 0: synthetic prompts have no text of their own, like in GenAI-Perf; many servers refuse empty ones.`
         : `${rules.placeOf("input.syntheticTokens.mean")} 0: lengths that are drawn below one token count as one.`,
     );
   if (outputTokens.mean === 0 && !isTokenless(endpoint))

@@ -19,7 +19,7 @@ export const INPUT: readonly UngroupedOption[] = [
     value: "random|zero|PATH",
     defaultText: "random",
     isRepeatable: true,
-    help: "Data of requests: made up, JSON files (repeat the flag for several) or a directory with a file per input.",
+    help: "Data of requests: generated, JSON files (repeat the flag for several) or a directory with a file per input.",
     parse: readInputData,
     of: ({ inputs }) => sourcesOf(inputs),
   }),

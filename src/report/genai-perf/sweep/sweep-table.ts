@@ -50,7 +50,7 @@ export function formatAnswer(
   const doubt = isClientLimited ? ", where the client may have been the limit and not the server" : "";
   const broken = lowestBrokenVotes === null ? [] : [formatVotes(lowestBrokenVotes.broken, lowestBrokenVotes)];
   if (highest === null)
-    return `No ${what} keeps ${limits.join(" and ")}: ${lowestBroken} breaks it already${doubt}, in ${broken.join("")}.\n`;
+    return `No tested ${what} keeps ${limits.join(" and ")}: the lowest, ${lowestBroken}, does not${doubt}, in ${broken.join("")}.\n`;
   const end = lowestBroken === null ? "the end of the sweep" : `${lowestBroken} does not${doubt}`;
   const kept = highestVotes === null ? [] : [formatVotes(highestVotes.kept, highestVotes)];
   return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
