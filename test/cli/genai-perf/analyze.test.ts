@@ -372,7 +372,10 @@ describe("the search for the highest load", () => {
       const search = ["--sweep-list", "2", "--search-limits", "request_latency:20"];
       const { code, out } = await bench.run(analyze(bench, "concurrency", ...search));
       assert.equal(code, 1);
-      assert.match(out, /the lowest, 2, does not, where the client may have been the limit and not the server, in 2 of 2/);
+      assert.match(
+        out,
+        /the lowest, 2, does not, where the client may have been the limit and not the server, in 2 of 2/,
+      );
     });
   });
 });
