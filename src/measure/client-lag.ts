@@ -129,7 +129,8 @@ export function lagWarnings(windows: readonly WindowResult[], tokens: TokenColum
 }
 
 function describeBias({ figure, statistic, reportedNs, biasNs }: LagBias): string {
-  const share = `${formatDurationNs(biasNs)} (${Math.round((100 * biasNs) / reportedNs)} %)`;
+  const percent = biasNs > reportedNs ? "more than 100 %" : `${Math.round((100 * biasNs) / reportedNs)} %`;
+  const share = `${formatDurationNs(biasNs)} (${percent})`;
   const name = `${statistic === "mean" ? "" : "p99 of "}${NAMES[figure]}, ${formatDurationNs(reportedNs)},`;
   if (figure === "interTokenLatency" && statistic === "mean")
     return `${name} is an average of gaps that are off by ${share} each`;

@@ -117,6 +117,7 @@ test("the warning says how late, which figures, by how much, and who had the cor
     text,
     /; it waited for a core 23 % of the time, while other processes used it; lower the load, .* core$/,
   );
+  assert.match(explainLag(lagOf(3), STREAMS) ?? "", /gaps that are off by 3 ms \(more than 100 %\) each/);
   assert.doesNotMatch(explainLag(lagOf(3), STREAMS) ?? "", /p99|left|waited/);
 });
 
