@@ -1,7 +1,8 @@
 import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
+import type { Drive } from "./drive.ts";
 import { concurrencySchema } from "./levels.ts";
-import type { Drive, LoadMode } from "./load-mode.ts";
+import type { LoadMode } from "./load-mode.ts";
 
 /** Concurrency that changes linearly over time, in one measurement. */
 export type ConcurrencyRampPlan = PlanOf<typeof schema>;

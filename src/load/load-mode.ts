@@ -2,30 +2,8 @@ import type { DataOrder, Dataset } from "../inputs/dataset.ts";
 import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
-import type { Arrivals } from "./arrivals.ts";
+import type { Drive } from "./drive.ts";
 import type { LevelUnitName } from "./level-units.ts";
-
-/** How requests are sent at one level. */
-export type Drive =
-  /** A fixed number of outstanding requests. */
-  | { readonly kind: "closed"; readonly concurrency: number }
-  /** A changing number of outstanding requests: `concurrencyAt(elapsedNs)`, with the maximum `maxConcurrency`. */
-  | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
-  /** Requests at due times. Requests wait while `maxOutstanding` requests are outstanding. */
-  | { readonly kind: "scheduled"; readonly arrivals: Arrivals; readonly maxOutstanding?: number }
-  /**
-   * `start` requests, then groups of `step` up to a total of `end`. Each group starts when every request before it has `periodResponses`
-   * responses.
-   */
-  | {
-      readonly kind: "periodic";
-      readonly start: number;
-      readonly end: number;
-      readonly step: number;
-      readonly periodResponses: number;
-    }
-  /** A fixed number of concurrent sessions, each with one outstanding request or waiting for its next turn. */
-  | { readonly kind: "sessions"; readonly concurrency: number };
 
 /** The levels of a load and how to search them. */
 export interface LevelSearch {

@@ -1,5 +1,6 @@
+import { canLanesWait, type Drive, isScheduled } from "../load/drive.ts";
 import { levelAt } from "../load/levels.ts";
-import type { Drive, PreparedLoad } from "../load/load-mode.ts";
+import type { PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -212,8 +213,8 @@ export class MeasuredRun {
       poller: this.poller,
       tokens: this.tokens,
       unit: this.load.search.unit,
-      isScheduled: drive.kind === "scheduled",
-      canLanesWait: drive.kind !== "closed",
+      isScheduled: isScheduled(drive),
+      canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.signal.fail(toRunError(error)),
@@ -247,7 +248,7 @@ export class MeasuredRun {
     const { warmUp, warmUpDrive } = await import("./level/warm-up.ts");
     const drive = warmUpDrive(this.driveAt(level), count, durationMs);
     this.announce();
-    this.observer.onLevelStart?.(this.load.search.unit, drive.kind === "closed" ? drive.concurrency : level, true);
+    this.observer.onLevelStart?.(this.load.search.unit, "concurrency" in drive ? drive.concurrency : level, true);
     this.isDriverOpen = true;
     this.tokens?.warmUp();
     const { sentCount, failedCount } = await warmUp({ driver, policy, canceller, signal, drive, count, durationMs });

@@ -67,7 +67,7 @@ test("axes are combined, the last changing fastest; none is one point", () => {
   assert.deepEqual(combineAxes([]), [[]]);
 });
 
-test("a failed point or a complaint fails the sweep, which goes on; the files change after each point", async () => {
+test("a failed point or a complaint fails the sweep, which continues; the files are written after each point", async () => {
   const { ran, tried, changes, notes } = await run([WIDTHS], (name, parameters) =>
     name === "2" ? { kind: "failed", parameters, reason: "no server" } : measured(parameters),
   );

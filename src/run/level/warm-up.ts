@@ -1,4 +1,4 @@
-import type { Drive } from "../../load/load-mode.ts";
+import { type Drive, limitConcurrency } from "../../load/drive.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
 import type { FailurePolicy } from "../judge/failure-policy.ts";
 import type { RunSignal } from "../run-signal.ts";
@@ -26,8 +26,7 @@ export interface WarmUpTally {
 
 /** Returns the load of a warm-up, with a concurrency of at most its number of requests. */
 export function warmUpDrive(drive: Drive, count: number, durationMs: number): Drive {
-  if (drive.kind !== "closed" || durationMs > 0) return drive;
-  return { ...drive, concurrency: Math.min(drive.concurrency, count) };
+  return durationMs > 0 ? drive : limitConcurrency(drive, count);
 }
 
 /** Sends requests until both the number and the duration are reached, and waits for the last response. */

@@ -1,4 +1,4 @@
-import type { Drive } from "../../load/load-mode.ts";
+import type { DriveOf } from "../../load/drive.ts";
 import type { Cancel } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { SendSlice } from "./send-slice.ts";
@@ -39,7 +39,7 @@ export class ClosedLoad implements ActiveLoad {
     if (concurrency < before) await this.sender.waitForOutstanding(concurrency);
   }
 
-  async ramp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
+  async ramp(drive: DriveOf<"ramp">): Promise<void> {
     this.stopRamp();
     await this.sender.reserve(drive.maxConcurrency);
     this.sender.shareSteps();

@@ -1,4 +1,4 @@
-import type { Drive } from "../../load/load-mode.ts";
+import { type Drive, type DriveOf, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
@@ -133,44 +133,53 @@ export class Driver implements Sender {
 
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
-    if (drive.kind === "closed" || drive.kind === "sessions") return this.reserve(drive.concurrency);
-    if (drive.kind === "periodic") return this.reserve(drive.end);
-    return this.reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.laneCount);
+    return this.reserve(maxInFlightOf(drive) ?? this.laneCount);
   }
 
   /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests */
   async start(drive: Drive, quota: number): Promise<void> {
     this.quota = quota;
     this.isStopped = false;
-    const turn = ++this.turn;
-    if (drive.kind === "closed" || drive.kind === "ramp") {
+    const startDrive = this.starters[drive.kind] as (drive: Drive, turn: number) => Promise<void>;
+    return startDrive(drive, ++this.turn);
+  }
+
+  /** How each kind of drive starts. A start that another one overtakes, `turn`, does nothing more. */
+  private readonly starters: { readonly [K in Drive["kind"]]: (drive: DriveOf<K>, turn: number) => Promise<void> } = {
+    closed: ({ concurrency }) => {
       this.load = this.closedLoad;
-      return drive.kind === "closed" ? this.closedLoad.hold(drive.concurrency) : this.closedLoad.ramp(drive);
-    }
-    if (drive.kind === "periodic") {
+      return this.closedLoad.hold(concurrency);
+    },
+    ramp: (drive) => {
+      this.load = this.closedLoad;
+      return this.closedLoad.ramp(drive);
+    },
+    periodic: async (drive) => {
       const { PeriodicLoad } = await import("./periodic-load.ts");
       const load = new PeriodicLoad(this, drive);
       this.load = load;
       return load.start();
-    }
-    if (drive.kind === "sessions") {
+    },
+    sessions: async ({ concurrency }, turn) => {
       const { SessionLoad } = await import("./session-load.ts");
       if (turn !== this.turn) return;
       const load = new SessionLoad(this, sessionsOf(this.feed) as SessionFeed);
       this.load = load;
-      return load.start(drive.concurrency);
-    }
-    const { createScheduledLoad } = await import("./scheduled-load.ts");
-    if (turn !== this.turn) return;
-    // Slots that wait after a failure get their place like all others.
-    await this.halt();
-    await this.reserve(this.laneCount);
-    const load = await createScheduledLoad(this, this.lanes, drive.maxOutstanding);
-    if (turn !== this.turn) return;
-    this.isStopped = false;
-    this.load = load;
-    load.start(drive.arrivals);
-  }
+      return load.start(concurrency);
+    },
+    scheduled: async ({ arrivals, maxOutstanding }, turn) => {
+      const { createScheduledLoad } = await import("./scheduled-load.ts");
+      if (turn !== this.turn) return;
+      // Slots that wait after a failure get their place like all others.
+      await this.halt();
+      await this.reserve(this.laneCount);
+      const load = await createScheduledLoad(this, this.lanes, maxOutstanding);
+      if (turn !== this.turn) return;
+      this.isStopped = false;
+      this.load = load;
+      load.start(arrivals);
+    },
+  };
 
   /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Drive } from "../../load/load-mode.ts";
+import type { DriveOf } from "../../load/drive.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
@@ -9,7 +9,7 @@ import type { ActiveLoad, Sender } from "./active-load.ts";
  */
 export class PeriodicLoad implements ActiveLoad {
   private readonly sender: Sender;
-  private readonly drive: Extract<Drive, { kind: "periodic" }>;
+  private readonly drive: DriveOf<"periodic">;
   private sentCount = 0;
   /** Requests of the last group whose period has not ended. */
   private pending = 0;
@@ -17,7 +17,7 @@ export class PeriodicLoad implements ActiveLoad {
   private readonly isOver: boolean[] = [];
   private isStopped = false;
 
-  constructor(sender: Sender, drive: Extract<Drive, { kind: "periodic" }>) {
+  constructor(sender: Sender, drive: DriveOf<"periodic">) {
     this.sender = sender;
     this.drive = drive;
   }

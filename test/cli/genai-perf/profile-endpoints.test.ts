@@ -231,7 +231,7 @@ describe("media that a run would not send are refused", () => {
     [["--endpoint-type", "chat", ...SIZED], /--image-width-mean: requests of the endpoint type chat have no images/],
     [["--endpoint-type", "messages", "--audio-length-mean", "1"], /type messages have no audio clips/],
     [[...MULTIMODAL, "--image-width-mean", "9"], /has a width and a height/],
-    [[...MULTIMODAL, "--image-format", "png"], /--image-format: describes synthetic images, and there are none/],
+    [[...MULTIMODAL, "--image-format", "png"], /--image-format: describes synthetic images, but requests carry none/],
     [[...MULTIMODAL, "--audio-format", "mp3"], /--audio-format: describes synthetic audio/],
     [["--endpoint-type", "image_retrieval"], /image_retrieval has no images to send/],
     [

@@ -47,7 +47,7 @@ describe("the server's own counts", () => {
       for (const body of bodiesOf(ran)) assert.deepEqual([body["stream"], body["stream_options"]], [true, expected]);
     });
 
-  test("replace a tokenizer's when there is none, and are consistent", LIMIT, async () => {
+  test("replace a tokenizer's counts without a tokenizer, and are consistent", LIMIT, async () => {
     const ran = await runChat(
       (folder) => {
         writeFileSync(join(folder, "in.jsonl"), '{"text":"hello"}\n{"text":"you"}\n');

@@ -166,7 +166,7 @@ test(
   LIMIT,
   async () => {
     await withServer({ onInfer: () => takeMs(20) }, async (server) => {
-      // Fewer than 60 answers in a second, so a window has to go on into the next one. One window is too few to be stable.
+      // Fewer than 60 answers in a second, so a window must last into the next second. One window is too few to be stable.
       const flags = ["--measurement-mode", "count_windows", "--measurement-request-count", "60", "-r", "1"];
       const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
       assert.equal(code, 2, out);

@@ -17,7 +17,7 @@ test("a sequence belongs to the lane of its number", () => {
   );
 });
 
-test("a serial sequence waits for its answer before it goes on", () => {
+test("a serial sequence waits for its answer before its next request", () => {
   const pool = new SequencePool(1, 1, true, first);
   assert.equal(pool.take(0), 0);
   assert.equal(pool.take(0), undefined);
@@ -34,7 +34,7 @@ test("others send one request after the other, and are busy until the last is an
   assert.equal(pool.isBusy(0), false);
 });
 
-test("one of the lane's sequences that can go on is drawn", () => {
+test("one of the lane's sequences that can continue is drawn", () => {
   const draws = [0.99, 0, 0];
   const pool = new SequencePool(3, 1, true, () => draws.shift() as number);
   assert.deepEqual([pool.take(0), pool.take(0), pool.take(0)], [2, 0, 1]);

@@ -52,7 +52,7 @@ function checkImages(rules: RuleSet): void {
     const at = image.widthPx.mean > 0 ? "input.image.widthPx.mean" : "input.image.heightPx.mean";
     refuse(rules, at, "an image has a width and a height", hint);
   } else {
-    const message = "describes synthetic images, and there are none";
+    const message = "describes synthetic images, but requests carry none";
     for (const at of ["input.image.widthPx.stddev", "input.image.heightPx.stddev", "input.image.format"] as const)
       if (rules.isChosen(at)) refuse(rules, at, message, hint);
     if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings))
@@ -77,7 +77,7 @@ function checkSounds(rules: RuleSet): void {
   } else
     for (const at of AUDIO_DETAILS)
       if (rules.isChosen(at))
-        refuse(rules, at, "describes synthetic audio, and there is none", "Add --audio-length-mean.");
+        refuse(rules, at, "describes synthetic audio, but requests carry none", "Add --audio-length-mean.");
 }
 
 /** Converts the flags' units to those of the audio generator. */

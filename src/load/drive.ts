@@ -1,0 +1,55 @@
+import type { Arrivals } from "./arrivals.ts";
+
+/** How requests are sent at one level. */
+export type Drive =
+  /** A fixed number of outstanding requests. */
+  | { readonly kind: "closed"; readonly concurrency: number }
+  /** A changing number of outstanding requests: `concurrencyAt(elapsedNs)`, with the maximum `maxConcurrency`. */
+  | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
+  /** Requests at due times. Requests wait while `maxOutstanding` requests are outstanding. */
+  | { readonly kind: "scheduled"; readonly arrivals: Arrivals; readonly maxOutstanding?: number }
+  /**
+   * `start` requests, then groups of `step` up to a total of `end`. Each group starts when every request before it has `periodResponses`
+   * responses.
+   */
+  | {
+      readonly kind: "periodic";
+      readonly start: number;
+      readonly end: number;
+      readonly step: number;
+      readonly periodResponses: number;
+    }
+  /** A fixed number of concurrent sessions, each with one outstanding request or waiting for its next turn. */
+  | { readonly kind: "sessions"; readonly concurrency: number };
+
+/** A drive of one kind. */
+export type DriveOf<K extends Drive["kind"]> = Extract<Drive, { kind: K }>;
+
+/** Returns the maximum number of requests in flight; undefined when due times decide it. */
+export function maxInFlightOf(drive: Drive): number | undefined {
+  switch (drive.kind) {
+    case "ramp":
+      return drive.maxConcurrency;
+    case "periodic":
+      return drive.end;
+    case "scheduled":
+      return undefined;
+    default:
+      return drive.concurrency;
+  }
+}
+
+/** Whether requests are sent at due times. */
+export function isScheduled(drive: Drive): boolean {
+  return drive.kind === "scheduled";
+}
+
+/** Whether a lane may be without a request for other reasons than the client's own work. */
+export function canLanesWait(drive: Drive): boolean {
+  return drive.kind !== "closed";
+}
+
+/** Returns the drive of a given number of requests, which cannot all be in flight when the concurrency is higher. */
+export function limitConcurrency(drive: Drive, requestCount: number): Drive {
+  return drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, requestCount) } : drive;
+}
