@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
+import { reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
 import { VERSION } from "../../../src/report/version.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
@@ -68,6 +69,30 @@ test("requests are counted without the warm-up, and those whose answer turned ou
   assert.equal(errorRatio, 0.4);
   // Five good ones, one with an error in its answer, three without an answer.
   assert.equal(goodRatio, 5 / 9);
+});
+
+test("the notes on failures, their causes and the summary count the same requests", () => {
+  const columns = new TokenColumns();
+  for (const sendMs of [0, 100, 200, 300, 400]) addPlain(columns, sendMs);
+  columns.failedCount = 1;
+  columns.failureExample = "nothing is at nope";
+  const { counts } = summarizeRun(columns, settingsOf());
+  const notes: string[] = [];
+  reportFailures(RUN, columns, (text) => notes.push(text));
+  const text = notes.join("\n");
+  const [, failed, sent] = (/^(\d+) of (\d+) requests failed;/m.exec(text) ?? []).map(Number);
+  assert.deepEqual({ failed, sent }, { failed: counts?.failed, sent: counts?.sent });
+  const listed = text.slice(text.indexOf("requests failed;"), text.indexOf("were cancelled;"));
+  const causes = [...listed.matchAll(/^ {2}(\d+) x (\w+): (.*)$/gm)].map(([, count, ...cause]) => [
+    Number(count),
+    ...cause,
+  ]);
+  assert.deepEqual(causes, [
+    [3, "http", "boom"],
+    [1, "model", "nothing is at nope"],
+  ]);
+  assert.match(text, /^1 of 2 requests of the warm-up failed;/m);
+  assert.match(text, new RegExp(`^${counts?.cancelled} of ${counts?.sent} requests were cancelled;`, "m"));
 });
 
 test("a goodput that some requests miss", () => {
