@@ -10,6 +10,7 @@ import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { wordingIo } from "../setting-names.ts";
+import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
 import { inPerfAnalyzer } from "./setting-names.ts";
 import { toPlan } from "./to-plan.ts";
@@ -129,9 +130,9 @@ function printLaneErrors(result: RunResult, { message: reason, hint }: RunError,
 }
 
 /** Formats a failure like perf_analyzer's client for the kind of service. */
-function wordLaneError({ message, status, answer }: LaneError, { prepared }: RunResult): string {
-  const isOpenAi = "endpoint" in prepared.plan.target;
-  return isOpenAi && answer !== undefined ? `OpenAI response returns HTTP code ${status}: ${answer}` : message;
+function wordLaneError(error: LaneError, { prepared }: RunResult): string {
+  const kind = KINDS[kindNameOf(prepared.plan) ?? ""];
+  return kind?.wordFailure?.(error) ?? error.message;
 }
 
 function explain(error: unknown, io: CommandIo): number {

@@ -1,14 +1,12 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { whyNotWritable } from "../../report/output-place.ts";
-import { isDirectory } from "../output-files.ts";
+import { kindOf } from "./kinds/kinds.ts";
 import { OPTIONS } from "./options/table.ts";
-import { ONE_REQUEST, type RangeValue, type Settings, takesPayloads } from "./settings.ts";
+import type { Rule } from "./rule.ts";
+import { ONE_REQUEST, type RangeValue, type Settings } from "./settings.ts";
 
 /** perf_analyzer's rules between options, in its words. */
-
-/** A rule between options: whether it is broken, and the problem to report then. */
-type Rule = readonly [isBroken: boolean, path: string, message: string, hint: string, value?: string];
 
 /** Returns all conflicts between settings. */
 export function checkTogether(settings: Settings): Problem[] {
@@ -19,7 +17,7 @@ export function checkTogether(settings: Settings): Problem[] {
     ...searchRules(settings),
     ...countRules(settings),
     ...outputRules(settings.outputs),
-    ...openAiRules(settings),
+    ...kindRules(settings),
   ];
   return rules
     .filter(([isBroken]) => isBroken)
@@ -68,7 +66,7 @@ function loadRules(settings: Settings): Rule[] {
       "Give the file for the measured requests.",
     ],
     [
-      sessionConcurrency !== undefined && !takesPayloads(settings),
+      sessionConcurrency !== undefined && kindOf(settings).hasSessions !== true,
       "--session-concurrency",
       "Session concurrency mode is only supported with OpenAI service kind.",
       "Add --service-kind openai.",
@@ -107,12 +105,6 @@ function targetRules(settings: Settings): Rule[] {
   const { given, target, client, isAsync, isSync, inputData } = settings;
   const isGrpc = target.protocol === "grpc";
   return [
-    [
-      target.isStreaming && !isGrpc && !takesPayloads(settings),
-      "--streaming",
-      "Streaming is only allowed with gRPC protocol and Triton C API.",
-      "Add -i grpc.",
-    ],
     [
       Object.keys(target.parameters).length > 0 && !isGrpc,
       "--request-parameter",
@@ -239,56 +231,21 @@ function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"
   ]);
 }
 
-/** Rules of `--service-kind openai`, whose requests are payloads from a file. */
-function openAiRules(settings: Settings): Rule[] {
-  const { endpoint, target, isAsync } = settings;
-  if (!takesPayloads(settings))
-    return [
-      [endpoint !== "", "--endpoint", "--endpoint cannot be used with a Triton server.", "Add --service-kind openai."],
-    ];
+/** What does not fit the service kind: its own rules, and options of another kind. */
+function kindRules(settings: Settings): Rule[] {
+  const { endpoint, serviceKind } = settings;
+  const kind = kindOf(settings);
+  const needed = "Add --service-kind openai.";
   return [
-    [
-      endpoint === "",
-      "--endpoint",
-      'Must supply --endpoint for OpenAI service kind. For example, "v1/chat/completions".',
-      "Give the path that payloads go to.",
-    ],
-    [
-      target.protocol === "grpc",
-      "-i",
-      "perf_analyzer does not support gRPC protocol with OpenAI endpoints",
-      "Leave -i out: HTTP is the default.",
-    ],
-    [
-      !isAsync && !target.isStreaming,
-      "--async",
-      "Only async mode is currently supported for OpenAI service-kind",
-      "Add --async.",
-    ],
-    [
-      target.batchSize !== 1,
-      "-b",
-      "Batching is not currently supported with OpenAI service-kind",
-      "Leave -b out: the payload sets the number of items.",
-    ],
-    ...payloadRules(settings),
+    [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint cannot be used with ${kind.server}.`, needed],
+    ...kind.rules(settings),
     ...OPTIONS.map(
       ({ names: [flag], isForTensors, isChanged }): Rule => [
-        isForTensors === true && isChanged?.(settings) === true,
+        kind.takesPayloads && isForTensors === true && isChanged?.(settings) === true,
         flag,
-        `${flag} cannot be used with --service-kind openai, whose payloads contain everything.`,
+        `${flag} cannot be used with --service-kind ${serviceKind}, whose payloads contain everything.`,
         "Leave it out.",
       ],
     ),
-  ];
-}
-
-function payloadRules({ inputData }: Settings): Rule[] {
-  const hint = 'Give a JSON file such as {"data": [{"payload": [{"model": "m", "messages": […]}]}]}.';
-  const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
-  const message = "--service-kind openai takes files of payloads, not directories";
-  return [
-    [isWithoutFiles, "--input-data", "Must supply --input-data for OpenAI service kind.", hint],
-    ...inputData.map((path): Rule => [!isWithoutFiles && isDirectory(path), "--input-data", message, hint, path]),
   ];
 }

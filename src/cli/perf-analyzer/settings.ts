@@ -20,7 +20,8 @@ export class Settings {
   /** First names of the given options. */
   given: ReadonlySet<string> = new Set();
 
-  serviceKind: "triton" | "openai" = "triton";
+  /** A key of the table of service kinds. */
+  serviceKind = "triton";
   /** The path for payloads; empty: not given. */
   endpoint = "";
   /** Without a URL, the protocol determines it. */
@@ -84,9 +85,4 @@ export class Settings {
   isDryRun = false;
   isHelp = false;
   isVersion = false;
-}
-
-/** Reports whether requests contain payloads instead of tensors. */
-export function takesPayloads({ serviceKind }: Settings): boolean {
-  return serviceKind === "openai";
 }

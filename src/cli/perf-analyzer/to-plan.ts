@@ -4,13 +4,11 @@ import type { Problem } from "../../plan/problem.ts";
 import type { TelemetryPlan } from "../../plan/telemetry.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import { registerPlan } from "../../registry/service-kinds.ts";
-import type { OpenAiTargetPlan } from "../../service/openai/target.ts";
-import type { TritonTargetPlan } from "../../service/triton/target.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";
-import { defaultUrl } from "./default-url.ts";
+import { kindOf } from "./kinds/kinds.ts";
 import { checkTogether, requestCounts } from "./rules.ts";
-import { ONE_REQUEST, type RangeValue, Settings, takesPayloads } from "./settings.ts";
+import { ONE_REQUEST, type RangeValue, Settings } from "./settings.ts";
 import { CONCURRENCY_THREADS, defaultLanes } from "./threads.ts";
 
 /** Converts the settings to a plan, with perf_analyzer's rules between options. */
@@ -27,6 +25,7 @@ export interface PlanFromFlags {
 
 /** Builds the plan. It can only be run if there are no problems. */
 export function toPlan(settings: Settings): PlanFromFlags {
+  kindOf(settings).prepare?.(settings);
   const warnings: string[] = [];
   const load = toLoad(settings, warnings);
   const callMode = callModeOf(settings);
@@ -34,7 +33,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
   const plan: Plan = {
     version: 1,
     name: settings.target.model,
-    target: toTarget(settings, warnings),
+    target: kindOf(settings).toTarget(settings, { url: urlOf(settings), tls: toTls(settings, warnings) }),
     load,
     sequences: settings.sequences,
     inputs: toInputs(settings, warnings),
@@ -65,17 +64,9 @@ function callModeOf({ isAsync, isSync, target }: Settings): CallModePlan {
   return isSync ? "sync" : "auto";
 }
 
-function toTarget(settings: Settings, warnings: string[]): TritonTargetPlan | OpenAiTargetPlan {
-  const url = urlOf(settings);
-  const tls = toTls(settings, warnings);
-  const { endpoint, target } = settings;
-  if (!takesPayloads(settings)) return { ...target, url, tls };
-  const { model, isStreaming, headers } = target;
-  return { kind: "openai", url, protocol: "http", endpoint, model, batchSize: 1, isStreaming, headers, tls };
-}
-
-function urlOf({ target: { protocol, url = defaultUrl(protocol) } }: Settings): string {
-  return url;
+function urlOf(settings: Settings): string {
+  const { url, protocol } = settings.target;
+  return url ?? kindOf(settings).defaultUrl(protocol);
 }
 
 function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
@@ -163,8 +154,8 @@ function toMaxLanes({ maxThreads }: Settings, load: LoadPlan, callMode: CallMode
 function toInputs(settings: Settings, warnings: string[]): InputsPlan {
   const paths = settings.inputData.filter((value) => value !== "zero");
   const [first, ...moreFiles] = paths;
-  if (takesPayloads(settings))
-    return { kind: "payloads", file: first ?? "", ...(moreFiles.length === 0 ? {} : { moreFiles }) };
+  const { toInputs: toKindInputs } = kindOf(settings);
+  if (toKindInputs !== undefined) return toKindInputs(settings, paths);
   if (first !== undefined && isDirectory(first)) {
     // Like perf_analyzer, which does not warn.
     for (const path of moreFiles)

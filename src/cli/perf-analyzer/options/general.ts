@@ -1,14 +1,14 @@
 import type { Plan, TargetPlan } from "../../../plan/plan.ts";
 import { problem } from "../../../plan/problem.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
+import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { giveOneOf, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-const SERVICE_KINDS = ["triton", "openai"] as const;
-
 /** perf_analyzer's service kinds that this version does not support. */
 const LATER_KINDS: readonly string[] = ["tfserving", "torchserve", "triton_c_api", "dynamic_grpc"];
+const SERVICE_KINDS = Object.keys(KINDS);
 
 /** Options of the target. */
 export const GENERAL: readonly UngroupedOption[] = [
@@ -36,9 +36,11 @@ export const GENERAL: readonly UngroupedOption[] = [
   option("serviceKind", {
     names: ["--service-kind"],
     choices: SERVICE_KINDS,
-    help: "What the server is: triton; or openai, which gets the payloads of --input-data at --endpoint and streams where a payload asks for it.",
+    help: `What the server is: ${Object.values(KINDS)
+      .map(({ help }) => help)
+      .join("; ")}.`,
     parse: readServiceKind,
-    of: ({ target }) => (payloadPathOf(target) === undefined ? undefined : "openai"),
+    of: kindNameOf,
   }),
   option("endpoint", {
     names: ["--endpoint"],
@@ -61,8 +63,8 @@ function modelOf({ target }: Plan): string {
   return payloadPathOf(target) === undefined ? EMBEDDED_MODEL : EMBEDDED_LLM;
 }
 
-function readServiceKind(reader: ValueReader): (typeof SERVICE_KINDS)[number] | undefined {
-  const kind = SERVICE_KINDS.find((one) => one === reader.text);
+function readServiceKind(reader: ValueReader): string | undefined {
+  const kind = Object.hasOwn(KINDS, reader.text) ? reader.text : undefined;
   const hint = giveOneOf(SERVICE_KINDS);
   const message = `--service-kind ${reader.text} is not supported yet`;
   // Leave out the value, which the message contains.

@@ -1,7 +1,8 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
 import type { ComposingModelPlan } from "../../../service/triton/target.ts";
-import { defaultUrl } from "../default-url.ts";
+import { KINDS, kindNameOf } from "../kinds/kinds.ts";
+import { tritonKind } from "../kinds/triton.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
@@ -11,7 +12,7 @@ export const SERVER: readonly UngroupedOption[] = [
   option("target.url", {
     names: ["-u"],
     value: "URL",
-    defaultText: `${defaultUrl("http")}, or ${defaultUrl("grpc")} with gRPC`,
+    defaultText: `${tritonKind.defaultUrl("http")}, or ${tritonKind.defaultUrl("grpc")} with gRPC`,
     help: "Server: host:port, http://host:port or https://host:port.",
     parse: text,
     of: urlOf,
@@ -61,11 +62,12 @@ export const SERVER: readonly UngroupedOption[] = [
 ];
 
 /** An embedded target has the address of `rampart mock` with its default ports. */
-function urlOf({ target }: Plan): string | undefined {
+function urlOf(plan: Plan): string | undefined {
+  const { target } = plan;
   if (!("url" in target)) return undefined;
   const { url, protocol, tls } = target;
   if (protocol === "http" && tls.isEnabled && !url.includes("://")) return `https://${url}`;
-  return url === defaultUrl(protocol) ? undefined : url;
+  return url === KINDS[kindNameOf(plan) ?? ""]?.defaultUrl(protocol) ? undefined : url;
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -1,0 +1,34 @@
+import type { InputsPlan, TargetPlan } from "../../../plan/plan.ts";
+import type { TlsPlan } from "../../../plan/tls.ts";
+import type { LaneError } from "../../../result/run-result.ts";
+import type { Rule } from "../rule.ts";
+import type { Settings } from "../settings.ts";
+
+/** A value of `--service-kind`: everything that the rest of perf_analyzer mode asks about it, instead of testing its name. */
+export interface PerfAnalyzerKind {
+  /** Its name and what it is, for the help of `--service-kind`: `openai, which …`. */
+  readonly help: string;
+  /** What messages call such a server: `a Triton server`. */
+  readonly server: string;
+  /** Whether requests consist of payloads. Options that describe tensors are then refused. */
+  readonly takesPayloads: boolean;
+  /** Whether payloads may belong to sessions. Absent: no. */
+  readonly hasSessions?: true;
+  /** Adapts settings that this kind determines, such as its only protocol, before rules are checked. Absent: none. */
+  prepare?(settings: Settings): void;
+  /** Returns the address when none is given: `host:port`. */
+  defaultUrl(protocol: "http" | "grpc"): string;
+  /** Returns perf_analyzer's rules for this kind, in its words where it has them. */
+  rules(settings: Settings): readonly Rule[];
+  toTarget(settings: Settings, server: ServerPlace): TargetPlan;
+  /** Converts `--input-data`. Absent: random data, zeros, JSON files or a directory of tensors. */
+  toInputs?(settings: Settings, paths: readonly string[]): InputsPlan;
+  /** Words a failed request like perf_analyzer's client for this kind. Absent: its message. */
+  wordFailure?(error: LaneError): string;
+}
+
+/** Where the server is. */
+export interface ServerPlace {
+  readonly url: string;
+  readonly tls: TlsPlan;
+}

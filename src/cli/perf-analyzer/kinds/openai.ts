@@ -1,0 +1,73 @@
+import { isDirectory } from "../../output-files.ts";
+import type { Rule } from "../rule.ts";
+import type { Settings } from "../settings.ts";
+import type { PerfAnalyzerKind } from "./kind.ts";
+
+/** Servers of generative models with JSON payloads over HTTP. */
+export const openAiKind: PerfAnalyzerKind = {
+  help: "openai, which gets the payloads of --input-data at --endpoint and streams where a payload asks for it",
+  server: "an OpenAI server",
+  takesPayloads: true,
+  hasSessions: true,
+  defaultUrl: () => "localhost:8000",
+  rules: openAiRules,
+  toTarget: ({ endpoint, target: { model, isStreaming, headers } }, { url, tls }) => ({
+    kind: "openai",
+    url,
+    protocol: "http",
+    endpoint,
+    model,
+    batchSize: 1,
+    isStreaming,
+    headers,
+    tls,
+  }),
+  toInputs: (_settings, [file = "", ...moreFiles]) => ({
+    kind: "payloads",
+    file,
+    ...(moreFiles.length === 0 ? {} : { moreFiles }),
+  }),
+  wordFailure: ({ message, status, answer }) =>
+    answer === undefined ? message : `OpenAI response returns HTTP code ${status}: ${answer}`,
+};
+
+function openAiRules(settings: Settings): Rule[] {
+  const { endpoint, target, isAsync } = settings;
+  return [
+    [
+      endpoint === "",
+      "--endpoint",
+      'Must supply --endpoint for OpenAI service kind. For example, "v1/chat/completions".',
+      "Give the path that payloads go to.",
+    ],
+    [
+      target.protocol === "grpc",
+      "-i",
+      "perf_analyzer does not support gRPC protocol with OpenAI endpoints",
+      "Leave -i out: HTTP is the default.",
+    ],
+    [
+      !isAsync && !target.isStreaming,
+      "--async",
+      "Only async mode is currently supported for OpenAI service-kind",
+      "Add --async.",
+    ],
+    [
+      target.batchSize !== 1,
+      "-b",
+      "Batching is not currently supported with OpenAI service-kind",
+      "Leave -b out: the payload sets the number of items.",
+    ],
+    ...payloadRules(settings),
+  ];
+}
+
+function payloadRules({ inputData }: Settings): Rule[] {
+  const hint = 'Give a JSON file such as {"data": [{"payload": [{"model": "m", "messages": […]}]}]}.';
+  const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
+  const message = "--service-kind openai takes files of payloads, not directories";
+  return [
+    [isWithoutFiles, "--input-data", "Must supply --input-data for OpenAI service kind.", hint],
+    ...inputData.map((path): Rule => [!isWithoutFiles && isDirectory(path), "--input-data", message, hint, path]),
+  ];
+}
