@@ -62,7 +62,7 @@ export async function startMlServer(): Promise<MlServer> {
   }
   const settings = {
     ...{ host: "127.0.0.1", http_port: httpPort, grpc_port: grpcPort, metrics_port: metricsPort, parallel_workers: 0 },
-    ...{ gzip_enabled: false, metrics_dir: join(folder, "metrics"), environments_dir: join(folder, "environments") },
+    ...{ metrics_dir: join(folder, "metrics"), environments_dir: join(folder, "environments") },
   };
   writeFileSync(join(folder, "settings.json"), JSON.stringify(settings));
   const server = await startServerProcess({
