@@ -17,6 +17,8 @@ export interface TritonApi {
   statistics(model: ModelName | undefined): Query;
   /** Queries the repository's models that are ready. */
   index(): Query;
+  /** Queries the names of the models that a server without a repository has. Absent: the protocol has no such query. */
+  names?(): Query;
   readonly sharedMemory: Pick<ServiceSharedMemory, "register" | "unregister">;
 }
 

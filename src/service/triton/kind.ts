@@ -53,7 +53,7 @@ function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront
     readStreamed: target.isStreaming ? front.readStreamed : undefined,
     setUp: (ask) => setUp(target, front, ask),
     traceQueries: front.traceQueries,
-    listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask),
+    listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask, target.model),
   };
 }
 
