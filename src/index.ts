@@ -34,7 +34,7 @@ export type {
   TokensOf,
 } from "./scenario/define.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
-export { json, random, type TextOptions, zero } from "./scenario/inputs.ts";
+export { files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
   type Extent,
   fixedSchedule,
@@ -71,6 +71,7 @@ export {
 export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
 export type { MockLatency } from "./scenario/targets/target-fields.ts";
 export type { TlsOptions } from "./scenario/targets/tls.ts";
+export { type TorchServeOptions, torchserve } from "./scenario/targets/torchserve.ts";
 export {
   type TritonGrpcOptions,
   type TritonHttpOptions,

@@ -12,6 +12,8 @@ export interface InputKind<P extends InputsPlan> {
   schema(v: Builders): Schema<P>;
   /** The form of its requests. */
   readonly makes: RequestForm;
+  /** Its payloads are no prompts, so that sending one again says nothing of caches of prompts. Absent: payloads are prompts. */
+  readonly hasNoPrompts?: true;
   /** Returns the orders in which its data can be sent. Absent: only `in-turn`. */
   orders?(plan: P): readonly DataOrder[];
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */

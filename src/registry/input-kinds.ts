@@ -2,6 +2,8 @@ import type { Dataset } from "../inputs/dataset.ts";
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { InputKind } from "../inputs/input-kind.ts";
 import { directoryInputs } from "../inputs/kinds/directory.ts";
+import { fileListsInputs } from "../inputs/kinds/file-lists.ts";
+import { filesInputs } from "../inputs/kinds/files.ts";
 import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
@@ -19,6 +21,8 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   directory: directoryInputs,
   payloads: payloadsInputs,
   prompts: promptsInputs,
+  files: filesInputs,
+  "file-lists": fileListsInputs,
 };
 
 /** Returns the source of inputs. */

@@ -28,8 +28,9 @@ export function describeRepeats({
   sentCount,
 }: Pick<RunResult, "prepared" | "sentCount">): string | undefined {
   const { plan, dataset } = prepared;
-  const { makes } = inputKindOf(plan.inputs);
-  const isPrompts = makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf");
+  const { makes, hasNoPrompts = false } = inputKindOf(plan.inputs);
+  const isPrompts =
+    (makes === "payloads" && !hasNoPrompts) || (dataset.isFromJson && plan.outputs.style === "genai-perf");
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;

@@ -9,7 +9,7 @@ import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
-import type { RequestContent, ResponseContent } from "../service/service.ts";
+import type { ExportedTarget, RequestContent, ResponseContent } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { OutputFile } from "./output-file.ts";
@@ -35,6 +35,7 @@ class ProfileExport implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly treatment: PerfAnalyzerLoad | undefined;
+  private readonly exported: ExportedTarget;
   private readonly warned = new Set<string>();
   private readonly inputTexts = new WeakMap<RequestContent, string>();
   /** By output, because most models repeat their responses. */
@@ -57,6 +58,7 @@ class ProfileExport implements Report {
     this.sink = sink;
     this.path = path;
     this.treatment = loadModeOf(plan.load).perfAnalyzer;
+    this.exported = targetKindOf(plan.target).exported(plan.target);
     this.put('{"experiments":[');
   }
 
@@ -90,8 +92,7 @@ class ProfileExport implements Report {
     }
     this.takeBack();
     this.closeExperiment();
-    const { target } = this.plan;
-    const { serviceKind, endpoint } = targetKindOf(target).exported(target);
+    const { serviceKind, endpoint } = this.exported;
     this.put(`],"version":"0.0.0","service_kind":"${serviceKind}","endpoint":${JSON.stringify(endpoint)}}`);
     this.commit();
     try {
@@ -140,7 +141,7 @@ class ProfileExport implements Report {
   }
 
   private formatRequest(record: RequestRecord): string {
-    let inputs = this.inputTexts.get(record.inputs);
+    let inputs = this.exported.requestInputs ?? this.inputTexts.get(record.inputs);
     if (inputs === undefined) {
       inputs = "bytes" in record.inputs ? formatPayload(record.inputs) : this.formatTensors(record.inputs, true);
       this.inputTexts.set(record.inputs, inputs);
@@ -153,6 +154,7 @@ class ProfileExport implements Report {
   }
 
   private formatOutputs(inputs: RequestContent, content: ResponseContent): string {
+    if (this.exported.responseOutputs !== undefined) return this.exported.responseOutputs;
     if (content instanceof Uint8Array) return formatBody(content);
     const outputs = [...content.values()];
     const known = this.outputTexts.get(inputs);

@@ -20,8 +20,10 @@ interface Parts {
 
 /** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
-  const content = targetBuilderOf(target).content?.(target, "");
-  if (content === undefined) return checkTensors(target.kind, inputs, assert);
+  const { content: contentOf, takes } = targetBuilderOf(target);
+  const content = contentOf?.(target, "");
+  if (content === undefined)
+    return [...checkForm(target.kind, takes ?? "tensors", inputs), ...checkNoTokens(target.kind, takes, assert)];
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
   if (inputs === undefined || formOf(inputs) !== "payloads") {
@@ -130,18 +132,27 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
 }
 
-function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
-  const problems: Problem[] = [];
-  if (inputs !== undefined && formOf(inputs) === "payloads") {
-    const hint = "Use random(), zero() or json(…), or an openai(…) target.";
-    problems.push(problem("conflict", "inputs", `${kind}(…) takes tensors`, hint, `${inputs.kind}(…)`));
-  }
-  for (const [index, { metric }] of assert.entries())
-    if (needsTokens(metric)) {
-      const hint = "Look at latencies and throughput, or measure openai(…).";
-      problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
-    }
-  return problems;
+/** What to write for each form of inputs that is no language model's. */
+const FORM_HINTS = {
+  tensors: "Use random(), zero() or json(…), or an openai(…) target.",
+  files: 'Write files("images/*.jpg"), or files([…]).',
+} as const;
+
+function checkForm(kind: string, takes: "tensors" | "files", inputs: Inputs | undefined): Problem[] {
+  // Without inputs, tensors are random. Files cannot be made up.
+  if (inputs === undefined && takes === "tensors") return [];
+  if (inputs !== undefined && formOf(inputs) === takes) return [];
+  const shown = inputs === undefined ? undefined : `${inputs.kind}(…)`;
+  return [problem("conflict", "inputs", `${kind}(…) takes ${takes}`, FORM_HINTS[takes], shown)];
+}
+
+function checkNoTokens(kind: string, takes: "files" | undefined, assert: readonly Assertion[]): Problem[] {
+  const are = takes === undefined ? "are tensors, not tokens" : "have no tokens";
+  return assert.flatMap(({ metric }, index) => {
+    const hint = "Look at latencies and throughput, or measure openai(…).";
+    const message = `answers of ${kind}(…) ${are}`;
+    return needsTokens(metric) ? [problem("unsupported", `assert.${index}`, message, hint)] : [];
+  });
 }
 
 function needsTokens({ kind }: Assertion["metric"]): boolean {

@@ -38,7 +38,9 @@ export type TokensOf<A extends AnswerType> = A extends "stream"
     : never;
 
 /** The inputs that a target accepts, by its type of response. */
-export type InputsOf<A extends AnswerType> = Inputs<A extends "tensors" ? "tensors" : "payloads">;
+export type InputsOf<A extends AnswerType> = Inputs<
+  A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads"
+>;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
@@ -54,7 +56,7 @@ export interface ScenarioDefinition<
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `embedded(…)` or `embeddedLlm(…)`. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `embedded(…)` or `embeddedLlm(…)`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;

@@ -4,7 +4,7 @@ import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
-import type { Inputs } from "./input-data.ts";
+import type { InputKind, Inputs } from "./input-data.ts";
 import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
 
@@ -31,6 +31,16 @@ export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"
   return { kind: "json", files, options: {} };
 }
 
+/**
+ * Files, each of which is the input of a request, in this order. `*` and `?` in a name stand for the files that match. A relative path
+ * starts at the scenario's folder.
+ * @example
+ * files("images/*.jpg")
+ */
+export function files(paths: string | readonly [string, ...string[]]): Inputs<"files"> {
+  return { kind: "files", files: typeof paths === "string" ? [paths] : paths, options: {} };
+}
+
 const DEFAULT_STRING_LENGTH = 128;
 
 /** Returns the schema of a scenario's inputs. */
@@ -50,15 +60,22 @@ export function inputsSchema(): Schema<Inputs> {
         files: v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file")),
         options,
       }),
+      v.object({
+        kind: v.literal("files"),
+        files: v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file")),
+        options: strictOptions({}),
+      }),
       ...promptSchemas(),
     ],
-    "must be random(), zero(), json(…), prompts(…) or payloads(…)",
+    "must be random(), zero(), json(…), files(…), prompts(…) or payloads(…)",
   ) as Schema<Inputs>;
 }
 
 /** A builder of inputs: everything that the other modules ask about it. */
 interface InputBuilder {
   readonly makes: RequestForm;
+  /** Whether the payloads are no requests to a language model. Absent: no. */
+  readonly isPlain?: true;
   /** @param folder base of relative paths @param content for payloads; undefined for tensors */
   toPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan;
   /** Returns the options of prompts. Absent when the inputs are not prompts. */
@@ -79,6 +96,15 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     makes: "payloads",
     toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? "") }),
   },
+  files: {
+    makes: "payloads",
+    isPlain: true,
+    toPlan: ({ files: paths }, folder) => ({
+      kind: "files",
+      files: paths.map((path) => (isAbsolute(path) ? path : join(folder, path))),
+      isInOrder: true,
+    }),
+  },
   prompts: {
     makes: "payloads",
     toPlan: ({ options }, folder, content) => toPromptsPlan(options, content as LlmContent, folder),
@@ -86,9 +112,10 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   },
 };
 
-/** Returns the form of requests with these inputs. */
-export function formOf({ kind }: Inputs): RequestForm {
-  return INPUT_BUILDERS[kind].makes;
+/** Returns the form of these inputs. */
+export function formOf({ kind }: Inputs): InputKind {
+  const { makes, isPlain = false } = INPUT_BUILDERS[kind];
+  return isPlain ? "files" : makes;
 }
 
 /** Returns the options of prompts; undefined for other inputs. */

@@ -97,6 +97,8 @@ export interface ServiceSharedMemory {
 /** A query to a server, outside of the load, and how to read its response. */
 export interface Query {
   readonly request: WireRequest;
+  /** Address of another server, for what the target's own does not answer: `host:port` or a URL. Absent: the target's server. */
+  readonly url?: string;
   /** Returns the response as plain data. @throws ProtocolError */
   read(body: Uint8Array): unknown;
   /** Formats the response for `-v -v`. */
@@ -211,6 +213,10 @@ export interface ExportedTarget {
   readonly serviceKind: string;
   /** Path of its requests; empty when the model's name is enough. */
   readonly endpoint: string;
+  /** JSON that stands for what each request contains. Absent: its contents are written. */
+  readonly requestInputs?: string;
+  /** JSON that stands for each response. Absent: its contents are written. */
+  readonly responseOutputs?: string;
 }
 
 /** A service kind: one folder in `service/`, one line in the registry. `T` is its part of the plan. */

@@ -18,7 +18,7 @@ export interface WireRequest {
   /** HTTP: the path and query. gRPC: `/package.Service/Method`. */
   readonly path: string;
   /** HTTP only; gRPC always POSTs. */
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "OPTIONS";
   /** Headers of this request, in addition to the client's; lower-case names for gRPC. */
   readonly headers: readonly Header[];
   readonly payload: Uint8Array;

@@ -241,7 +241,10 @@ function kindRules(settings: Settings): Rule[] {
     ...kind.rules(settings),
     ...OPTIONS.map(
       ({ names: [flag], isForTensors, isChanged }): Rule => [
-        kind.takesPayloads && isForTensors === true && isChanged?.(settings) === true,
+        kind.takesPayloads &&
+          isForTensors === true &&
+          kind.takesOptions?.includes(flag) !== true &&
+          isChanged?.(settings) === true,
         flag,
         `${flag} cannot be used with --service-kind ${serviceKind}, whose payloads contain everything.`,
         "Leave it out.",

@@ -2,8 +2,10 @@ import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { serviceKindOf } from "../../registry/service-kinds.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { ControlClient } from "../../transport/control-client.ts";
+import type { Endpoint } from "../../transport/request.ts";
 import { loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
+import { QueryClients } from "./query-clients.ts";
 import { createAsk } from "./session.ts";
 
 const TIMEOUT_NS = 10e9; // 10 s
@@ -18,8 +20,11 @@ export async function probeModels(target: ServerTargetPlan): Promise<ListedModel
   const address = kind.address(target);
   const isHttp = address.wire === "http";
   const endpoint = resolveEndpoint(address, target.tls);
-  const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", endpoint);
-  const control = new ControlClient(TIMEOUT_NS, create);
+  const open = async (to: Endpoint): Promise<ControlClient> =>
+    new ControlClient(TIMEOUT_NS, await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", to));
+  const control = new QueryClients(await open(endpoint), (url) =>
+    open(resolveEndpoint({ ...address, url }, target.tls)),
+  );
   try {
     const front = await kind.open(target);
     return await front.listModels(createAsk(control, address, kind.server, {}, false));

@@ -21,6 +21,7 @@ import type { Endpoint } from "../../transport/request.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
 import { type CreateClient, loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
+import { QueryClients } from "./query-clients.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
 /** A target before the first query. */
@@ -70,7 +71,11 @@ export async function openTarget(
   const controlKind = controlKindOf(plan, address, endpoint);
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
-  const control = openControl(plan, address, createControl, observer);
+  const control = new QueryClients(openControl(plan, address, createControl, observer), async (url) => {
+    const other = { ...address, url };
+    const create = await loadClient(controlKind, controlWire, resolveEndpoint(other, target.tls));
+    return openControl(plan, other, create, observer);
+  });
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const front = await kind.open(target);
   const { compression } = address;
@@ -187,7 +192,7 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
  * @param serverName what the server should be, for errors: `a KServe v2 server`
  */
 export function createAsk(
-  control: ControlClient,
+  control: QueryClients,
   address: ServiceAddress,
   serverName: string,
   observer: RunObserver,
@@ -196,7 +201,7 @@ export function createAsk(
   let lastTraced: Promise<unknown> = Promise.resolve();
   return async (query: Query, what: string) => {
     try {
-      const answer = control.call(query.request);
+      const answer = control.call(query);
       if (isTracing) {
         // Print responses in the order of their queries.
         const earlier = lastTraced;
@@ -207,7 +212,8 @@ export function createAsk(
       if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
       return query.read(body);
     } catch (error) {
-      throw toRunError(error, address, serverName, what);
+      const { url = address.url } = query;
+      throw toRunError(error, { ...address, url }, serverName, what);
     }
   };
 }
@@ -259,13 +265,14 @@ function toRunError(error: unknown, address: ServiceAddress, serverName: string,
   }
 }
 
-/** Returns the server's message if the response is JSON with an `error`. */
+/** Returns the server's message if the response is JSON with an `error`, or with a `message` and its `code`. */
 function readServerError(fallback: string, body: Uint8Array | undefined): string {
   if (body === undefined) return fallback;
   const text = new TextDecoder().decode(body);
   try {
-    const { error } = JSON.parse(text) as { error?: unknown };
+    const { error, code, message } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (typeof error === "string") return error;
+    if (code !== undefined && typeof message === "string") return message;
   } catch {
     // Not JSON.
   }

@@ -12,6 +12,8 @@ export interface CheckedTarget extends CheckedServer {
 export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   /** The call in a scenario. */
   readonly call: string;
+  /** The form of its inputs. Absent: payloads for a target with `content`, else tensors. */
+  readonly takes?: "files";
   /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
   /** Returns the schema of what the builder returns. */

@@ -1,0 +1,73 @@
+import { DEFAULT_PART } from "../../../service/torchserve/target.ts";
+import { isDirectory } from "../../output-files.ts";
+import type { Rule } from "../rule.ts";
+import type { Settings } from "../settings.ts";
+import type { PerfAnalyzerKind } from "./kind.ts";
+
+/** The key of input data whose value is the path of a file. */
+const INPUT_KEY = "TORCHSERVE_INPUT";
+const LEAVE_OUT = "Leave it out.";
+
+/** TorchServe. */
+export const torchServeKind: PerfAnalyzerKind = {
+  help: `torchserve, which gets the files that a JSON file of --input-data names: {"data": [{"${INPUT_KEY}": ["cat.jpg"]}]}`,
+  server: "a TorchServe server",
+  takesPayloads: true,
+  takesOptions: ["-x", "--shared-memory"],
+  defaultUrl: () => "localhost:8080",
+  rules: torchServeRules,
+  toTarget: ({ target: { model, modelVersion, headers } }, { url, tls }) => ({
+    kind: "torchserve",
+    url,
+    protocol: "http",
+    model,
+    modelVersion,
+    body: { kind: "multipart", part: DEFAULT_PART },
+    batchSize: 1,
+    isStreaming: false,
+    headers,
+    tls,
+  }),
+  toInputs: (_settings, files) => ({ kind: "file-lists", files, key: INPUT_KEY }),
+  wordFailure: ({ message, status }) =>
+    status === undefined ? message : message.replace(/^HTTP status (\d+)/, "inference failed with error code $1"),
+};
+
+function torchServeRules({ target, isCollectingMetrics, inputData }: Settings): Rule[] {
+  const isWithoutJson = inputData.length === 0 || inputData.some((path) => path === "zero" || isDirectory(path));
+  return [
+    [
+      isWithoutJson,
+      "--input-data",
+      "--input-data should be provided with a json file with input data for torchserve.",
+      `Give a JSON file such as {"data": [{"${INPUT_KEY}": ["cat.jpg"]}]}, with paths relative to the working directory.`,
+    ],
+    [
+      target.protocol === "grpc",
+      "-i",
+      "perf_analyzer does not support gRPC protocol with TorchServe",
+      "Leave -i out: HTTP is the default.",
+    ],
+    [target.isStreaming, "--streaming", "Streaming is only allowed with gRPC protocol and Triton C API.", LEAVE_OUT],
+    [
+      target.batchSize !== 1,
+      "-b",
+      "-b cannot be used with --service-kind torchserve, where a request carries one input",
+      "Leave -b out. TorchServe joins requests into batches by itself (its batchSize and maxBatchDelay): give it more at once with --concurrency-range.",
+      String(target.batchSize),
+    ],
+    [
+      target.sharedMemory !== "none",
+      "--shared-memory",
+      "client backend of kind TORCHSERVE does not support CreateSharedMemoryRegion()",
+      LEAVE_OUT,
+      target.sharedMemory,
+    ],
+    [
+      isCollectingMetrics,
+      "--collect-metrics",
+      "Server-side metric collection is only supported with Triton client backend.",
+      LEAVE_OUT,
+    ],
+  ];
+}

@@ -1,0 +1,167 @@
+import { readFile, stat } from "node:fs/promises";
+import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
+import { fileSystem } from "../runtime/files.ts";
+import { splitBytesElements } from "../service/json-tensors.ts";
+import type { ModelInfo } from "../service/service.ts";
+import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
+import { findFiles } from "./find-files.ts";
+import { readJsonFiles } from "./json-file.ts";
+import { MAX_HELD_BYTES } from "./large-file.ts";
+import { toPayloadStep } from "./payload-entry.ts";
+
+const MAX_PROBLEMS = 20;
+
+/** A file that is the payload of a request. */
+interface NamedFile {
+  readonly path: string;
+  /** Where the file is named; empty: nowhere but in its path. */
+  readonly place: string;
+  readonly timestampMs?: number;
+}
+
+/**
+ * Reads files, each of which is a payload. All are read once, before the first request; when they are larger together than `maxHeldBytes`,
+ * they are only checked then, and each is read when it is sent.
+ * @param patterns paths, and names with `*` and `?`
+ * @throws UserError with each file that cannot be read, and each pattern that matches none
+ */
+export async function readFiles(patterns: readonly string[], maxHeldBytes = MAX_HELD_BYTES): Promise<Dataset> {
+  const problems: Problem[] = [];
+  const files: NamedFile[] = [];
+  for (const pattern of patterns) {
+    const found = await findFiles(pattern);
+    for (const path of found) files.push({ path, place: path });
+    if (found.length === 0)
+      problems.push(
+        problem("missing", pattern, "matches no file", "Give the path of a file, or a pattern such as images/*.jpg."),
+      );
+  }
+  return toDataset([files], problems, maxHeldBytes);
+}
+
+/**
+ * Reads files that JSON files in perf_analyzer's format name: `{"data": [{"KEY": ["cat.jpg"]}]}`, with one list for each of several streams.
+ * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
+ * @throws UserError with everything that is wrong in the JSON, and each file that cannot be read
+ */
+export async function readFileLists(
+  lists: readonly string[],
+  key: string,
+  isTimed: boolean,
+  maxHeldBytes = MAX_HELD_BYTES,
+): Promise<Dataset> {
+  const { streams } = await readJsonFiles(lists, modelWith(key), isTimed);
+  const problems: Problem[] = [];
+  const files = streams.map((steps) => steps.flatMap((step) => readEntry(step, key, problems)));
+  return toDataset(files, problems, maxHeldBytes);
+}
+
+/** A model whose only input is a text: the path. */
+function modelWith(key: string): ModelInfo {
+  return {
+    name: "",
+    version: "",
+    maxBatchSize: 0,
+    inputs: [{ name: key, datatype: "BYTES", shape: [1], isOptional: false, isShapeTensor: false }],
+    outputs: [],
+  };
+}
+
+function readEntry({ inputs, place = "", timestampMs }: DataStep, key: string, problems: Problem[]): NamedFile[] {
+  const [bytes] = splitBytesElements(inputs.get(key)?.bytes ?? new Uint8Array(0)) ?? [];
+  const path = new TextDecoder().decode(bytes);
+  if (path !== "") return [{ path, place, ...(timestampMs === undefined ? {} : { timestampMs }) }];
+  problems.push(problem("mismatch", `${place}.${key}`, "names no file", `Write "${key}": ["cat.jpg"].`));
+  return [];
+}
+
+async function toDataset(
+  streams: readonly (readonly NamedFile[])[],
+  problems: Problem[],
+  maxHeldBytes: number,
+): Promise<Dataset> {
+  const sizes = new Map<string, number>();
+  for (const file of streams.flat()) {
+    if (problems.length >= MAX_PROBLEMS) break;
+    if (!sizes.has(file.path)) sizes.set(file.path, await sizeOf(file, problems));
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  const totalBytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  if (totalBytes > maxHeldBytes)
+    return {
+      streams: streams.map((files) => files.map((file) => new StoredFile(file))),
+      isFromJson: true,
+      isStored: true,
+      warnings: [],
+    };
+  const contents = new Map<string, Uint8Array>();
+  for (const file of streams.flat())
+    if (!contents.has(file.path)) contents.set(file.path, await readOne(file, problems));
+  if (problems.length > 0) throw new UserError(problems);
+  const toStep = ({ path, place, timestampMs }: NamedFile): DataStep =>
+    toPayloadStep(contents.get(path) as Uint8Array, { place, ...(timestampMs === undefined ? {} : { timestampMs }) });
+  return { streams: streams.map((files) => files.map(toStep)), isFromJson: true, warnings: [] };
+}
+
+/** Returns the size of a readable file; reports any other one. */
+async function sizeOf(file: NamedFile, problems: Problem[]): Promise<number> {
+  try {
+    const { constants, promises } = fileSystem();
+    await promises.access(file.path, constants.R_OK);
+    const found = await stat(file.path);
+    if (!found.isDirectory()) return found.size;
+    report(
+      file,
+      "is a folder",
+      "Name a file. In a scenario, a pattern such as images/*.jpg stands for several.",
+      problems,
+    );
+  } catch (error) {
+    report(file, messageOf(error), "Give the path of a file that can be read.", problems);
+  }
+  return 0;
+}
+
+async function readOne(file: NamedFile, problems: Problem[]): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await readFile(file.path));
+  } catch (error) {
+    report(file, messageOf(error), "Give the path of a file that can be read.", problems);
+    return new Uint8Array(0);
+  }
+}
+
+function report({ path, place }: NamedFile, reason: string, hint: string, problems: Problem[]): void {
+  // In perf_analyzer's words, which name the file.
+  const message = `Failed to open the specified file \`${path}\`: ${reason}`;
+  problems.push(problem("unreadable", place, message, hint));
+}
+
+/** A step whose file is read on each access. */
+class StoredFile implements DataStep {
+  readonly place: string;
+  readonly timestampMs?: number;
+  private readonly path: string;
+
+  constructor({ path, place, timestampMs }: NamedFile) {
+    this.path = path;
+    this.place = place;
+    if (timestampMs !== undefined) this.timestampMs = timestampMs;
+  }
+
+  get payload(): Uint8Array {
+    try {
+      return new Uint8Array(fileSystem().readFileSync(this.path));
+    } catch (error) {
+      throw new RunError("internal", `${this.path}: ${messageOf(error)}`, "Do not change the files during a run.");
+    }
+  }
+
+  get inputs(): DataStep["inputs"] {
+    return NO_TENSORS;
+  }
+
+  get expected(): DataStep["expected"] {
+    return NO_TENSORS;
+  }
+}

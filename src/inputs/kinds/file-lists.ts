@@ -1,0 +1,32 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { InputKind } from "../input-kind.ts";
+import { pathSchema } from "./path-schema.ts";
+
+/** JSON files in perf_analyzer's format whose entries name a file each, which is the payload of a request. */
+type FileListsInputsPlan = PlanOf<typeof schema>;
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly "file-lists": FileListsInputsPlan;
+  }
+}
+
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("file-lists"),
+    files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+    /** The key of an entry whose value is the path, relative to the working directory: `{"data": [{KEY: ["cat.jpg"]}]}`. */
+    key: v.pipe(v.string(), v.nonEmpty("must name a key")),
+    /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    isInOrder: v.exactOptional(v.boolean()),
+  });
+
+export const fileListsInputs: InputKind<FileListsInputsPlan> = {
+  schema,
+  makes: "payloads",
+  hasNoPrompts: true,
+  orders: () => ["in-turn", "at-times"],
+  isInOrder: ({ isInOrder = false }) => isInOrder,
+  load: async ({ files, key }, _model, order) =>
+    (await import("../file-payloads.ts")).readFileLists(files, key, order === "at-times"),
+};

@@ -1,0 +1,29 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { InputKind } from "../input-kind.ts";
+import { pathSchema } from "./path-schema.ts";
+
+/** Files, each of which is the payload of a request. */
+type FilesInputsPlan = PlanOf<typeof schema>;
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly files: FilesInputsPlan;
+  }
+}
+
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("files"),
+    /** Paths, sent in this order. `*` and `?` in a name stand for the files that match, in the order of their names. */
+    files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+    /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    isInOrder: v.exactOptional(v.boolean()),
+  });
+
+export const filesInputs: InputKind<FilesInputsPlan> = {
+  schema,
+  makes: "payloads",
+  hasNoPrompts: true,
+  isInOrder: ({ isInOrder = false }) => isInOrder,
+  load: async ({ files }) => (await import("../file-payloads.ts")).readFiles(files),
+};

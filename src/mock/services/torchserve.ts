@@ -1,0 +1,82 @@
+import type { ServerResponse } from "node:http";
+import type { MockPlan } from "../../plan/mock.ts";
+import { EMBEDDED_MODEL } from "../../service/embedded/target.ts";
+import { createPacing, type Pacing } from "../pacing.ts";
+import type { MockHttpRequest, MockService } from "./service.ts";
+
+const VERSION = "1.0";
+/** Larger inputs are long ones. */
+const SHORT_BYTES = 100;
+
+/** TorchServe: the model `simple`, which answers how long the input is. Its management API, which lists models, is on the same port. */
+export const torchServeMock: MockService = {
+  help: "Also speak TorchServe's protocol: predictions/simple answers how many bytes it got, ping its health, models the models.",
+  create: (plan) => {
+    const pacing = createPacing(plan);
+    return {
+      describe: (http) => `torchserve http ${http}/predictions/${EMBEDDED_MODEL}`,
+      answerHttp: (request, response) => answer(plan, pacing, request, response),
+    };
+  },
+};
+
+async function answer(
+  plan: MockPlan,
+  pacing: Pacing,
+  request: MockHttpRequest,
+  response: ServerResponse,
+): Promise<boolean> {
+  const { method, path } = request;
+  const named = /^\/predictions\/([^/]+)(?:\/([^/]+))?$/.exec(path);
+  if (named !== null) {
+    const refusal = refuse(decodeURIComponent(named[1] as string), decodeURIComponent(named[2] ?? VERSION));
+    if (refusal !== undefined) send(response, 404, refusal);
+    else if (method === "OPTIONS")
+      send(response, 200, { openapi: "3.0.1", info: { title: `RESTful API for: ${EMBEDDED_MODEL}` } });
+    else await predict(plan, pacing, request, response);
+  } else if (path === "/ping") send(response, 200, { status: "Healthy" });
+  else if (path === "/models")
+    send(response, 200, { models: [{ modelName: EMBEDDED_MODEL, modelUrl: EMBEDDED_MODEL }] });
+  else return false;
+  return true;
+}
+
+/** Returns TorchServe's error for a model that is not there; undefined for the mock's own. */
+function refuse(model: string, version: string): object | undefined {
+  if (model !== EMBEDDED_MODEL)
+    return { code: 404, type: "ModelNotFoundException", message: `Model not found: ${model}` };
+  if (version === VERSION) return undefined;
+  const message = `Model version: ${version} does not exist for model: ${model}`;
+  return { code: 404, type: "ModelVersionNotFoundException", message };
+}
+
+async function predict(
+  { responseBytes }: MockPlan,
+  pacing: Pacing,
+  request: MockHttpRequest,
+  response: ServerResponse,
+): Promise<void> {
+  await pacing.wait();
+  if (pacing.fails())
+    return send(response, 503, { code: 503, type: "InternalServerException", message: "planned failure" });
+  const { part, bytes } = readInput(request);
+  const label = bytes > SHORT_BYTES ? "long" : "short";
+  const padding = responseBytes === 0 ? {} : { padding: "a".repeat(responseBytes) };
+  send(response, 200, { label, bytes, part, ...padding });
+}
+
+/** Returns the size of the input: the first part of a form with its name, or the body. */
+function readInput({ headers, body }: MockHttpRequest): { part: string; bytes: number } {
+  const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(headers["content-type"] ?? "")?.[1];
+  if (boundary === undefined) return { part: "body", bytes: body.length };
+  const [, first = ""] = body.toString("latin1").split(`--${boundary}`);
+  const headEnd = first.indexOf("\r\n\r\n");
+  const part = /name="([^"]*)"/.exec(first.slice(0, headEnd))?.[1] ?? "";
+  return { part, bytes: Math.max(0, first.length - headEnd - "\r\n\r\n".length - "\r\n".length) };
+}
+
+function send(response: ServerResponse, status: number, value: object): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length });
+  response.end(body);
+}

@@ -1,0 +1,115 @@
+import * as v from "valibot";
+import type { TargetPlan } from "../../plan/plan.ts";
+import type { Schema } from "../../plan/schema.ts";
+import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
+import { nameSchema, strictOptions } from "../fields.ts";
+import { splitUrls, type Target } from "./target.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+
+/** Options of {@link torchserve}. */
+export interface TorchServeOptions {
+  /** Name of the model. */
+  readonly model: string;
+  /** Version of the model. Default: the server's default version. */
+  readonly version?: string;
+  /** What a request consists of: a form (multipart/form-data) with the file as its only part, or the file itself. Default: `"multipart"`. */
+  readonly body?: "multipart" | "raw";
+  /** Name of the form's part, which the handler finds the file by (multipart only). Default: `"data"`. */
+  readonly part?: string;
+  /** Content type of the file (raw only); handlers get `application/json` decoded. Default: `"application/octet-stream"`. */
+  readonly contentType?: string;
+  /** HTTP headers of every request. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Address of the management API, which lists the models of the server for errors. Default: the server's next port. */
+  readonly managementUrl?: string;
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
+  readonly tls?: boolean | TlsOptions;
+}
+
+/**
+ * A TorchServe server. Each request is one file of {@link files}: TorchServe joins requests in flight into batches by itself.
+ * @param url `host:port` (default port: 8080), or an `http://` or `https://` URL. With several, requests go to each in turn.
+ * @example
+ * torchserve("localhost:8080", { model: "resnet-18" })
+ */
+export function torchserve(url: string | readonly string[], options: TorchServeOptions): Target<"http", "bytes"> {
+  return { kind: "torchserve", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
+}
+
+/** A validated target. */
+interface CheckedTarget extends CheckedServer {
+  readonly options: TorchServeOptions & { readonly protocol?: undefined };
+}
+
+export const torchServeBuilder: TargetBuilder<CheckedTarget> = {
+  call: "torchserve(…)",
+  takes: "files",
+  schema: torchServeSchema,
+  toPlan: toTorchServePlan,
+};
+
+function torchServeSchema(): Schema<CheckedTarget> {
+  const line = (what: string) => v.optional(v.pipe(nameSchema(what), v.regex(/^[^\r\n\0]*$/, "must be one line")));
+  const options = strictOptions({
+    model: nameSchema("a model's name"),
+    version: v.optional(v.string("must be text")),
+    body: v.optional(v.picklist(["multipart", "raw"], 'must be "multipart" or "raw"')),
+    part: line("a part of the form"),
+    contentType: line("a content type"),
+    headers: headersSchema(),
+    managementUrl: v.optional(nameSchema("host:port or a URL")),
+    tls: v.optional(tlsSchema()),
+  });
+  return v.pipe(
+    v.object({ kind: v.literal("torchserve"), ...serverEntries(), options }),
+    v.forward(
+      v.partialCheck(
+        [
+          ["options", "part"],
+          ["options", "body"],
+        ],
+        ({ options }) => options?.part === undefined || options.body !== "raw",
+        'needs body: "multipart"',
+      ),
+      ["options", "part"],
+    ),
+    v.forward(
+      v.partialCheck(
+        [
+          ["options", "contentType"],
+          ["options", "body"],
+        ],
+        ({ options }) => options?.contentType === undefined || options.body === "raw",
+        'needs body: "raw"',
+      ),
+      ["options", "contentType"],
+    ),
+  ) as unknown as Schema<CheckedTarget>;
+}
+
+function toTorchServePlan({ options, ...server }: CheckedTarget, folder: string): TargetPlan {
+  const { model, version = "", headers = {}, managementUrl, tls } = options;
+  return {
+    kind: "torchserve",
+    ...toServerPlan(server),
+    protocol: "http",
+    model,
+    modelVersion: version,
+    body: toBody(options),
+    batchSize: 1,
+    isStreaming: false,
+    headers: Object.entries(headers),
+    ...(managementUrl === undefined ? {} : { managementUrl }),
+    tls: toTlsPlan(tls, folder),
+  };
+}
+
+function toBody({
+  body,
+  part = DEFAULT_PART,
+  contentType = DEFAULT_CONTENT_TYPE,
+}: TorchServeOptions): TorchServeTargetPlan["body"] {
+  return body === "raw" ? { kind: "raw", contentType } : { kind: "multipart", part };
+}

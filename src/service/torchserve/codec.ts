@@ -1,0 +1,52 @@
+import { maskSecrets } from "../../plan/secrets.ts";
+import type { Failure } from "../../transport/failure.ts";
+import type { WireRequest } from "../../transport/request.ts";
+import { explainPage } from "../html-page.ts";
+import { encodeForm } from "../multipart.ts";
+import type { PayloadCodec } from "../service.ts";
+import { createTorchServeChecks } from "./answer-check.ts";
+import { readError } from "./error.ts";
+import type { TorchServeTargetPlan } from "./target.ts";
+
+const MAX_EXPLANATION_CHARACTERS = 300;
+const MAX_ANSWER_CHARACTERS = 4096;
+
+const decoder = new TextDecoder();
+
+/** Returns the path of a model's predictions: `/predictions/MODEL`, with the version if there is one. */
+export function predictionPath({ model, modelVersion }: Pick<TorchServeTargetPlan, "model" | "modelVersion">): string {
+  const version = modelVersion === "" ? "" : `/${encodeURIComponent(modelVersion)}`;
+  return `/predictions/${encodeURIComponent(model)}${version}`;
+}
+
+/** Creates the codec that encodes an input as a request to the path of the target's model. */
+export function createTorchServeCodec(
+  target: Pick<TorchServeTargetPlan, "model" | "modelVersion" | "body">,
+): PayloadCodec {
+  const path = predictionPath(target);
+  const { body } = target;
+  return {
+    encode: ({ bytes }): WireRequest => {
+      const { bytes: payload, contentType } =
+        body.kind === "multipart" ? encodeForm([{ name: body.part, bytes }]) : { bytes, contentType: body.contentType };
+      return { path, method: "POST", headers: [["Content-Type", contentType]], payload };
+    },
+    stampSequence: () => {
+      throw new Error("payloads belong to no sequences");
+    },
+    answerChecks: createTorchServeChecks,
+    decode: (answer) => ({ outputs: answer, describe: () => decoder.decode(answer) }),
+    explain: explainFailure,
+    describe: ({ headers, payload }) => `POST ${path}: ${payload.length} bytes, ${headers[0]?.[1] ?? ""}`,
+  };
+}
+
+function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
+  if ((failure.kind !== "http" && failure.kind !== "unreadable") || body === undefined) return failure;
+  // Mask before truncating, because half of a key would not be found.
+  const text = maskSecrets(decoder.decode(body).trim());
+  const explanation = explainPage([text]) ?? readError(text) ?? text;
+  if (explanation === "") return failure;
+  const message = `${failure.message}: ${explanation.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
+  return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
+}

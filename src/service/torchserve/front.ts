@@ -1,0 +1,101 @@
+import { RunError } from "../../plan/problem.ts";
+import type { Ask, Query, Service, ServiceFront } from "../service.ts";
+import { createTorchServeCodec, predictionPath } from "./codec.ts";
+import { listTorchServeModels, managementUrlOf } from "./list-models.ts";
+import type { TorchServeTargetPlan } from "./target.ts";
+
+const decoder = new TextDecoder();
+const MOST_NAMES = 20;
+
+/** Creates the front of a target. TorchServe reports nothing of a model's inputs, so it is only asked whether the model is there. */
+export function createTorchServeFront(target: TorchServeTargetPlan, defaultPort: number): ServiceFront {
+  const management = managementUrlOf(target, defaultPort);
+  return {
+    setUp: async (ask) => {
+      // Both are sent before either is awaited.
+      const [health, isKnown] = [askHealth(ask), checkModel(target, ask, management)];
+      health.catch(() => {});
+      await isKnown;
+      return describeService(target, await health);
+    },
+    listModels: (ask) => listTorchServeModels(ask, management),
+  };
+}
+
+/** Returns a warning when the server is not healthy. */
+async function askHealth(ask: Ask): Promise<string[]> {
+  try {
+    const status = await ask(query("GET", "/ping", readStatus), "the server's health");
+    return status === "Healthy" ? [] : [`the server reports that it is ${status}: some models may have no worker.`];
+  } catch (error) {
+    const status = statusOf(error);
+    if (status === undefined) throw error;
+    // A gateway need not have the path of the health check.
+    return status < 500 ? [] : [`the server's health check has HTTP status ${status}: some models may have no worker.`];
+  }
+}
+
+/** @throws RunError when the server does not have the model, with the names of those that it has, or cannot be reached */
+async function checkModel(target: TorchServeTargetPlan, ask: Ask, management: string | undefined): Promise<void> {
+  try {
+    await ask(
+      query("OPTIONS", predictionPath(target), (body) => body.length),
+      "the model",
+    );
+  } catch (error) {
+    if (statusOf(error) === undefined) throw error;
+    // A gateway need not pass this method on. Then the first prediction shows whether the model is there.
+    if (!(error instanceof RunError) || !/Model not found|Model version: .* does not exist/.test(error.message)) return;
+    throw error.reword(error.message, await hintAtModels(ask, management));
+  }
+}
+
+async function hintAtModels(ask: Ask, management: string | undefined): Promise<string> {
+  try {
+    const names = (await listTorchServeModels(ask, management)).map(({ name }) => name);
+    const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+    if (names.length === 0) return "The server has no model. Register one with its management API.";
+    return `The server has ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
+  } catch {
+    return "Check the model's name and version, and that the server has loaded it.";
+  }
+}
+
+/** Returns the HTTP status that a query failed with; undefined for any other failure. */
+function statusOf(error: unknown): number | undefined {
+  const failure = error instanceof RunError ? error.facts.failure : undefined;
+  return failure?.kind === "http" ? (failure.status ?? 0) : undefined;
+}
+
+function query(method: "GET" | "OPTIONS", path: string, read: Query["read"]): Query {
+  return {
+    request: { path, method, headers: [], payload: new Uint8Array(0) },
+    read,
+    // The description of a model is long and the same for each.
+    format: (body) =>
+      method === "OPTIONS" ? `${body.length} bytes that describe the model's API` : decoder.decode(body),
+  };
+}
+
+/** Returns the status in `{"status": "Healthy"}`. A server behind the same path that says nothing of itself counts as healthy. */
+function readStatus(body: Uint8Array): string {
+  try {
+    const { status } = JSON.parse(decoder.decode(body)) as { status?: unknown };
+    return typeof status === "string" ? status : "Healthy";
+  } catch {
+    return "Healthy";
+  }
+}
+
+function describeService(target: TorchServeTargetPlan, warnings: readonly string[]): Service {
+  const { model, modelVersion } = target;
+  return {
+    model: { name: model, version: modelVersion, maxBatchSize: 0, inputs: [], outputs: [] },
+    codec: createTorchServeCodec(target),
+    wire: "http",
+    batchSize: 1,
+    isSequence: false,
+    isDecoupled: false,
+    warnings,
+  };
+}

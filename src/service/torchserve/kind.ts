@@ -1,0 +1,31 @@
+import { registerUrl } from "../../plan/secrets.ts";
+import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import type { ServiceKind } from "../service.ts";
+import { type TorchServeTargetPlan, torchServeTargetSchema } from "./target.ts";
+
+/** TorchServe over HTTP: an input is the body of a request to the path of its model, or a part of a form there. */
+
+const DEFAULT_PORT = 8080;
+
+export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
+  schema: torchServeTargetSchema,
+  address: ({ url, headers }) => ({ url, wire: "http", defaultPort: DEFAULT_PORT, headers }),
+  urls: serverUrls,
+  describe: describeServer,
+  takes: () => "payloads",
+  // Like in perf_analyzer: never the bytes of a file, nor those of an answer.
+  exported: () => ({
+    serviceKind: "torchserve",
+    endpoint: "",
+    requestInputs: '{"TORCHSERVE_INPUT":""}',
+    responseOutputs: "{}",
+  }),
+  registerSecrets: (target) => {
+    registerServerSecrets(target);
+    if (target.managementUrl !== undefined) registerUrl(target.managementUrl);
+  },
+  path: () => "predictions",
+  server: "a TorchServe server",
+  api: { name: "torchserve", path: "/ping", marker: /"status"\s*:\s*"(?:Partial )?(?:Healthy|Unhealthy)"/ },
+  open: async (target) => (await import("./front.ts")).createTorchServeFront(target, DEFAULT_PORT),
+};

@@ -1,0 +1,75 @@
+import { ProtocolError } from "../../transport/failure.ts";
+import type { Ask, ListedModel, Query } from "../service.ts";
+import type { TorchServeTargetPlan } from "./target.ts";
+
+/** The management API lists this many models at most in one answer. */
+const PAGE_MODELS = 100;
+const MAX_PAGES = 20;
+
+const decoder = new TextDecoder();
+
+interface Page {
+  readonly names: readonly string[];
+  /** Where the next page begins; undefined: this one is the last. */
+  readonly next: string | undefined;
+}
+
+/**
+ * Queries the management API for all models, whose inputs it does not report.
+ * @throws RunError when it cannot be reached
+ */
+export async function listTorchServeModels(ask: Ask, url: string | undefined): Promise<ListedModel[]> {
+  const names: string[] = [];
+  let next: string | undefined = "";
+  for (let page = 0; next !== undefined && page < MAX_PAGES; page++) {
+    const answer = (await ask(modelsQuery(url, next), "the list of models")) as Page;
+    names.push(...answer.names);
+    next = answer.next;
+  }
+  return names.toSorted().map((name) => ({ name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
+}
+
+/** @param url undefined: the server's own address @param next where the page begins; empty: the first one */
+function modelsQuery(url: string | undefined, next: string): Query {
+  const from = next === "" ? "" : `&next_page_token=${encodeURIComponent(next)}`;
+  const path = `/models?limit=${PAGE_MODELS}${from}`;
+  return {
+    request: { path, method: "GET", headers: [], payload: new Uint8Array(0) },
+    ...(url === undefined ? {} : { url }),
+    read: (body) => readPage(decoder.decode(body)),
+    format: (body) => decoder.decode(body),
+  };
+}
+
+/** @throws ProtocolError */
+function readPage(text: string): Page {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    answer = undefined;
+  }
+  const { models, nextPageToken } = (answer ?? {}) as { models?: unknown; nextPageToken?: unknown };
+  if (!Array.isArray(models)) throw new ProtocolError("the answer is not a list of models");
+  const names = models.flatMap((model) => {
+    const name = (model as { modelName?: unknown } | null)?.modelName;
+    return typeof name === "string" ? [name] : [];
+  });
+  return { names, next: typeof nextPageToken === "string" ? nextPageToken : undefined };
+}
+
+const ADDRESS = /^((?:https?:\/\/)?(?:\[[^\]]+\]|[^:/]+))(?::(\d+))?(?:\/|$)/;
+
+/**
+ * Returns the address of the management API: the one of the target, or the next port of the server, as in TorchServe's own defaults (8080
+ * and 8081). Undefined when the target names no port to count from.
+ */
+export function managementUrlOf(
+  { url, managementUrl }: Pick<TorchServeTargetPlan, "url" | "managementUrl">,
+  defaultPort: number,
+): string | undefined {
+  if (managementUrl !== undefined) return managementUrl;
+  const [, host, port] = ADDRESS.exec(url) ?? [];
+  if (host === undefined || (port === undefined && host.includes("//"))) return undefined;
+  return `${host}:${Number(port ?? defaultPort) + 1}`;
+}

@@ -1,0 +1,40 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { serverEntries } from "../target-schemas.ts";
+
+/** A TorchServe server. */
+export type TorchServeTargetPlan = PlanOf<typeof torchServeTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly torchserve: TorchServeTargetPlan;
+  }
+}
+
+/** How TorchServe's documentation names the part of a form, and the type of a raw body. */
+export const DEFAULT_PART = "data";
+export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
+
+/** Returns the schema of a target whose requests are a file each. */
+export function torchServeTargetSchema(v: Builders) {
+  // A line break could inject a header.
+  const text = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.regex(/^[^\r\n\0]*$/, "must be one line"));
+  return v.object({
+    kind: v.literal("torchserve"),
+    ...serverEntries(v),
+    protocol: v.literal("http", "must be http"),
+    /** Empty: the server's default version. */
+    modelVersion: v.string(),
+    /** What a request consists of: a form with one part of this name, or the input itself. */
+    body: v.variant("kind", [
+      v.object({ kind: v.literal("multipart"), part: text }),
+      v.object({ kind: v.literal("raw"), contentType: text }),
+    ]),
+    batchSize: v.literal(1, "must be 1: a request carries one input, and TorchServe joins requests into batches"),
+    isStreaming: v.pipe(
+      v.boolean(),
+      v.check((isStreaming) => !isStreaming, "must be false"),
+    ),
+    /** Address of the management API, which lists models. Default: the next port of the server. */
+    managementUrl: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a server"))),
+  });
+}
