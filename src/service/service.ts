@@ -185,6 +185,8 @@ export interface ServiceAddress {
   readonly wire: Wire;
   readonly defaultPort: number;
   readonly headers: readonly Header[];
+  /** HTTP only: the statuses of the load's successful responses. Default: 200 to 299. */
+  readonly successStatuses?: readonly number[] | undefined;
   /** Compression of the load's gRPC requests. Queries are never compressed. */
   readonly compression?: MessageCompression | undefined;
 }
