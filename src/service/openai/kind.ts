@@ -2,6 +2,7 @@ import { userError } from "../../plan/problem.ts";
 import { readApiKey, registerSecret, registerUrl } from "../../plan/secrets.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
+import { openAiApi } from "./probes.ts";
 import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
 /** Servers of generative models with JSON payloads over HTTP and whole or streamed answers, like OpenAI's API. */
@@ -27,7 +28,7 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
   },
   path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
   server: "an OpenAI-compatible server",
-  api: { name: "openai", path: "/v1/models", marker: /"object"\s*:\s*"list"/ },
+  api: openAiApi,
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };
 
