@@ -20,7 +20,9 @@ interface Parts {
 
 /** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
-  const content = targetBuilderOf(target).content?.(target, "");
+  const builder = targetBuilderOf(target);
+  const content = builder.content?.(target, "");
+  if (content === undefined && builder.takes === "payloads") return checkPayloads(builder.call, inputs, assert);
   if (content === undefined) return checkTensors(target.kind, inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
@@ -128,6 +130,21 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";
   return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
+}
+
+/** @param call the builder of a target whose answers are not those of a language model */
+function checkPayloads(call: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined && (formOf(inputs) !== "payloads" || promptOptionsOf(inputs) !== undefined)) {
+    const hint = "Use payloads(file), or leave inputs out and describe the request in the target's options.";
+    problems.push(problem("conflict", "inputs", `${call} takes payloads`, hint, `${inputs.kind}(…)`));
+  }
+  for (const [index, { metric }] of assert.entries())
+    if (needsTokens(metric)) {
+      const hint = "Look at latencies and throughput, or at numbers that you extract.";
+      problems.push(problem("unsupported", `assert.${index}`, `tokens of ${call} are not measured`, hint));
+    }
+  return problems;
 }
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {

@@ -6,6 +6,7 @@ import type { Failure } from "../transport/failure.ts";
 import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
+import type { AnswerReader } from "./answer-reader.ts";
 import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
@@ -171,6 +172,8 @@ export interface Service {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts conversations. */
   readonly conversations?: () => Promise<() => Conversation>;
+  /** Judges the content of answers and extracts values from them, as the target asks. Absent: answers are not decoded. */
+  readonly answerReader?: AnswerReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
   readonly readsFirst?: boolean;
 }
@@ -194,6 +197,12 @@ export interface TargetKind<T extends TargetPlan> {
   urls(target: T): readonly string[];
   /** Describes where it is, for the head of a report. */
   describe(target: T): string;
+  /** Describes what is measured there, for the head of a report. Absent: the model by its name and version. */
+  subject?(target: T): string;
+  /** The unit of throughput in reports. Default: `infer/s`. */
+  readonly throughputUnit?: string;
+  /** Requests are many and short, so none are sent to an in-process sink before the load begins. Default: false. */
+  readonly hasShortRequests?: true;
   /** Returns the form of its requests. */
   takes(target: T): RequestForm;
   /** Returns its names in profile exports. */
