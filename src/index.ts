@@ -10,8 +10,11 @@ export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName
 export {
   average,
   type ErrorRateMetric,
+  type ExtractedMetric,
   errorRate,
+  extracted,
   type LatencyMetric,
+  type PlainMetric,
   p50,
   p90,
   p95,

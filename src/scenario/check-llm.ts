@@ -4,12 +4,12 @@ import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
-import { formOf, promptOptionsOf } from "./inputs.ts";
+import { formOf, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads.ts";
 import type { PromptOptions } from "./prompts.ts";
 import { answerTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
-import type { CheckedTarget } from "./targets/target-builder.ts";
+import type { CheckedTarget, TargetBuilder } from "./targets/target-builder.ts";
 
 interface Parts {
   readonly target: CheckedTarget;
@@ -20,13 +20,13 @@ interface Parts {
 
 /** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
-  const { content: contentOf, takes } = targetBuilderOf(target);
-  const content = contentOf?.(target, "");
-  if (content === undefined)
-    return [...checkForm(target.kind, takes ?? "tensors", inputs), ...checkNoTokens(target.kind, takes, assert)];
+  const builder = targetBuilderOf(target);
+  const content = builder.content?.(target, "");
+  if (content === undefined && builder.takes === "payloads") return checkPayloads(builder, inputs, assert);
+  if (content === undefined) return checkTensors(target.kind, inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
-  if (inputs === undefined || formOf(inputs) !== "payloads") {
+  if (inputs === undefined || formOf(inputs) !== "payloads" || isPlain(inputs)) {
     const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
     problems.push(problem("conflict", "inputs", "the target takes prompts(…) or payloads(…)", hint, inputs?.kind));
   } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
@@ -132,27 +132,38 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
 }
 
-/** What to write for each form of inputs that is no language model's. */
-const FORM_HINTS = {
-  tensors: "Use random(), zero() or json(…), or an openai(…) target.",
-  files: 'Write files("images/*.jpg"), or files([…]).',
-} as const;
-
-function checkForm(kind: string, takes: "tensors" | "files", inputs: Inputs | undefined): Problem[] {
-  // Without inputs, tensors are random. Files cannot be made up.
-  if (inputs === undefined && takes === "tensors") return [];
-  if (inputs !== undefined && formOf(inputs) === takes) return [];
-  const shown = inputs === undefined ? undefined : `${inputs.kind}(…)`;
-  return [problem("conflict", "inputs", `${kind}(…) takes ${takes}`, FORM_HINTS[takes], shown)];
+/** Checks a target whose answers are not those of a language model. */
+function checkPayloads(
+  { call, inputsHint }: TargetBuilder,
+  inputs: Inputs | undefined,
+  assert: readonly Assertion[],
+): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined && (formOf(inputs) !== "payloads" || promptOptionsOf(inputs) !== undefined)) {
+    const hint =
+      inputsHint ?? "Use payloads(file), or leave inputs out and describe the request in the target's options.";
+    problems.push(problem("conflict", "inputs", `${call} takes payloads`, hint, `${inputs.kind}(…)`));
+  }
+  for (const [index, { metric }] of assert.entries())
+    if (needsTokens(metric)) {
+      const hint = "Look at latencies and throughput, or at numbers that you extract.";
+      problems.push(problem("unsupported", `assert.${index}`, `tokens of ${call} are not measured`, hint));
+    }
+  return problems;
 }
 
-function checkNoTokens(kind: string, takes: "files" | undefined, assert: readonly Assertion[]): Problem[] {
-  const are = takes === undefined ? "are tensors, not tokens" : "have no tokens";
-  return assert.flatMap(({ metric }, index) => {
-    const hint = "Look at latencies and throughput, or measure openai(…).";
-    const message = `answers of ${kind}(…) ${are}`;
-    return needsTokens(metric) ? [problem("unsupported", `assert.${index}`, message, hint)] : [];
-  });
+function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined && formOf(inputs) === "payloads") {
+    const hint = "Use random(), zero() or json(…), or an openai(…) target.";
+    problems.push(problem("conflict", "inputs", `${kind}(…) takes tensors`, hint, `${inputs.kind}(…)`));
+  }
+  for (const [index, { metric }] of assert.entries())
+    if (needsTokens(metric)) {
+      const hint = "Look at latencies and throughput, or measure openai(…).";
+      problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
+    }
+  return problems;
 }
 
 function needsTokens({ kind }: Assertion["metric"]): boolean {

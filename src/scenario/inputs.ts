@@ -4,7 +4,7 @@ import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
-import type { InputKind, Inputs } from "./input-data.ts";
+import type { Inputs } from "./input-data.ts";
 import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
 
@@ -74,7 +74,7 @@ export function inputsSchema(): Schema<Inputs> {
 /** A builder of inputs: everything that the other modules ask about it. */
 interface InputBuilder {
   readonly makes: RequestForm;
-  /** Whether the payloads are no requests to a language model. Absent: no. */
+  /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
   readonly isPlain?: true;
   /** @param folder base of relative paths @param content for payloads; undefined for tensors */
   toPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan;
@@ -101,7 +101,7 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     isPlain: true,
     toPlan: ({ files: paths }, folder) => ({
       kind: "files",
-      files: paths.map((path) => (isAbsolute(path) ? path : join(folder, path))),
+      paths: paths.map((path) => (isAbsolute(path) ? path : join(folder, path))),
       isInOrder: true,
     }),
   },
@@ -112,10 +112,14 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   },
 };
 
-/** Returns the form of these inputs. */
-export function formOf({ kind }: Inputs): InputKind {
-  const { makes, isPlain = false } = INPUT_BUILDERS[kind];
-  return isPlain ? "files" : makes;
+/** Returns the form of requests with these inputs. */
+export function formOf({ kind }: Inputs): RequestForm {
+  return INPUT_BUILDERS[kind].makes;
+}
+
+/** Whether payloads are plain bytes, instead of requests to a language model. */
+export function isPlain({ kind }: Inputs): boolean {
+  return INPUT_BUILDERS[kind].isPlain === true;
 }
 
 /** Returns the options of prompts; undefined for other inputs. */

@@ -1,11 +1,13 @@
-/** The questions' names, which are also those of their flags. */
+/** The questions' names, which are also those of their flags; `address` has none: `--url` answers it. */
 export type QuestionId =
+  | "address"
   | "target"
   | "protocol"
   | "url"
   | "model"
   | "tokenizer"
   | "shapes"
+  | "files"
   | "load"
   | "levels"
   | "for"

@@ -14,7 +14,7 @@ export function toScenario(answers: Answers): Scenario {
     name: scenarioName(answers),
     target: target.toTarget(answers),
     load: toLoad(answers),
-    ...(target.inputs.options === undefined ? {} : { inputs: target.inputs.make() }),
+    ...(target.inputs.options === undefined ? {} : { inputs: target.inputs.make(answers) }),
     assert: [
       ...(limit === undefined || limit === "none" ? [] : [p99("latency").below(toDuration(limit))]),
       errorRate().is(0),
@@ -62,7 +62,7 @@ export function formatScenario(answers: Answers): string {
     `  name: ${JSON.stringify(definition.name)},`,
     `  target: ${target},`,
     `  load: ${loadText},`,
-    `  inputs: ${inputs.builder}(${inputs.options === undefined ? "" : formatLiteral(inputs.options)}),`,
+    `  inputs: ${inputs.builder}(${inputs.options === undefined ? "" : formatLiteral(inputs.options(answers))}),`,
     `  assert: [${limit}errorRate().is(0)],`,
     "});",
     "",

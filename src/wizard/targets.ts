@@ -1,12 +1,14 @@
 import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
 import type { Inputs } from "../scenario/input-data.ts";
-import { random } from "../scenario/inputs.ts";
+import { files, random } from "../scenario/inputs.ts";
 import { prompts } from "../scenario/prompts.ts";
 import { embedded } from "../scenario/targets/embedded.ts";
 import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
+import { torchserve } from "../scenario/targets/torchserve.ts";
 import { triton } from "../scenario/targets/triton.ts";
+import { DEFAULT_PART } from "../service/torchserve/target.ts";
 import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 
@@ -22,7 +24,14 @@ export interface WizardTarget {
   /** The questions that this target needs. */
   readonly asks: readonly QuestionId[];
   toTarget(answers: Answers): Target;
-  readonly inputs: { readonly builder: "random" | "prompts"; readonly options?: object; make(): Inputs };
+  /** Returns the argument of the builder of inputs, and what it makes of it. Without `options` it has no argument. */
+  readonly inputs: {
+    readonly builder: "random" | "prompts" | "files";
+    readonly options?: (answers: Answers) => unknown;
+    make(answers: Answers): Inputs;
+  };
+  /** The address when none is given. Absent: that of Triton for its protocol. */
+  readonly defaultUrl?: string;
   /** The closest command line to the scenario. */
   readonly commandLine: "perf_analyzer" | "genai-perf";
   /** Returns the server to query for its models. Absent: no query. */
@@ -36,7 +45,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     name: "embedded target",
     asks: ["protocol"],
     toTarget: ({ protocol }) => (protocol === "grpc" ? embedded({ protocol }) : embedded({ protocol: "http" })),
-    inputs: { builder: "random", make: random },
+    inputs: { builder: "random", make: () => random() },
     commandLine: "perf_analyzer",
   },
   triton: {
@@ -50,7 +59,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
         ? triton(url, { protocol, ...options })
         : triton(url, { protocol: "http", ...options });
     },
-    inputs: { builder: "random", make: random },
+    inputs: { builder: "random", make: () => random() },
     commandLine: "perf_analyzer",
     probe: ({ url = "", protocol, model = "" }) => ({
       ...DEFAULT_TRITON_TARGET,
@@ -66,7 +75,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     asks: ["url", "model", "tokenizer"],
     toTarget: ({ url = "", model = "", tokenizer = model }) =>
       openai(url, { model, streaming: true, ...(tokenizer === model ? {} : { tokenizer }) }),
-    inputs: { builder: "prompts", options: PROMPTS, make: () => prompts(PROMPTS) },
+    inputs: { builder: "prompts", options: () => PROMPTS, make: () => prompts(PROMPTS) },
     commandLine: "genai-perf",
     probe: ({ url = "" }) => ({
       kind: "openai",
@@ -77,6 +86,32 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       headers: [],
       model: "",
       endpoint: "v1/models",
+      tls: DEFAULT_TLS,
+    }),
+  },
+  torchserve: {
+    label: "a TorchServe server",
+    hint: "each request is a file",
+    name: "TorchServe server",
+    asks: ["url", "model", "files"],
+    defaultUrl: "localhost:8080",
+    toTarget: ({ url = "", model = "" }) => torchserve(url, { model }),
+    inputs: {
+      builder: "files",
+      options: ({ files: pattern = "" }) => pattern,
+      make: ({ files: pattern = "" }) => files(pattern),
+    },
+    commandLine: "perf_analyzer",
+    probe: ({ url = "" }) => ({
+      kind: "torchserve",
+      url,
+      protocol: "http",
+      batchSize: 1,
+      isStreaming: false,
+      headers: [],
+      model: "",
+      modelVersion: "",
+      body: { kind: "multipart", part: DEFAULT_PART },
       tls: DEFAULT_TLS,
     }),
   },

@@ -76,7 +76,7 @@ const fields: readonly Mistake[] = [
     "a builder that was not called",
     { target: embedded },
     "target",
-    /triton\(…\), openai\(…\), embedded\(…\) or embeddedLlm\(…\)/,
+    /triton\(…\), openai\(…\), torchserve\(…\), embedded\(…\) or embeddedLlm\(…\)/,
   ],
 ];
 
@@ -85,7 +85,7 @@ const targets: readonly Mistake[] = [
     "an address for a target",
     { target: "host:1" },
     "target",
-    /triton\(…\), openai\(…\), embedded\(…\) or embeddedLlm\(…\)/,
+    /triton\(…\), openai\(…\), torchserve\(…\), embedded\(…\) or embeddedLlm\(…\)/,
   ],
   ["no address", { target: triton("", { model: "m" }) }, "target.url", /host:port or a URL/],
   ["no options", { target: anyTriton("host:1") }, "target", /needs an object of options/],
@@ -223,7 +223,7 @@ const others: readonly Mistake[] = [
     "a name for inputs",
     { inputs: "random" },
     "inputs",
-    /random\(\), zero\(\), json\(…\), prompts\(…\) or payloads\(…\)/,
+    /random\(\), zero\(\), json\(…\), files\(…\), prompts\(…\) or payloads\(…\)/,
   ],
   ["no file", { inputs: untyped(json)() }, "inputs.files", /must name a file/],
   ["a list for a file", { inputs: untyped(json)(["a"]) }, "inputs.files.0", /must be a file/],

@@ -1,4 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
+import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { hasManyLevels } from "./options/measurement.ts";
 import { OPTIONS } from "./options/table.ts";
 
@@ -21,7 +22,9 @@ function findNotes(plan: Plan): Note[] {
   const { measurement, inputs, cancellation, assertions } = plan;
   return [
     ...targetNotes(plan),
+    ...(KINDS[kindNameOf(plan) ?? ""]?.notes?.(plan.target) ?? []),
     ...loadNotes(plan),
+    "paths" in inputs && 'flags take a JSON file with the paths: {"data": [{"TORCHSERVE_INPUT": ["cat.jpg"]}]}',
     "tokenizer" in inputs && "only a scenario makes up prompts: perf_analyzer's flags take a file of payloads",
     "count" in measurement.mode && hasManyLevels(plan.load) && "flags count requests at a single level only",
     "durationMs" in measurement.mode && "flags measure until windows agree, not for a given time",

@@ -15,7 +15,7 @@ const schema = (v: Builders) =>
   v.object({
     kind: v.literal("files"),
     /** Paths, sent in this order. `*` and `?` in a name stand for the files that match, in the order of their names. */
-    files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+    paths: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
     /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
     isInOrder: v.exactOptional(v.boolean()),
   });
@@ -25,5 +25,5 @@ export const filesInputs: InputKind<FilesInputsPlan> = {
   makes: "payloads",
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ files }) => (await import("../file-payloads.ts")).readFiles(files),
+  load: async ({ paths }) => (await import("../file-payloads.ts")).readFiles(paths),
 };

@@ -17,8 +17,8 @@ export type Diagnosis =
   | { readonly code: "tls-port" | "plain-port"; readonly address: string }
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
-  /** An OpenAI server instead of a KServe server, or vice versa. */
-  | { readonly code: `${string}-server`; readonly address: string };
+  /** A server of another kind, by the name of its API. `asked` is the name of the API that requests used. */
+  | { readonly code: `${string}-server`; readonly address: string; readonly asked?: string };
 
 /** The request of a failed run, as far as a diagnosis needs it. */
 export interface AskedOf {
@@ -55,12 +55,13 @@ export function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosi
 /** Diagnoses a failure from what the server speaks. @param port neighbouring port with the wanted protocol */
 export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: number): Diagnosis | undefined {
   const { address } = asked;
-  const { speaks, apis } = found;
+  const { speaks } = found;
+  const apis = found.found.map(({ api }) => api);
   const [other] = apis.includes(asked.api) ? [] : apis;
   if (speaks === "tls") return asked.isSecure ? undefined : { code: "tls-port", address };
   if (asked.wire === "http" && speaks === "grpc") return { code: "grpc-port", address, port };
   if (asked.wire === "grpc" && speaks === "http" && other === undefined) return { code: "http-port", address, port };
-  return other === undefined ? undefined : { code: `${other}-server`, address };
+  return other === undefined ? undefined : { code: `${other}-server`, address, asked: asked.api };
 }
 
 /**

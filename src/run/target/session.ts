@@ -78,10 +78,11 @@ export async function openTarget(
   });
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const front = await kind.open(target);
-  const { compression } = address;
+  const { compression, successStatuses } = address;
   const loadFor = (to: Endpoint): Promise<CreateClient> =>
-    loadClient(plan.client.kind, address.wire, { ...to, compression }, front.readStreamed);
-  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && compression === undefined;
+    loadClient(plan.client.kind, address.wire, { ...to, compression, successStatuses }, front.readStreamed);
+  const isPlain = compression === undefined && successStatuses === undefined;
+  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && isPlain;
   const createFirst = isControlFit ? createControl : await loadFor(endpoint);
   const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
   const ask = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);

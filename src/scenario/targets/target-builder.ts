@@ -1,5 +1,8 @@
-import type { TargetPlan } from "../../plan/plan.ts";
+import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
+import type { Problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
+import type { RequestForm } from "../../service/service.ts";
+import type { Inputs } from "../input-data.ts";
 import type { LlmContent } from "./llm-content.ts";
 import type { CheckedServer } from "./target-fields.ts";
 
@@ -12,10 +15,19 @@ export interface CheckedTarget extends CheckedServer {
 export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   /** The call in a scenario. */
   readonly call: string;
-  /** The form of its inputs. Absent: payloads for a target with `content`, else tensors. */
-  readonly takes?: "files";
   /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
+  /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */
+  readonly takes?: RequestForm;
+  /** What to write as inputs, for targets of payloads. Default: that payloads(…) or the target's options have them. */
+  readonly inputsHint?: string;
+  /**
+   * Returns the inputs that the target's own options describe, for scenarios without `inputs`.
+   * @param requestCount the number of requests of a level, if the load fixes it
+   */
+  inputs?(target: T, folder: string, requestCount: number | undefined): InputsPlan;
+  /** Returns conflicts between its options, or with the scenario's inputs, which the schema cannot see. */
+  check?(target: T, inputs: Inputs | undefined): Problem[];
   /** Returns the schema of what the builder returns. */
   schema(): Schema<T>;
   /** Converts it to the target of a plan. @param folder base of relative paths */

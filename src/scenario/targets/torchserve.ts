@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
+import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
@@ -43,12 +45,22 @@ interface CheckedTarget extends CheckedServer {
   readonly options: TorchServeOptions & { readonly protocol?: undefined };
 }
 
+const INPUTS_HINT = 'Write files("images/*.jpg"), or files([…]).';
+
 export const torchServeBuilder: TargetBuilder<CheckedTarget> = {
   call: "torchserve(…)",
-  takes: "files",
+  takes: "payloads",
+  inputsHint: INPUTS_HINT,
+  check: checkInputs,
   schema: torchServeSchema,
   toPlan: toTorchServePlan,
 };
+
+/** Files cannot be made up, and prompts need a language model. */
+function checkInputs(_target: CheckedTarget, inputs: Inputs | undefined): Problem[] {
+  if (inputs !== undefined) return [];
+  return [problem("missing", "inputs", "torchserve(…) takes files", INPUTS_HINT)];
+}
 
 function torchServeSchema(): Schema<CheckedTarget> {
   const line = (what: string) => v.optional(v.pipe(nameSchema(what), v.regex(/^[^\r\n\0]*$/, "must be one line")));

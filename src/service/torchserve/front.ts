@@ -46,7 +46,8 @@ async function checkModel(target: TorchServeTargetPlan, ask: Ask, management: st
     if (statusOf(error) === undefined) throw error;
     // A gateway need not pass this method on. Then the first prediction shows whether the model is there.
     if (!(error instanceof RunError) || !/Model not found|Model version: .* does not exist/.test(error.message)) return;
-    throw error.reword(error.message, await hintAtModels(ask, management));
+    // Without the failed query as a fact, which would have the server examined for what else it may be.
+    throw new RunError("refused", error.message, await hintAtModels(ask, management));
   }
 }
 

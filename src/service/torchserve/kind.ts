@@ -1,11 +1,25 @@
 import { registerUrl } from "../../plan/secrets.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-import type { ServiceKind } from "../service.ts";
+import type { ServiceApi, ServiceKind } from "../service.ts";
 import { type TorchServeTargetPlan, torchServeTargetSchema } from "./target.ts";
 
 /** TorchServe over HTTP: an input is the body of a request to the path of its model, or a part of a form there. */
 
 const DEFAULT_PORT = 8080;
+
+/** How to recognize TorchServe: by its health, which it reports in one word. */
+const torchServeApi: ServiceApi = {
+  name: "torchserve",
+  label: "TorchServe's API",
+  probes: [
+    {
+      protocol: "http",
+      path: "/ping",
+      recognize: ({ text }) =>
+        /\{\s*"status"\s*:\s*"(?:Partial )?(?:Healthy|Unhealthy)"\s*\}/.test(text) ? "a TorchServe server" : undefined,
+    },
+  ],
+};
 
 export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
   schema: torchServeTargetSchema,
@@ -26,6 +40,6 @@ export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
   },
   path: () => "predictions",
   server: "a TorchServe server",
-  api: { name: "torchserve", path: "/ping", marker: /"status"\s*:\s*"(?:Partial )?(?:Healthy|Unhealthy)"/ },
+  api: torchServeApi,
   open: async (target) => (await import("./front.ts")).createTorchServeFront(target, DEFAULT_PORT),
 };

@@ -10,6 +10,7 @@ import {
   statusFailure,
 } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
+import { isSuccessStatus } from "../request.ts";
 import { expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
@@ -26,15 +27,18 @@ export class ReceivedResponse implements ResponseSink {
   private readonly body = new GrowingBytes();
   /** Checks the body when it is not kept. */
   private readonly checked = new CheckedBody();
+  private readonly successStatuses: readonly number[] | undefined;
   private isError = false;
   /** Whether the response is kept: the client's options may change meanwhile. */
   private keeps = false;
   /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
 
-  constructor(call: Call, options: ClientOptions) {
+  /** @param successStatuses the statuses of successful responses; default: 200 to 299 */
+  constructor(call: Call, options: ClientOptions, successStatuses?: readonly number[]) {
     this.call = call;
     this.options = options;
+    this.successStatuses = successStatuses;
   }
 
   /** Whether the latest response is a stream of events. */
@@ -56,7 +60,7 @@ export class ReceivedResponse implements ResponseSink {
 
   /** Ends the request after a complete response: with success, unless its status or content is an error. */
   conclude({ status, location, contentEncoding }: ResponseHead): void {
-    if (status >= 300) {
+    if (!isSuccessStatus(status, this.successStatuses)) {
       this.fail(statusFailure(status, location));
       return;
     }
@@ -104,12 +108,13 @@ export class ReceivedResponse implements ResponseSink {
     this.events = undefined;
     const { call, options } = this;
     const { status, jsonBytes, isJson, isEventStream } = parser.head;
-    this.isError = status >= 400;
+    const isSuccess = isSuccessStatus(status, this.successStatuses);
+    this.isError = status >= 400 && !isSuccess;
     this.keeps = options.keepBodies;
     call.jsonBytes = jsonBytes;
     call.isJson = isJson;
-    call.isChecked = this.checked.begin(this.keeps || status >= 300 ? undefined : options.createCheck, call);
-    if (isEventStream && status < 300) {
+    call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.createCheck, call);
+    if (isEventStream && isSuccess) {
       expectResponses(call);
       this.events = new EventSplitter((event) => this.receivedEvent(event));
       return true;

@@ -45,7 +45,7 @@ const row = (body: TorchServeTargetPlan["body"]): ConformanceRow => ({
     headers: [],
     tls,
   }),
-  inputs: { kind: "files", files: [FILE] },
+  inputs: { kind: "files", paths: [FILE] },
   failures: { ...HTTP_FAILURES, error: { kind: "http", status: 503 } },
   cannot: { sequences: NO_SEQUENCES },
 });

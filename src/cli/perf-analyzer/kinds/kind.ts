@@ -25,6 +25,8 @@ export interface PerfAnalyzerKind {
   toTarget(settings: Settings, server: ServerPlace): TargetPlan;
   /** Converts `--input-data`. Absent: random data, zeros, JSON files or a directory of tensors. */
   toInputs?(settings: Settings, paths: readonly string[]): InputsPlan;
+  /** Returns a sentence for each part of its target that no flag expresses. Absent: none. */
+  notes?(target: TargetPlan): readonly string[];
   /** Words a failed request like perf_analyzer's client for this kind. Absent: its message. */
   wordFailure?(error: LaneError): string;
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_PART } from "../../../service/torchserve/target.ts";
+import { DEFAULT_PART, type TorchServeTargetPlan } from "../../../service/torchserve/target.ts";
 import { isDirectory } from "../../output-files.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
@@ -29,12 +29,19 @@ export const torchServeKind: PerfAnalyzerKind = {
     tls,
   }),
   toInputs: (_settings, files) => ({ kind: "file-lists", files, key: INPUT_KEY }),
+  notes: (target) => {
+    const { body, managementUrl } = target as TorchServeTargetPlan;
+    return [
+      ...("part" in body && body.part === DEFAULT_PART ? [] : ["flags send each file as the part 'data' of a form"]),
+      ...(managementUrl === undefined ? [] : ["flags find the management API at the server's next port"]),
+    ];
+  },
   wordFailure: ({ message, status }) =>
     status === undefined ? message : message.replace(/^HTTP status (\d+)/, "inference failed with error code $1"),
 };
 
 function torchServeRules({ target, isCollectingMetrics, inputData }: Settings): Rule[] {
-  const isWithoutJson = inputData.length === 0 || inputData.some((path) => path === "zero" || isDirectory(path));
+  const isWithoutJson = inputData.length === 0 || inputData.includes("zero") || inputData.some(isDirectory);
   return [
     [
       isWithoutJson,

@@ -86,8 +86,9 @@ function readInputData(reader: ValueReader, before: readonly string[]): readonly
   return undefined;
 }
 
-/** Generated prompts have no option. A file of payloads stands for them. */
+/** Generated prompts and files without a list have no option. A file with them stands for each. */
 function sourcesOf(inputs: InputsPlan): readonly string[] {
+  if ("paths" in inputs) return ["files.json"];
   if ("files" in inputs) return inputs.files;
   if ("directory" in inputs) return [inputs.directory];
   if ("tokenizer" in inputs) return ["payloads.json"];
