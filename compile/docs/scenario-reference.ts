@@ -19,6 +19,7 @@ const BUILDERS: readonly (readonly [
     [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
       ["openai", "OpenAiOptions"],
+      ["torchserve", "TorchServeOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
     ],
@@ -39,7 +40,14 @@ const BUILDERS: readonly (readonly [
   ],
   [
     "Inputs",
-    [["random", "TextOptions"], ["zero", "TextOptions"], ["json"], ["prompts", "PromptOptions"], ["payloads"]],
+    [
+      ["random", "TextOptions"],
+      ["zero", "TextOptions"],
+      ["json"],
+      ["files"],
+      ["prompts", "PromptOptions"],
+      ["payloads"],
+    ],
   ],
   [
     "Assertions",

@@ -29,6 +29,8 @@ export type Load = {
   concurrency: number;
   sequences?: boolean;
   sharedMemory?: boolean;
+  /** The service kind for the flags; default: Triton. */
+  serviceKind?: "torchserve";
   ratePerSec?: number;
   /** Client and server are held to a core each. */
   isPinned?: boolean;
@@ -61,10 +63,26 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
   const interval = ratePerSec === undefined ? windowMs : 5 * windowMs;
   const measured = ["-p", String(interval), "-s", "50", "-r", "6"];
   const amount = ratePerSec === undefined ? ["--concurrency-range", concurrency] : ["--request-rate-range", ratePerSec];
-  // Sequences take no batches.
-  const model = load.sequences ? ["-m", "simple_sequence"] : ["-m", "simple", "-b", "8"];
+  // Sequences and files take no batches.
+  const model = load.sequences
+    ? ["-m", "simple_sequence"]
+    : load.serviceKind === "torchserve"
+      ? ["-m", "simple", "--input-data", writeFileList()]
+      : ["-m", "simple", "-b", "8"];
+  const kind = load.serviceKind === undefined ? [] : ["--service-kind", load.serviceKind];
   const shared = load.sharedMemory ? ["--shared-memory", "system"] : [];
-  return [...model, "-u", address, ...protocol, ...shared, ...amount.map(String), ...measured];
+  return [...model, "-u", address, ...kind, ...protocol, ...shared, ...amount.map(String), ...measured];
+}
+
+/** Writes a file of as many bytes as the other requests have, and the JSON file that names it, whose path it returns. */
+function writeFileList(): string {
+  const [list, file] = [join(benchFolder, "torchserve.json"), join(benchFolder, "torchserve.bin")];
+  writeFileSync(
+    file,
+    new Uint8Array(1024).map((_, i) => i),
+  );
+  writeFileSync(list, JSON.stringify({ data: [{ TORCHSERVE_INPUT: [file] }] }));
+  return list;
 }
 
 /** The shipped executable, an earlier one where it is named and, with `sources`, the source tree on each runtime. */

@@ -23,6 +23,7 @@ export const cases: Case[] = [
   ...pinned("gRPC streams, 16 concurrent", { way: "stream" }),
   ...pinned("HTTP shared memory, 16 concurrent", { way: "http", sharedMemory: true }),
   ...pinned("gRPC shared memory, 16 concurrent", { way: "grpc", sharedMemory: true }),
+  ...pinned("TorchServe, 16 concurrent", { way: "http", serviceKind: "torchserve" }),
   ...pinned("HTTP rate of 5,000/s", { way: "http", ratePerSec: 5000 }),
   ...pinned("gRPC rate of 5,000/s", { way: "grpc", ratePerSec: 5000 }),
 ];
@@ -93,7 +94,7 @@ export function renderReport(
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
     "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
-    "shared memory is `system`, inputs and outputs. A request is late against the constant schedule that fits best, by when the server's system got it, " +
+    "shared memory is `system`, inputs and outputs; requests to TorchServe are a file of 1,024 bytes as a form. A request is late against the constant schedule that fits best, by when the server's system got it, " +
     "while cores are kept awake where the system allows it (PM QoS)." +
     (about.floor === undefined ? "" : ` ${describeFloor(about.floor)}`);
   const tables = cases.flatMap((one) => renderCase(one, about.clients, samples));

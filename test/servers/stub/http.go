@@ -322,6 +322,7 @@ func newHTTPHandler() http.Handler {
 	}
 	mux.HandleFunc("GET /v2/models/stats", document(plain.statisticsJSON))
 	handleRegions(mux)
+	handleTorchServe(mux)
 	mux.HandleFunc("GET /lateness", answerLateness)
 	mux.HandleFunc("GET /counter", document(count.json))
 	mux.HandleFunc("GET /first", func(w http.ResponseWriter, r *http.Request) {
