@@ -27,6 +27,10 @@ export async function loadClient(
     return (options) => new GrpcJsClient(endpoint, options, readStreamed);
   }
   if (wire === "http") return (options) => new Http1Client(endpoint, options);
+  if (wire === "grpc-call") {
+    const { GrpcCallClient } = await import("../../transport/grpc/call-client.ts");
+    return (options) => new GrpcCallClient(endpoint, options);
+  }
   if (readStreamed !== undefined) {
     const { GrpcStreamClient } = await import("../../transport/grpc/stream-client.ts");
     return (options) => new GrpcStreamClient(endpoint, options, readStreamed);
