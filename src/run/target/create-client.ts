@@ -22,6 +22,10 @@ export async function loadClient(
     const { UndiciClient } = await import("../../transport/general/undici-client.ts");
     return (options) => new UndiciClient(endpoint, options);
   }
+  if (kind === "grpc-js" && wire === "grpc-call") {
+    const { GrpcJsCallClient } = await import("../../transport/general/grpc-js-call-client.ts");
+    return (options) => new GrpcJsCallClient(endpoint, options);
+  }
   if (kind === "grpc-js") {
     const { GrpcJsClient } = await import("../../transport/general/grpc-js-client.ts");
     return (options) => new GrpcJsClient(endpoint, options, readStreamed);

@@ -3,9 +3,9 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, tooLarge } from "../failure.ts";
-import type { Header, WireRequest } from "../request.ts";
+import type { WireRequest } from "../request.ts";
 import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
-import { sameBytes, toFailure } from "./grpc-js-calls.ts";
+import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import type { JsLane } from "./grpc-js-lane.ts";
 
 const latin1 = new TextDecoder("latin1");
@@ -118,11 +118,4 @@ export class JsSlot {
     started.on("metadata", (headers) => onMetadata(this.call, toHeaders(headers), false));
     started.on("status", ({ metadata }) => onMetadata(this.call, toHeaders(metadata), true));
   }
-}
-
-/** Binary values are base64, as on the wire. */
-function toHeaders(metadata: Metadata): Header[] {
-  return Object.keys(metadata.getMap()).flatMap((name) =>
-    metadata.get(name).map((value): Header => [name, typeof value === "string" ? value : value.toString("base64")]),
-  );
 }

@@ -5,10 +5,10 @@ import { type Failure, ResponseTooLargeError } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CallSlot } from "./call-slot.ts";
+import { checkResponseCount } from "./call-type.ts";
 import type { Channel } from "./channel.ts";
 import { GrpcClient } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
-import type { GrpcHead } from "./response-head.ts";
 
 /** Rampart's gRPC client for calls with any number of messages each way. Each request is a call of its own. */
 export class GrpcCallClient extends GrpcClient<MessagesSlot> {
@@ -62,17 +62,11 @@ class MessagesSlot extends CallSlot {
     call.lastMessageNs = readNs;
   }
 
-  protected checkCount({ httpStatus }: GrpcHead): Failure | undefined {
+  protected checkResponses(): Failure | undefined {
     const { call, reader, fault, message } = this;
     if (!reader.isBetweenMessages) return { kind: "protocol", message: "the answer ended inside a message" };
-    if (message?.expectsOne === true && call.messageCount !== 1) {
-      const isBare = httpStatus === 200 && call.messageCount === 0;
-      const text = isBare
-        ? "status OK without a message"
-        : `${call.messageCount} messages in answer to a call that has one`;
-      return { kind: "protocol", message: text };
-    }
-    return fault === undefined ? undefined : unreadable(fault.reason);
+    const miscount = message?.expectsOne === true ? checkResponseCount(call.messageCount) : undefined;
+    return miscount ?? (fault === undefined ? undefined : unreadable(fault.reason));
   }
 
   /** Sends the messages that have waited for this response. The last one ends the sending side. */

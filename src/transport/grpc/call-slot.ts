@@ -58,7 +58,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   abstract onMessage(bytes: Uint8Array, start: number, end: number): void;
 
   /** Returns what is wrong with the messages of a call whose status is OK. */
-  protected abstract checkCount(head: GrpcHead): Failure | undefined;
+  protected abstract checkResponses(head: GrpcHead): Failure | undefined;
 
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
     const call = this.call;
@@ -194,7 +194,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   private finish(head: GrpcHead): void {
-    const failure = toFailure(head) ?? this.checkCount(head);
+    const failure = toFailure(head) ?? this.checkResponses(head);
     if (failure !== undefined) {
       this.fail(failure);
       return;

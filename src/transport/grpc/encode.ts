@@ -1,5 +1,6 @@
 import type { Endpoint, Header, MessageCompression, WireRequest } from "../request.ts";
 import type { StampedBytes } from "../stamp-scratch.ts";
+import { expectsOneResponse } from "./call-type.ts";
 import { ACCEPTED_ENCODINGS, compressMessage } from "./compression.ts";
 import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
 
@@ -17,8 +18,8 @@ export interface GrpcMessage extends StampedBytes {
 
 /** Frames the messages of a request, each compressed if that makes it shorter. Messages that leave together are one block of bytes. */
 export function encodeGrpcMessage(request: WireRequest, compression: MessageCompression | undefined): GrpcMessage {
-  const { messages, pacing, headers, callType = messages === undefined ? "unary" : "bidi-stream" } = request;
-  const expectsOne = callType === "unary" || callType === "client-stream";
+  const { messages, pacing, headers } = request;
+  const expectsOne = expectsOneResponse(request);
   if (messages === undefined) return { ...encodePayload(request, compression), later: NONE, expectsOne, headers };
   const framed = messages.map((message) => encodePayload({ payload: message }, compression).bytes);
   const isPaced = pacing === "after-response" && framed.length > 1;

@@ -32,7 +32,7 @@ class UnarySlot extends CallSlot {
     } else if (check !== undefined) this.fault = this.inspect(check, bytes, start, end);
   }
 
-  protected checkCount(head: GrpcHead): Failure | undefined {
+  protected checkResponses(head: GrpcHead): Failure | undefined {
     if (this.messageCount === 1 && this.reader.isBetweenMessages)
       return this.fault === undefined ? undefined : unreadable(this.fault.reason);
     if (head.httpStatus === 200 && this.messageCount === 0)
