@@ -36,7 +36,7 @@ class MessagesSlot extends CallSlot {
   }
 
   onMessage(bytes: Uint8Array, start: number, end: number): void {
-    const { call, options, check, streamId, reader } = this;
+    const { call, options, check, reader } = this;
     if (call.isChecked && check !== undefined) this.fault ??= this.inspect(check, bytes, start, end);
     const { readNs } = this.connection as Http2Connection;
     // Responses from one read get different times, except the first: genai-perf divides by the time between responses.
@@ -50,8 +50,7 @@ class MessagesSlot extends CallSlot {
     if (expectsOne) return;
     if (call.messageCount === 1) call.firstByteNs = atNs;
     options.onResponse?.(call);
-    // The callback may have cancelled the call.
-    if (streamId === this.streamId) this.sendLater(later);
+    this.sendLater(later);
   }
 
   /** A call with one response ends with its trailers; otherwise the latency ends with the last response. */
@@ -69,7 +68,7 @@ class MessagesSlot extends CallSlot {
     return miscount ?? (fault === undefined ? undefined : unreadable(fault.reason));
   }
 
-  /** Sends the messages that have waited for this response. The last one ends the sending side. */
+  /** Sends the messages that have waited for this response, unless the call has ended. The last one ends the sending side. */
   private sendLater(later: readonly Uint8Array[]): void {
     while (this.laterSent < later.length && this.laterSent < this.call.messageCount) {
       const bytes = later[this.laterSent++] ?? EMPTY;

@@ -40,6 +40,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   private resends = 0;
   /** Time when this call's stream last received a byte, or the server accepted more of the request. */
   private lastProgressNs = 0;
+  /** Bytes that waited for flow control when the client last looked. */
   private unsentBytes = 0;
   private head: GrpcHead | undefined;
   private isInPieces = false;
@@ -153,14 +154,8 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
     if (!call.isActive) return false;
+    this.noteSent();
     if (Math.max(call.sendStartNs, this.lastProgressNs) > deadlineNs) return false;
-    // A server that takes a long request slowly is not silent.
-    const unsentBytes = this.connection?.unsentBytes(this.streamId) ?? 0;
-    if (unsentBytes !== this.unsentBytes) {
-      this.unsentBytes = unsentBytes;
-      this.lastProgressNs = nowNs();
-      return false;
-    }
     this.cancelStream({
       kind: "stalled",
       message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}`,
@@ -170,6 +165,14 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
 
   abort(): void {
     this.fail({ kind: "aborted", message: "still in flight when the run ended" });
+  }
+
+  /** A server that accepts a long request slowly is not silent. */
+  private noteSent(): void {
+    const unsentBytes = this.connection?.unsentBytes(this.streamId) ?? 0;
+    if (unsentBytes === this.unsentBytes) return;
+    this.unsentBytes = unsentBytes;
+    this.lastProgressNs = nowNs();
   }
 
   /** Checks a message that is not kept, and returns what is wrong with it. */
