@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";
-import type { AnswerType, Protocol } from "./scenario/target.ts";
+import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
@@ -36,14 +36,6 @@ export type {
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
-  type AnswersOf,
-  type EmbeddedEndpoint,
-  type EmbeddedLlmOptions,
-  embeddedLlm,
-  type OpenAiOptions,
-  openai,
-} from "./scenario/llm-targets.ts";
-export {
   type Extent,
   fixedSchedule,
   type HoldOptions,
@@ -67,16 +59,23 @@ export { type Length, type PromptOptions, payloads, prompts } from "./scenario/p
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
-export type { AnswerType, Protocol, Target } from "./scenario/target.ts";
-export type { MockLatency } from "./scenario/target-fields.ts";
+export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
 export {
-  type EmbeddedOptions,
-  embedded,
+  type AnswersOf,
+  type EmbeddedEndpoint,
+  type EmbeddedLlmOptions,
+  embeddedLlm,
+  type OpenAiOptions,
+  openai,
+} from "./scenario/targets/llm.ts";
+export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
+export type { MockLatency } from "./scenario/targets/target-fields.ts";
+export type { TlsOptions } from "./scenario/targets/tls.ts";
+export {
   type TritonGrpcOptions,
   type TritonHttpOptions,
   triton,
-} from "./scenario/targets.ts";
-export type { TlsOptions } from "./scenario/tls.ts";
+} from "./scenario/targets/triton.ts";
 export {
   goodput,
   type NumberMetric,

@@ -250,8 +250,8 @@ function addLine(text: string, { after: line, added }: Line): string {
   return text.replace(line, () => `${line}\n${added}`);
 }
 
-const { embedded } = await import("../src/scenario/targets.ts");
-const { embeddedLlm } = await import("../src/scenario/llm-targets.ts");
+const { embedded } = await import("../src/scenario/targets/embedded.ts");
+const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
 const { hold } = await import("../src/scenario/loads.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");

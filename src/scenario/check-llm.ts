@@ -5,10 +5,11 @@ import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
 import { formOf, promptOptionsOf } from "./inputs.ts";
-import { answerTypeOf } from "./llm-targets.ts";
 import type { Load } from "./loads.ts";
 import type { PromptOptions } from "./prompts.ts";
-import { type CheckedTarget, targetBuilderOf } from "./targets.ts";
+import { answerTypeOf } from "./targets/llm-content.ts";
+import { targetBuilderOf } from "./targets/table.ts";
+import type { CheckedTarget } from "./targets/target-builder.ts";
 
 interface Parts {
   readonly target: CheckedTarget;

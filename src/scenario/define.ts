@@ -5,7 +5,7 @@ import type { CancelOptions } from "./cancel.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
 import type { SequenceOptions } from "./sequences.ts";
-import type { AnswerType, Protocol, Target } from "./target.ts";
+import type { AnswerType, Protocol, Target } from "./targets/target.ts";
 
 /** When a level is stable, like in perf_analyzer: the last three windows agree. */
 export interface StabilityOptions {

@@ -5,8 +5,8 @@ import type { Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
-import type { LlmContent } from "./llm-targets.ts";
 import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
+import type { LlmContent } from "./targets/llm-content.ts";
 
 /** Options of {@link random} and {@link zero}, for BYTES inputs. */
 export interface TextOptions {

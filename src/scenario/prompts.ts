@@ -5,7 +5,7 @@ import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
-import type { LlmContent } from "./llm-targets.ts";
+import type { LlmContent } from "./targets/llm-content.ts";
 
 /** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };

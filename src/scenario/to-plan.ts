@@ -24,12 +24,13 @@ import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
 import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
-import { toTokensPlan } from "./llm-targets.ts";
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { asksLength } from "./prompts.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
-import { type CheckedTarget, targetBuilderOf, targetSchema } from "./targets.ts";
+import { toTokensPlan } from "./targets/llm-content.ts";
+import { targetBuilderOf, targetSchema } from "./targets/table.ts";
+import type { CheckedTarget } from "./targets/target-builder.ts";
 
 /** Parts of a scenario that the command line can change. */
 export interface PlanOverrides {

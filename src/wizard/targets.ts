@@ -2,10 +2,11 @@ import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
 import type { Inputs } from "../scenario/input-data.ts";
 import { random } from "../scenario/inputs.ts";
-import { openai } from "../scenario/llm-targets.ts";
 import { prompts } from "../scenario/prompts.ts";
-import type { Target } from "../scenario/target.ts";
-import { embedded, triton } from "../scenario/targets.ts";
+import { embedded } from "../scenario/targets/embedded.ts";
+import { openai } from "../scenario/targets/llm.ts";
+import type { Target } from "../scenario/targets/target.ts";
+import { triton } from "../scenario/targets/triton.ts";
 import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 

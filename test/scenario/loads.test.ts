@@ -6,7 +6,7 @@ import { UserError } from "../../src/plan/problem.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { json } from "../../src/scenario/inputs.ts";
 import { fixedSchedule, hold, type Load, rate, rateRamp } from "../../src/scenario/loads.ts";
-import { triton } from "../../src/scenario/targets.ts";
+import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 
 /** Loads that change with time, wait, or send a part: from the builder's options to the plan, and what is refused. */

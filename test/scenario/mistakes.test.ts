@@ -6,7 +6,8 @@ import { average, errorRate, p99, percentile, throughput } from "../../src/scena
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { fixedSchedule, hold, intervals, periodic, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
-import { embedded, triton } from "../../src/scenario/targets.ts";
+import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { triton } from "../../src/scenario/targets/triton.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
 /** What untyped callers are told: every problem at once, each by its path in the scenario. */

@@ -26,8 +26,9 @@ import {
   toExtentPlan,
   toLoadPlan,
 } from "../../src/scenario/loads.ts";
-import type { Target } from "../../src/scenario/target.ts";
-import { embedded, triton } from "../../src/scenario/targets.ts";
+import { embedded } from "../../src/scenario/targets/embedded.ts";
+import type { Target } from "../../src/scenario/targets/target.ts";
+import { triton } from "../../src/scenario/targets/triton.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
 /** From builders and defaults to the plan. */

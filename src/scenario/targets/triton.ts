@@ -1,21 +1,18 @@
 import * as v from "valibot";
-import { parseLatency } from "../mock/latency.ts";
-import type { TargetPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
-import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../service/triton/target.ts";
-import { countSchema, nameSchema, strictOptions } from "./fields.ts";
-import {
-  type CheckedLlm,
-  embeddedLlmContent,
-  type LlmContent,
-  llmTargetSchemas,
-  openAiContent,
-  toEmbeddedLlmPlan,
-  toOpenAiPlan,
-} from "./llm-targets.ts";
-import { parametersSchema, type RequestParameter, toParameterPlan } from "./parameters.ts";
+import type { TargetPlan } from "../../plan/plan.ts";
+import type { Schema } from "../../plan/schema.ts";
+import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
+import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import { parametersSchema, type RequestParameter, toParameterPlan } from "../parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
-import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import {
+  type CheckedServer,
+  headersSchema,
+  serverEntries,
+  streamedProtocolEntries,
+  toServerPlan,
+} from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 interface TritonCommonOptions {
@@ -66,31 +63,6 @@ export interface TritonGrpcOptions extends TritonCommonOptions {
   readonly compression?: "gzip" | "deflate";
 }
 
-interface EmbeddedCommonOptions {
-  /** Items per request, 1 to 8. Default: 1. */
-  readonly batchSize?: number;
-  /** Time before each response. Default: `"0 ms"`. */
-  readonly latency?: MockLatency;
-  /** Share of requests that get an error, 0 to 1. Default: 0. */
-  readonly errorRatio?: number;
-  /** Bytes of extra output per response. Default: 0. */
-  readonly responseBytes?: number;
-}
-
-/** Options of {@link embedded}. */
-export type EmbeddedOptions = EmbeddedCommonOptions &
-  (
-    | {
-        /** Protocol. Default: `"http"`. */
-        readonly protocol?: "http";
-      }
-    | {
-        readonly protocol: "grpc";
-        /** Use one bidirectional stream per connection (gRPC only). Default: false. */
-        readonly streaming?: boolean;
-      }
-  );
-
 /**
  * A Triton server, or another that speaks KServe v2 as it does.
  * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. With several, requests go to
@@ -105,14 +77,12 @@ export function triton(
   return { kind: "triton", ...splitUrls(url), options };
 }
 
-/** A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
-export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
-export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
-export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
-  return { kind: "embedded", url: "", options };
+/** A validated target. */
+interface CheckedTarget extends CheckedServer {
+  readonly options: CheckedOptions;
 }
 
-type CheckedTriton = TritonCommonOptions & {
+type CheckedOptions = TritonCommonOptions & {
   readonly parameters?: Readonly<Record<string, RequestParameter>>;
   readonly protocol?: Protocol;
   readonly streaming?: boolean;
@@ -121,31 +91,18 @@ type CheckedTriton = TritonCommonOptions & {
   readonly compression?: "gzip" | "deflate";
 };
 
-type CheckedEmbedded = EmbeddedCommonOptions & { readonly protocol?: Protocol; readonly streaming?: boolean };
-
-/** A validated target. */
-export type CheckedTarget =
-  | CheckedLlm
-  | {
-      readonly kind: "triton";
-      readonly url: string;
-      readonly moreUrls?: readonly string[];
-      readonly options: CheckedTriton;
-    }
-  | { readonly kind: "embedded"; readonly url: string; readonly options: CheckedEmbedded };
-
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 
-/** Returns the schema of a scenario's target. */
-export function targetSchema(): Schema<CheckedTarget> {
+export const tritonBuilder: TargetBuilder<CheckedTarget> = {
+  call: "triton(…)",
+  schema: tritonSchema,
+  toPlan: toTritonPlan,
+};
+
+function tritonSchema(): Schema<CheckedTarget> {
   const format = v.optional(v.picklist(["binary", "json"], "must be binary or json"));
-  const spoken = {
-    protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
-    streaming: v.optional(v.boolean("must be true or false")),
-  };
-  const tritonOptions = strictOptions({
-    ...spoken,
+  const options = strictOptions({
+    ...streamedProtocolEntries(),
     model: nameSchema("a model's name"),
     version: v.optional(v.string("must be text")),
     batchSize: v.optional(countSchema()),
@@ -167,37 +124,8 @@ export function targetSchema(): Schema<CheckedTarget> {
     parameters: v.optional(parametersSchema()),
     tls: v.optional(tlsSchema()),
   });
-  const embeddedOptions = strictOptions({
-    ...spoken,
-    batchSize: v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most"))),
-    latency: v.optional(latencySchema()),
-    errorRatio: v.optional(
-      v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
-    ),
-    responseBytes: v.optional(
-      v.pipe(
-        v.number("must be a number"),
-        v.integer("must be a whole number"),
-        v.minValue(0, "must be 0 or more"),
-        v.maxValue(MAX_RESPONSE_BYTES, "must be 64 MiB at most"),
-      ),
-    ),
-  });
-  const tensors = v.variant(
-    "kind",
-    [
-      v.object({
-        kind: v.literal("triton"),
-        url: nameSchema("host:port or a URL"),
-        moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
-        options: tritonOptions,
-      }),
-      v.object({ kind: v.literal("embedded"), url: v.string(), options: embeddedOptions }),
-    ],
-    "must be triton(…), openai(…), embedded(…) or embeddedLlm(…)",
-  );
-  const checked = v.pipe(
-    tensors,
+  return v.pipe(
+    v.object({ kind: v.literal("triton"), ...serverEntries(), options }),
     v.forward(
       v.partialCheck(
         [
@@ -231,13 +159,7 @@ export function targetSchema(): Schema<CheckedTarget> {
       ),
       ["options", "parameters"],
     ),
-  );
-  const llms = v.variant("kind", llmTargetSchemas());
-  const isLlm = (input: unknown): boolean => {
-    const kind = (input as Target | null)?.kind ?? "";
-    return Object.hasOwn(TARGET_BUILDERS, kind) && TARGET_BUILDERS[kind as Target["kind"]].content !== undefined;
-  };
-  return v.lazy((input): v.GenericSchema => (isLlm(input) ? llms : checked)) as unknown as Schema<CheckedTarget>;
+  ) as unknown as Schema<CheckedTarget>;
 }
 
 /** A check of two options also runs for targets without an options object. */
@@ -245,42 +167,13 @@ function isGiven(options: object | null | undefined, name: string): boolean {
   return typeof options === "object" && options !== null && name in options;
 }
 
-/** A builder of targets: everything that the other modules ask about it. */
-interface TargetBuilder<T extends CheckedTarget> {
-  /** The call in a scenario. */
-  readonly call: string;
-  /** Whether the run starts it, so that it has no address. */
-  readonly isOwn?: true;
-  toPlan(target: T, folder: string): TargetPlan;
-  /** Returns the format of its requests and responses. Absent for tensors. */
-  content?(target: T, folder: string): LlmContent;
-}
-
-const TARGET_BUILDERS: { readonly [K in Target["kind"]]: TargetBuilder<Extract<CheckedTarget, { kind: K }>> } = {
-  triton: { call: "triton(…)", toPlan: toTritonPlan },
-  openai: { call: "openai(…)", toPlan: toOpenAiPlan, content: openAiContent },
-  embedded: { call: "embedded()", isOwn: true, toPlan: toEmbeddedPlan },
-  "embedded-llm": { call: "embeddedLlm()", isOwn: true, toPlan: toEmbeddedLlmPlan, content: embeddedLlmContent },
-};
-
-/** Returns the builder of a target. */
-export function targetBuilderOf(target: CheckedTarget): TargetBuilder<CheckedTarget> {
-  return TARGET_BUILDERS[target.kind] as TargetBuilder<CheckedTarget>;
-}
-
-function toEmbeddedPlan({ options }: Extract<CheckedTarget, { kind: "embedded" }>): TargetPlan {
-  const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
-  const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
-  return { kind: "embedded", ...toCommonPlan(options), mock: { latency: drawn, errorRatio, responseBytes } };
-}
-
-function toTritonPlan(target: Extract<CheckedTarget, { kind: "triton" }>, folder: string): TargetPlan {
-  const { url, moreUrls = [], options } = target;
+function toTritonPlan({ options, ...server }: CheckedTarget, folder: string): TargetPlan {
   return {
     kind: "triton",
-    url,
-    ...(moreUrls.length > 0 ? { moreUrls } : {}),
-    ...toCommonPlan(options),
+    ...toServerPlan(server),
+    protocol: options.protocol ?? "http",
+    isStreaming: options.streaming ?? false,
+    batchSize: options.batchSize ?? 1,
     model: options.model,
     modelVersion: options.version ?? "",
     inputTensorFormat: options.inputTensorFormat ?? "binary",
@@ -294,10 +187,6 @@ function toTritonPlan(target: Extract<CheckedTarget, { kind: "triton" }>, folder
     composingModels: (options.composingModels ?? []).map(toComposingModel),
     tls: toTlsPlan(options.tls, folder),
   };
-}
-
-function toCommonPlan({ protocol = "http", streaming = false, batchSize = 1 }: CheckedTriton | CheckedEmbedded) {
-  return { protocol, isStreaming: streaming, batchSize };
 }
 
 function toComposingModel(text: string): ComposingModelPlan {

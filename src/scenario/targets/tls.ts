@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { Schema } from "../plan/schema.ts";
-import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
-import { nameSchema, strictOptions } from "./fields.ts";
+import type { Schema } from "../../plan/schema.ts";
+import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
+import { nameSchema, strictOptions } from "../fields.ts";
 
 /** TLS of a target; also on with an `https://` address. Relative paths start at the scenario's folder. */
 export interface TlsOptions {

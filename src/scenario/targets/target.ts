@@ -16,7 +16,8 @@ export function splitUrls(url: string | readonly string[]): Pick<Target, "url" |
 
 /** A target with protocol `P` and responses of type `A`. */
 export interface Target<P extends Protocol = Protocol, A extends AnswerType = AnswerType> {
-  readonly kind: "triton" | "embedded" | "openai" | "embedded-llm";
+  /** Selects the entry in the table of builders. */
+  readonly kind: string;
   readonly url: string;
   /** Additional servers of the same model; absent: none. */
   readonly moreUrls?: readonly string[];

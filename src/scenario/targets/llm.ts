@@ -1,16 +1,24 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
-import { parseLatency } from "../mock/latency.ts";
-import { MAX_MOCK_TOKENS } from "../plan/mock.ts";
-import type { TargetPlan } from "../plan/plan.ts";
-import type { TokensPlan } from "../plan/tokens.ts";
-import type { Duration } from "../plan/units.ts";
-import { EMBEDDED_LLM } from "../service/embedded/target.ts";
-import { hasText } from "../service/openai/answer-kind.ts";
-import { LLM_ENDPOINTS, type LlmEndpoint, type LlmEndpointName, llmPath } from "../service/openai/endpoints.ts";
-import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
-import { type AnswerType, splitUrls, type Target } from "./target.ts";
-import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
+import { parseLatency } from "../../mock/latency.ts";
+import { MAX_MOCK_TOKENS } from "../../plan/mock.ts";
+import type { TargetPlan } from "../../plan/plan.ts";
+import type { Schema } from "../../plan/schema.ts";
+import type { Duration } from "../../plan/units.ts";
+import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
+import { LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
+import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
+import type { LlmContent } from "./llm-content.ts";
+import { splitUrls, type Target } from "./target.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import {
+  type CheckedServer,
+  headersSchema,
+  latencySchema,
+  type MockLatency,
+  serverEntries,
+  toServerPlan,
+} from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** The type of an endpoint's responses, by whether they are streamed. */
@@ -98,34 +106,45 @@ export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M e
   return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
 }
 
-/** A validated target. */
-export type CheckedLlm =
-  | {
-      readonly kind: "openai";
-      readonly url: string;
-      readonly moreUrls?: readonly string[];
-      readonly options: OpenAiOptions & { readonly protocol?: undefined };
-    }
-  | {
-      readonly kind: "embedded-llm";
-      readonly url: string;
-      readonly options: EmbeddedLlmOptions & { readonly protocol?: undefined };
-    };
+interface CheckedOpenAi extends CheckedServer {
+  readonly options: OpenAiOptions & { readonly protocol?: undefined };
+}
+
+interface CheckedEmbeddedLlm extends CheckedServer {
+  readonly options: EmbeddedLlmOptions & { readonly protocol?: undefined };
+}
+
+export const openAiBuilder: TargetBuilder<CheckedOpenAi> = {
+  call: "openai(…)",
+  schema: openAiSchema,
+  toPlan: toOpenAiPlan,
+  content: openAiContent,
+};
+
+export const embeddedLlmBuilder: TargetBuilder<CheckedEmbeddedLlm> = {
+  call: "embeddedLlm(…)",
+  isOwn: true,
+  schema: embeddedLlmSchema,
+  toPlan: toEmbeddedLlmPlan,
+  content: embeddedLlmContent,
+};
 
 const EMBEDDED_ENDPOINTS = ["chat", "completions", "responses", "messages", "embeddings", "rankings"] as const;
 
-/** Returns the schemas of these targets. */
-export function llmTargetSchemas() {
-  const endpoints = Object.keys(LLM_ENDPOINTS) as LlmEndpointName[];
-  const oneOf = (names: readonly string[]) => v.optional(v.picklist(names, `must be one of ${names.join(", ")}`));
-  const streaming = v.optional(v.boolean("must be true or false"));
-  const tokenizer = v.optional(nameSchema("a tokenizer's name or folder"));
-  const openAiOptions = strictOptions({
+/** Returns the schemas of the options that both targets have, as an object's entries. */
+function llmEntries<const E extends LlmEndpointName>(endpoints: readonly E[]) {
+  return {
+    endpoint: v.optional(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`)),
+    streaming: v.optional(v.boolean("must be true or false")),
+    tokenizer: v.optional(nameSchema("a tokenizer's name or folder")),
+  };
+}
+
+function openAiSchema(): Schema<CheckedOpenAi> {
+  const options = strictOptions({
+    ...llmEntries(Object.keys(LLM_ENDPOINTS) as LlmEndpointName[]),
     model: nameSchema("a model's name"),
-    endpoint: oneOf(endpoints),
     path: v.optional(v.pipe(v.string("must be text"), v.regex(/^[^\s#]+$/, "must be a path"))),
-    streaming,
-    tokenizer,
     tokenizerRevision: v.optional(nameSchema("a branch, a tag or a commit")),
     headers: headersSchema(),
     apiKeyEnv: v.optional(
@@ -133,6 +152,10 @@ export function llmTargetSchemas() {
     ),
     tls: v.optional(tlsSchema()),
   });
+  return v.object({ kind: v.literal("openai"), ...serverEntries(), options }) as unknown as Schema<CheckedOpenAi>;
+}
+
+function embeddedLlmSchema(): Schema<CheckedEmbeddedLlm> {
   const tokens = (least: number) =>
     v.optional(
       v.pipe(
@@ -144,10 +167,8 @@ export function llmTargetSchemas() {
   const ratio = v.optional(
     v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
   );
-  const embeddedOptions = strictOptions({
-    endpoint: oneOf(EMBEDDED_ENDPOINTS),
-    streaming,
-    tokenizer,
+  const options = strictOptions({
+    ...llmEntries(EMBEDDED_ENDPOINTS),
     ttft: v.optional(latencySchema()),
     itl: v.optional(durationSchema()),
     outputTokens: tokens(1),
@@ -156,27 +177,16 @@ export function llmTargetSchemas() {
     errorRatio: ratio,
     cutRatio: ratio,
   });
-  return [
-    v.object({
-      kind: v.literal("openai"),
-      url: nameSchema("host:port or a URL"),
-      moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
-      options: openAiOptions,
-    }),
-    v.object({ kind: v.literal("embedded-llm"), url: v.string(), options: embeddedOptions }),
-  ] as const;
+  const target = v.object({ kind: v.literal("embedded-llm"), url: v.string(), options });
+  return target as unknown as Schema<CheckedEmbeddedLlm>;
 }
 
-type CheckedOpenAi = Extract<CheckedLlm, { kind: "openai" }>;
-type CheckedEmbeddedLlm = Extract<CheckedLlm, { kind: "embedded-llm" }>;
-
 /** Converts the target to that of a plan. @param folder base of relative paths */
-export function toOpenAiPlan({ url, moreUrls = [], options }: CheckedOpenAi, folder: string): TargetPlan {
+function toOpenAiPlan({ options, ...server }: CheckedOpenAi, folder: string): TargetPlan {
   const { model, endpoint = "chat", path = "", streaming: isStreaming = false, headers = {}, apiKeyEnv, tls } = options;
   return {
     kind: "openai",
-    url,
-    ...(moreUrls.length > 0 ? { moreUrls } : {}),
+    ...toServerPlan(server),
     protocol: "http",
     endpoint: llmPath(endpoint, path, model, isStreaming),
     model,
@@ -189,7 +199,7 @@ export function toOpenAiPlan({ url, moreUrls = [], options }: CheckedOpenAi, fol
 }
 
 /** Converts the target to that of a plan. */
-export function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
+function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
   const { endpoint = "chat", streaming: isStreaming = false, ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
   const firstToken = parseLatency(ttft) ?? { kind: "constant", ms: 0 };
   const { outputTokens = 16, tokensPerEvent = 1, reasoningTokens = 0, cutRatio = 0 } = options;
@@ -208,29 +218,19 @@ export function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
   };
 }
 
-/** The format of requests and responses of a target. */
-export interface LlmContent {
-  readonly model: string;
-  readonly endpointName: LlmEndpointName;
-  readonly endpoint: LlmEndpoint;
-  readonly isStreaming: boolean;
-  readonly tokenizer: string;
-  readonly revision: string;
-}
-
 /** Returns the format of a target. @param folder base of a tokenizer's relative path */
-export function openAiContent({ options }: CheckedOpenAi, folder: string): LlmContent {
+function openAiContent({ options }: CheckedOpenAi, folder: string): LlmContent {
   const { model, tokenizer = model, tokenizerRevision = "main" } = options;
   return toContent(options, { model, tokenizer, revision: tokenizerRevision }, folder);
 }
 
 /** Returns the format of the embedded language model. @param folder base of a tokenizer's relative path */
-export function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): LlmContent {
+function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): LlmContent {
   return toContent(options, { model: EMBEDDED_LLM, tokenizer: options.tokenizer ?? "none", revision: "main" }, folder);
 }
 
 function toContent(
-  { endpoint = "chat", streaming = false }: CheckedLlm["options"],
+  { endpoint = "chat", streaming = false }: OpenAiOptions | EmbeddedLlmOptions,
   named: Pick<LlmContent, "model" | "tokenizer" | "revision">,
   folder: string,
 ): LlmContent {
@@ -242,20 +242,4 @@ function toContent(
     isStreaming: streaming,
     tokenizer: tokenizer.startsWith(".") && !isAbsolute(tokenizer) ? join(folder, tokenizer) : tokenizer,
   };
-}
-
-/** Returns how tokens are measured; undefined when responses have none. @param isLengthAsked whether requests ask for a response length */
-export function toTokensPlan(
-  { endpoint, isStreaming, tokenizer, revision }: LlmContent,
-  isLengthAsked: boolean,
-): TokensPlan | undefined {
-  const { answers } = endpoint;
-  if (!hasText(answers)) return undefined;
-  return { answers, isStreamed: isStreaming, tokenizer, revision, ...(isLengthAsked ? { isLengthAsked } : {}) };
-}
-
-/** Returns the type of a target's responses. */
-export function answerTypeOf({ endpoint, isStreaming }: LlmContent): AnswerType {
-  if (!hasText(endpoint.answers)) return "plain";
-  return isStreaming ? "stream" : "text";
 }

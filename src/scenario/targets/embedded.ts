@@ -1,0 +1,95 @@
+import * as v from "valibot";
+import { parseLatency } from "../../mock/latency.ts";
+import type { TargetPlan } from "../../plan/plan.ts";
+import type { Schema } from "../../plan/schema.ts";
+import { countSchema, strictOptions } from "../fields.ts";
+import type { Protocol, Target } from "./target.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import { type CheckedServer, latencySchema, type MockLatency, streamedProtocolEntries } from "./target-fields.ts";
+
+interface EmbeddedCommonOptions {
+  /** Items per request, 1 to 8. Default: 1. */
+  readonly batchSize?: number;
+  /** Time before each response. Default: `"0 ms"`. */
+  readonly latency?: MockLatency;
+  /** Share of requests that get an error, 0 to 1. Default: 0. */
+  readonly errorRatio?: number;
+  /** Bytes of extra output per response. Default: 0. */
+  readonly responseBytes?: number;
+}
+
+/** Options of {@link embedded}. */
+export type EmbeddedOptions = EmbeddedCommonOptions &
+  (
+    | {
+        /** Protocol. Default: `"http"`. */
+        readonly protocol?: "http";
+      }
+    | {
+        readonly protocol: "grpc";
+        /** Use one bidirectional stream per connection (gRPC only). Default: false. */
+        readonly streaming?: boolean;
+      }
+  );
+
+/** A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
+export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
+export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
+export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
+  return { kind: "embedded", url: "", options };
+}
+
+/** A validated target. */
+interface CheckedTarget extends CheckedServer {
+  readonly options: EmbeddedCommonOptions & { readonly protocol?: Protocol; readonly streaming?: boolean };
+}
+
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
+
+export const embeddedBuilder: TargetBuilder<CheckedTarget> = {
+  call: "embedded(…)",
+  isOwn: true,
+  schema: embeddedSchema,
+  toPlan: toEmbeddedPlan,
+};
+
+function embeddedSchema(): Schema<CheckedTarget> {
+  const options = strictOptions({
+    ...streamedProtocolEntries(),
+    batchSize: v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most"))),
+    latency: v.optional(latencySchema()),
+    errorRatio: v.optional(
+      v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
+    ),
+    responseBytes: v.optional(
+      v.pipe(
+        v.number("must be a number"),
+        v.integer("must be a whole number"),
+        v.minValue(0, "must be 0 or more"),
+        v.maxValue(MAX_RESPONSE_BYTES, "must be 64 MiB at most"),
+      ),
+    ),
+  });
+  return v.pipe(
+    v.object({ kind: v.literal("embedded"), url: v.string(), options }),
+    v.forward(
+      v.partialCheck(
+        [
+          ["options", "streaming"],
+          ["options", "protocol"],
+        ],
+        ({ options }) => options?.streaming !== true || options.protocol === "grpc",
+        'needs protocol: "grpc"',
+      ),
+      ["options", "streaming"],
+    ),
+  ) as unknown as Schema<CheckedTarget>;
+}
+
+function toEmbeddedPlan({ options }: CheckedTarget): TargetPlan {
+  const { protocol = "http", streaming = false, batchSize = 1 } = options;
+  const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
+  const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
+  const mock = { latency: drawn, errorRatio, responseBytes };
+  return { kind: "embedded", protocol, isStreaming: streaming, batchSize, mock };
+}

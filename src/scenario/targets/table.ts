@@ -1,0 +1,31 @@
+import * as v from "valibot";
+import type { Schema } from "../../plan/schema.ts";
+import { embeddedBuilder } from "./embedded.ts";
+import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
+import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
+import { tritonBuilder } from "./triton.ts";
+
+/** The builders of targets by the `kind` of what they return. To add one, add a file and a line here. */
+const TARGET_BUILDERS = {
+  triton: tritonBuilder,
+  openai: openAiBuilder,
+  embedded: embeddedBuilder,
+  "embedded-llm": embeddedLlmBuilder,
+};
+
+const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBuilder>>;
+
+/** Returns the builder of a target. */
+export function targetBuilderOf({ kind }: Pick<CheckedTarget, "kind">): TargetBuilder {
+  return BUILDERS[kind] as TargetBuilder;
+}
+
+/** Returns the schema of a scenario's target. */
+export function targetSchema(): Schema<CheckedTarget> {
+  const calls = Object.values(BUILDERS).map(({ call }) => call);
+  const unknown = v.custom<CheckedTarget>(() => false, `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
+  return v.lazy((input): v.GenericSchema => {
+    const kind = (input as { readonly kind?: unknown } | null)?.kind;
+    return typeof kind === "string" && Object.hasOwn(BUILDERS, kind) ? targetBuilderOf({ kind }).schema() : unknown;
+  }) as unknown as Schema<CheckedTarget>;
+}
