@@ -392,6 +392,28 @@ describe("own client: calls", () => {
     }
   });
 
+  test("a call that fails before it has a stream has no responses of the call before it", async () => {
+    const failure = { kind: "cancelled", message: "enough" } as const;
+    await withClient(
+      async (connection) => {
+        await answerOne(connection, 1);
+        await received(connection, 3, 1);
+      },
+      async (driver) => {
+        assertAnswered(await driver.request(0, PACED));
+        void driver.request(1, PACED);
+        const waiting = driver.request(0, PACED);
+        driver.client.cancel(0, failure);
+        const outcome = await waiting;
+        assert.deepEqual(
+          [outcome.failure, outcome.responses, outcome.responseCount, outcome.messageCount],
+          [failure, [], 0, 0],
+        );
+      },
+      { greeting: settings({ 3: 1 }), slots: 2 },
+    );
+  });
+
   test("calls wait for room under the server's limit of streams", async () => {
     await withClient(
       answerAll,
