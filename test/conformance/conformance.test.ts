@@ -101,9 +101,10 @@ function checkCounts(row: ConformanceRow, aCase: Case, result: RunResult, server
   assert.deepEqual(kinds, [expected], failures[0]?.example);
 }
 
-test("every kind of target has a row with each of its protocols", () => {
-  const kinds = new Set(rows.map(({ target }) => target(NOWHERE).kind));
-  assert.deepEqual([...kinds].sort(), Object.keys(TARGETS).sort());
+test("every kind of target has a row", () => {
+  const kinds = new Set<string>(rows.map(({ target }) => target(NOWHERE).kind));
+  const missing = Object.keys(TARGETS).filter((kind) => !kinds.has(kind));
+  assert.deepEqual(missing, [], `write test/conformance/rows/NAME.ts, as its README says, for ${missing.join(", ")}`);
 });
 
 const NOWHERE = { url: "127.0.0.1:1", moreUrls: [], tls: DEFAULT_TLS, fault: undefined };
