@@ -16,9 +16,12 @@ export const kserveServer: MatrixServer = {
           new RegExp(`^request_predict_seconds_count\\{model_name="${model}"`),
         ),
     });
+    // It reads and writes them without saying so.
+    const binary = ["--input-tensor-format", "binary", "--output-tensor-format", "binary"];
     const stream = row("KServe over a gRPC stream", "add_sub", "-i", "grpc", "--streaming");
     const rows: MatrixRow[] = [
       row("KServe over HTTP", "add_sub"),
+      row("KServe over HTTP, binary tensors asked for", "add_sub", ...binary),
       row("KServe over HTTP, texts", "echo_bytes"),
       row("KServe over gRPC", "add_sub", "-i", "grpc"),
       row("KServe over gRPC, texts", "echo_bytes", "-i", "grpc"),
