@@ -93,7 +93,7 @@ const SMOKE_TESTS: readonly string[] = ["counts.test.ts", "generative.test.ts", 
 const SHARED_MEMORY_END_TO_END = "shared-memory.test.ts";
 
 /** End-to-end tests of the executable only: other programs start it, or it takes them long. */
-const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts"];
+const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts", "torchserve.test.ts"];
 
 /** Unit tests that may not run beside each other nor beside other tests in which the same names of shared memory are used. */
 const SHARED_MEMORY_TESTS: readonly string[] = [

@@ -9,7 +9,7 @@ export interface Transcript {
   name: string;
   /** The command line; `{http}` and `{grpc}` stand for the server's ports, `{dead}` for one on which nothing listens. */
   args: string[];
-  /** The server that it was run against: `triton`, or a name of `test/matrix/servers.ts`. */
+  /** The server that it was run against: `triton`, `torchserve` (`test/e2e/torchserve.test.ts`), or a name of `test/matrix/servers.ts`. */
   server: string;
   /** How many ranks mpirun starts; undefined: the command runs without it. */
   rankCount: number | undefined;

@@ -5,6 +5,7 @@ import {
   embedded,
   embeddedLlm,
   errorRate,
+  files,
   fixedSchedule,
   goodput,
   hold,
@@ -26,6 +27,7 @@ import {
   rateRamp,
   steps,
   throughput,
+  torchserve,
   triton,
   zero,
 } from "rampart";
@@ -47,6 +49,7 @@ const llm = { name: "a language model", load: hold(1), inputs: prompts({ isl: 10
 /** Sound scenarios. */
 export const sound = [
   defineScenario({ name: "least", target: embedded(), load: hold(1) }),
+  defineScenario({ ...closed, target: torchserve("h", { model: "m", body: "raw" }), inputs: files(["a", "b"]) }),
   defineScenario({ ...closed, metrics: { url: "host:8002/metrics", every: "1 s" } }),
   defineScenario({
     name: "everything",
@@ -353,6 +356,20 @@ export const generative = [
   openai("localhost:8000", { streaming: true }),
   // @ts-expect-error There is no such endpoint.
   openai("localhost:8000", { model: "m", endpoint: "talk" }),
+  // @ts-expect-error TorchServe takes files.
+  defineScenario({ ...closed, target: torchserve("h", { model: "m" }), inputs: prompts() }),
+  // @ts-expect-error Tensors are no files.
+  defineScenario({ ...closed, target: torchserve("h", { model: "m" }), inputs: random() }),
+  // @ts-expect-error A form or raw bytes.
+  torchserve("h", { model: "m", body: "json" }),
+  defineScenario({
+    ...closed,
+    target: torchserve("h", { model: "m" }),
+    // @ts-expect-error Its answers have no tokens.
+    assert: [p99("timeToFirstToken").below("1 s")],
+  }),
+  // @ts-expect-error A language model takes no files.
+  defineScenario({ ...llm, target: chat, inputs: files("*.jpg") }),
   // @ts-expect-error A length is tokens.
   prompts({ isl: "550" }),
   // @ts-expect-error A time has a unit.

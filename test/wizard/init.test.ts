@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
+import { torchServeMock } from "../../src/mock/services/torchserve.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
@@ -110,6 +111,28 @@ describe("rampart init with every answer by flag", () => {
         const other = await init(cwd, "--yes", "--target", "openai", "--url", url, "--model", "other", "--no-run");
         assert.equal(other.code, 64);
         assert.match(other.err, /--model: is not ready on the server, which has mock-llm/);
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
+
+  test("recognizes TorchServe, writes a scenario with files and runs it", async () => {
+    const mock = await startMock(MOCK, LOOPBACK, [await torchServeMock.create(MOCK, "")]);
+    try {
+      await inFolder({ "cat.txt": "meow" }, async (cwd) => {
+        const url = `127.0.0.1:${mock.httpPort}`;
+        const flags = ["--yes", "--target", "torchserve", "--url", url, "--model", "simple", "--no-server"];
+        const run = [...flags, "--files", "*.txt", "--levels", "1:2", "--for", "200 ms"];
+        const { code, out, err } = await init(cwd, ...run);
+        assert.equal(code, 0, out + err);
+        const text = readFileSync(join(cwd, "simple.ts"), "utf8");
+        assert.match(text, /torchserve\("127\.0\.0\.1:\d+", \{ model: "simple" \}\)/);
+        assert.match(text, /inputs: files\("\*\.txt"\)/);
+        assert.match(out, /--service-kind torchserve .*--input-data files\.json/);
+        const missing = await init(cwd, ...flags, "--no-run");
+        assert.equal(missing.code, 64);
+        assert.match(missing.err, /--files: has no default here\. *Give --files PATTERN/);
       });
     } finally {
       await mock.stop();

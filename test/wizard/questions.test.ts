@@ -76,6 +76,13 @@ describe("the wizard asks", () => {
     assert.deepEqual([answers.url, answers.tokenizer], ["localhost:8000", "fixed"]);
   });
 
+  test("TorchServe's address at its own port, a model and the files", () => {
+    const { order, answers } = ask({ target: "torchserve", model: "fixed", files: "*.jpg" }, around());
+    assert.deepEqual(order.slice(0, 5), ["target", "url", "model", "files", "load"]);
+    assert.deepEqual([answers.url, answers.files], ["localhost:8080", "*.jpg"]);
+    assert.match(question("files").check(" ", {}, around()) ?? "", /a path or a pattern/);
+  });
+
   test("sizes only of a model whose shape varies", () => {
     const { order, answers } = ask({ target: "triton", protocol: "grpc", model: "variable" }, around());
     assert.deepEqual(order.slice(2, 6), ["url", "model", "shapes", "load"]);

@@ -32,6 +32,7 @@ const CASES: Readonly<Record<string, Answers>> = {
     load: "rate",
     levels: "5",
   },
+  torchserve: { ...common, target: "torchserve", url: "localhost:8080", model: "resnet", files: "images/*.jpg" },
   quotes: { ...triton, model: 'a"b\\c`$x', url: "host:1/'\"" },
 };
 

@@ -9,6 +9,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { NO_TRACE } from "../../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
+import type { TorchServeTargetPlan } from "../../../src/service/torchserve/target.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 
 /** Plans written as flags: read back they are the same plan, but for what a note says. */
@@ -292,4 +293,23 @@ test("targets that accept payloads, including the embedded one, keep their kind"
     [again.target.endpoint, again.target.model, again.target.url],
     ["v1/messages", "mock-llm", "localhost:8000"],
   );
+});
+
+test("TorchServe with a list of files is written as flags and read back", () => {
+  const target: TorchServeTargetPlan = {
+    kind: "torchserve",
+    url: "host:9",
+    protocol: "http",
+    model: "m",
+    modelVersion: "2",
+    body: { kind: "multipart", part: "data" },
+    batchSize: 1,
+    isStreaming: false,
+    headers: [["X-A", "b"]],
+    tls: DEFAULT_TLS,
+  };
+  const files: Plan["inputs"] = { kind: "file-lists", files: [FILE], key: "TORCHSERVE_INPUT" };
+  const { args, notes } = toFlags({ ...makePlan(), target, inputs: files });
+  const again = readBack(args);
+  assert.deepEqual([again.target, again.inputs, notes], [target, files, []]);
 });
