@@ -1,0 +1,34 @@
+import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import type { ServiceKind } from "../service.ts";
+import { checkTfServing } from "./rules.ts";
+import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
+
+/** TensorFlow Serving's PredictionService over gRPC. */
+
+export const TF_SERVING_PORT = 8500;
+
+export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
+  schema: tfServingTargetSchema,
+  address: ({ url, headers, compression }) => ({
+    url,
+    wire: "grpc",
+    defaultPort: TF_SERVING_PORT,
+    headers,
+    ...(compression === "none" ? {} : { compression }),
+  }),
+  urls: serverUrls,
+  describe: describeServer,
+  takes: () => "tensors",
+  exported: () => ({
+    serviceKind: "tfserving",
+    settingsName: "TENSORFLOW_SERVING",
+    hidesSingleBatch: true,
+    endpoint: "",
+  }),
+  check: checkTfServing,
+  registerSecrets: registerServerSecrets,
+  path: () => "tensorflow.serving.PredictionService",
+  // Its REST port says this to a path without a model.
+  api: { name: "tfserving", path: "/v1/models", marker: /Malformed request: GET/ },
+  open: async (target) => (await import("./front.ts")).createTfServingFront(target),
+};
