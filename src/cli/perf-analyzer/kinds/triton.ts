@@ -1,5 +1,10 @@
 import type { PerfAnalyzerKind } from "./kind.ts";
 
+const FORMATS = [
+  ["--input-tensor-format", "input"],
+  ["--output-tensor-format", "output"],
+] as const;
+
 /** Triton, and other servers with the KServe v2 protocol. */
 export const tritonKind: PerfAnalyzerKind = {
   help: "triton, or another server with the KServe v2 protocol",
@@ -14,5 +19,8 @@ export const tritonKind: PerfAnalyzerKind = {
       "Add -i grpc.",
     ],
   ],
-  toTarget: ({ target }, { url, tls }) => ({ ...target, url, tls }),
+  toTarget: ({ target, given }, { url, tls }) => {
+    const chosen = FORMATS.filter(([flag]) => given.has(flag)).map(([, tensors]) => tensors);
+    return { ...target, url, tls, ...(chosen.length === 0 ? {} : { chosenTensorFormats: chosen }) };
+  },
 };

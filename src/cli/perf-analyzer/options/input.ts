@@ -65,13 +65,13 @@ export const INPUT: readonly UngroupedOption[] = [
     names: ["--input-tensor-format"],
     isForTensors: true,
     ...choice(["binary", "json"], { ignoresCase: true }),
-    help: "How input tensors are sent over HTTP.",
+    help: "How input tensors are sent over HTTP. A server that does not list binary tensors gets JSON when this is not given.",
   }),
   option("target.outputTensorFormat", {
     names: ["--output-tensor-format"],
     isForTensors: true,
     ...choice(["binary", "json"], { ignoresCase: true }),
-    help: "How output tensors are asked for over HTTP.",
+    help: "How output tensors are asked for over HTTP. A server that does not list binary tensors is asked for JSON when this is not given.",
   }),
 ];
 
