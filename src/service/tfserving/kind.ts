@@ -28,6 +28,7 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
   check: checkTfServing,
   registerSecrets: registerServerSecrets,
   path: () => "tensorflow.serving.PredictionService",
+  server: "a TensorFlow Serving server",
   // Its REST port says this to a path without a model.
   api: { name: "tfserving", path: "/v1/models", marker: /Malformed request: GET/ },
   open: async (target) => (await import("./front.ts")).createTfServingFront(target),

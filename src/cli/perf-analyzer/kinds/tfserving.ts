@@ -53,7 +53,7 @@ function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry }: Set
       isAsync,
       "--async",
       "perf_analyzer does not support async API for TensorFlow Serving.",
-      "Leave -a out, or write a scenario with tfserving(…).",
+      "Leave --async out, or write a scenario with tfserving(…).",
     ],
     [
       isCollectingMetrics,
