@@ -80,7 +80,8 @@ def read_inputs(request, signature):
             f"Sent extra: {braces(sent - wanted)}. Missing but required: {braces(wanted - sent)}."
         )
     inputs = {}
-    for name, proto in request.inputs.items():
+    # Protobuf's maps have no order.
+    for name, proto in sorted(request.inputs.items()):
         if name not in wanted:
             raise bad(
                 f"input tensor alias not found in signature: {name}. Inputs expected to be in the set {braces(wanted)}."
