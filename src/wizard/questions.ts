@@ -64,7 +64,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "target",
     message: "What do you want to measure?",
     value: "TARGET",
-    help: "What to measure: embedded (needs no server), triton or openai (a language model). Default: embedded, or triton when --url or --model is given.",
+    help: "What to measure: embedded (needs no server), triton, tfserving or openai (a language model). Default: embedded, or triton when --url or --model is given.",
     isNeeded: always,
     choices: () => Object.entries(WIZARD_TARGETS).map(([value, { label, hint }]) => ({ value, label, hint })),
     preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
@@ -85,9 +85,10 @@ export const QUESTIONS: readonly Question[] = [
     id: "url",
     message: "What is its address?",
     value: "URL",
-    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC.",
+    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC, localhost:8500 for tfserving.",
     isNeeded: isServer,
-    preset: ({ protocol }) => (protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
+    preset: (answers) =>
+      wizardTargetOf(answers)?.usualUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
     check: (answer) => (answer.trim() === "" ? "must be host:port or a URL" : undefined),
   },
   {

@@ -14,8 +14,10 @@ const AVAILABLE = 30;
 export function createTfServingFront(target: TfServingTargetPlan): ServiceFront {
   return {
     setUp: (ask) => setUp(target, ask),
-    listModels: () => {
-      throw new RunError("unsupported", "TensorFlow Serving has no call that lists its models", "Name the model.");
+    listModels: async (ask) => {
+      if (target.model === "")
+        throw new RunError("unsupported", "TensorFlow Serving has no call that lists its models", "Name the model.");
+      return [{ ...readModel(await askMetadata(target, ask), target), refusal: "" }];
     },
   };
 }
