@@ -8,6 +8,8 @@ import { type TfDataType, tfTypeOf, toTfType } from "./data-types.ts";
 /** TensorFlow's `TensorProto`: from tensors to messages, and from the bytes of messages to tensors. */
 
 const FIELD = { dtype: 1, shape: 2, content: 4, float: 5, double: 6, string: 8 } as const;
+/** A longer list of values must be complete: the memory that a response takes follows from its length. */
+const MAX_COMPLETED = 1024 * 1024;
 /** One more than the largest field number with typed values. */
 const FIELD_LIMIT = 19;
 
@@ -76,8 +78,10 @@ export class ScannedTensor {
     }
     const values = this.valueCounts[valueField] as number;
     if (values > count) return `output '${name}' has ${values} values, where ${shape} has ${count}`;
+    if (values === count) return undefined;
     // A shorter list is completed with its last value. A tensor of which all is missing is more likely a defect than all zeros.
-    return values === 0 && count > 0 ? `output '${name}' has no values, where ${shape} has ${count}` : undefined;
+    if (values === 0) return `output '${name}' has no values, where ${shape} has ${count}`;
+    return count > MAX_COMPLETED ? `output '${name}' has ${values} values, where ${shape} has ${count}` : undefined;
   }
 
   private countValues(reader: ProtoReader, places: number[]): void {

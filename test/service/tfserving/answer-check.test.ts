@@ -40,10 +40,10 @@ describe("an answer to Predict", () => {
 
   test("is still checked when answers of the same length are known", () => {
     const good = integers(1, 2, 3, 4);
-    // The second value begins to be longer: the bytes are those of three values.
-    const bad = good.slice();
-    bad[bad.indexOf(2, bad.length - 9)] = 0x82;
-    assert.deepEqual(judge([good, bad]), [undefined, undefined]);
+    // The second value becomes longer: the bytes are those of three values, of which the last one counts for the fourth too.
+    const three = good.slice();
+    three[three.indexOf(2, three.length - 9)] = 0x82;
+    assert.deepEqual(judge([good, three]), [undefined, undefined]);
     const more = integers(1, 2, 3, 300);
     const five = answer({ dtype: "DT_INT32", tensor_shape: SHAPE, int_val: [1, 2, 3, 4, 5] });
     assert.equal(five.length, more.length);

@@ -111,6 +111,11 @@ describe("a tensor of TensorFlow", () => {
       /5 bytes of content, where DT_INT32 of shape \[2\] has 8/,
     ],
     ["no type", { tensor_shape: shaped(1), int_val: [1] }, /'t' has no data type/],
+    [
+      "values for a fraction of a huge shape",
+      { dtype: "DT_INT32", tensor_shape: shaped(2 ** 40), int_val: [1] },
+      /'t' has 1 values, where shape \[1099511627776\] has 1099511627776/,
+    ],
     ["an unknown size", { dtype: "DT_INT32", tensor_shape: shaped(-1), int_val: [1] }, /unknown shape \[-1\]/],
   ] as const satisfies readonly (readonly [string, ProtoObject, RegExp])[])
     test(`${what} are refused`, () => assert.throws(() => readTensor("t", encode(proto)), reason));
@@ -123,7 +128,7 @@ describe("a tensor of TensorFlow", () => {
           "crash",
         );
       }),
-      { numRuns: RUNS },
+      RUNS,
     );
   });
 });
