@@ -34,8 +34,16 @@ const KSERVE_FLAGS = [
   "--output-tensor-format",
 ] as const;
 
-/** perf_analyzer's refusals in its words, and trace settings, which it ignores. */
-function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry }: Settings): Rule[] {
+const SEQUENCE_FLAGS = [
+  "--sequence-length",
+  "--sequence-length-variation",
+  "--sequence-id-range",
+  "--num-of-sequences",
+  "--serial-sequences",
+] as const;
+
+/** perf_analyzer's refusals in its words, and what it ignores: trace settings and sequences. */
+function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given }: Settings): Rule[] {
   return [
     [
       target.protocol !== "grpc",
@@ -73,5 +81,8 @@ function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry }: Set
       "A TensorFlow Serving server has no trace settings.",
       "Leave the --trace options out.",
     ],
+    ...SEQUENCE_FLAGS.map(
+      (flag): Rule => [given.has(flag), flag, "TensorFlow Serving has no sequences.", `Leave ${flag} out.`],
+    ),
   ];
 }
