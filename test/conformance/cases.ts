@@ -21,6 +21,8 @@ export interface Case {
   readonly serverCount?: number;
   /** Ctrl-C as soon as this many requests have arrived. */
   readonly interruptAt?: number;
+  /** The case waits for something: it runs for all rows at the same time. */
+  readonly waits?: true;
   /** How many requests are sent. */
   readonly count: number;
   /** What the case checks besides the counts. */
@@ -95,8 +97,10 @@ export const CASES = {
     check: ({ levels }) => assert.ok((levels[0]?.window.latency.maxNs ?? 0) >= SLOW_MS * 1e6),
   },
   "no answer": {
-    plan: { ...requests(6), client: { stallTimeoutMs: 250 } },
+    // Long enough that a busy machine makes no other request stall.
+    plan: { ...requests(6), client: { stallTimeoutMs: 1500 } },
     fault: { name: "silent", has: (index) => index === 2 },
+    waits: true,
     count: 6,
   },
   "a connection closed without an answer": {
@@ -144,6 +148,7 @@ export const CASES = {
     plan: { ...requests(40), ...concurrency(2) },
     fault: { name: "silent", has: (index) => index >= 6 },
     interruptAt: 8,
+    waits: true,
     count: 8,
     check: ({ isInterrupted, completedCount }) => assert.deepEqual([isInterrupted, completedCount], [true, 6]),
   },

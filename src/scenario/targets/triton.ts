@@ -169,9 +169,9 @@ function isGiven(options: object | null | undefined, name: string): boolean {
 
 function toTritonPlan({ options, ...server }: CheckedTarget, folder: string): TargetPlan {
   const { inputTensorFormat, outputTensorFormat } = options;
-  const chosen: ("input" | "output")[] = [];
-  if (inputTensorFormat !== undefined) chosen.push("input");
-  if (outputTensorFormat !== undefined) chosen.push("output");
+  const binaryTensors: ("input" | "output")[] = [];
+  if (inputTensorFormat === "binary") binaryTensors.push("input");
+  if (outputTensorFormat === "binary") binaryTensors.push("output");
   return {
     kind: "triton",
     ...toServerPlan(server),
@@ -182,7 +182,7 @@ function toTritonPlan({ options, ...server }: CheckedTarget, folder: string): Ta
     modelVersion: options.version ?? "",
     inputTensorFormat: inputTensorFormat ?? "binary",
     outputTensorFormat: outputTensorFormat ?? "binary",
-    ...(chosen.length === 0 ? {} : { chosenTensorFormats: chosen }),
+    ...(binaryTensors.length === 0 ? {} : { binaryTensors }),
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
     sharedMemory: options.sharedMemory ?? "none",

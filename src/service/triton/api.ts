@@ -27,6 +27,6 @@ export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
   traceQueries(): Promise<TraceQueries>;
-  /** @param isJson the server does not say that it supports binary tensors: use JSON where the user chose no format */
+  /** @param isJson the server does not say that it supports binary tensors: use JSON where the user did not choose binary */
   createCodec(model: TritonModel, isJson: boolean): TensorCodec;
 }

@@ -25,7 +25,7 @@ const JSON_TENSORS = [
 
 /** Queries a server without model configurations for its capabilities. */
 export async function describeBareServer(
-  { protocol, chosenTensorFormats = [] }: Pick<TritonTargetPlan, "protocol" | "chosenTensorFormats">,
+  { protocol, binaryTensors = [] }: Pick<TritonTargetPlan, "protocol" | "binaryTensors">,
   api: TritonApi,
   ask: Ask,
 ): Promise<BareServer> {
@@ -36,7 +36,7 @@ export async function describeBareServer(
   const hasStatistics = extensions?.includes("statistics") === true;
   const needsJson = protocol === "http" && extensions?.includes("binary_tensor_data") === false;
   const warnings = [NO_CONFIG, ...(hasStatistics ? [] : [NO_STATISTICS])];
-  const asJson = JSON_TENSORS.filter(([format]) => !chosenTensorFormats.includes(format)).map(([, verb]) => verb);
+  const asJson = JSON_TENSORS.filter(([format]) => !binaryTensors.includes(format)).map(([, verb]) => verb);
   if (needsJson && asJson.length > 0) warnings.push(`${NEEDS_JSON} ${asJson.join(" and ")} as JSON.`);
   return { hasStatistics, needsJson, warnings };
 }

@@ -107,13 +107,13 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
 }
 
 function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
-  const { inputTensorFormat, outputTensorFormat, chosenTensorFormats = [] } = target;
+  const { inputTensorFormat, outputTensorFormat, binaryTensors = [] } = target;
   return {
     api: httpApi,
     createCodec: (model, isJson) =>
       createHttpCodec(model, {
-        inputFormat: isJson && !chosenTensorFormats.includes("input") ? "json" : inputTensorFormat,
-        outputFormat: isJson && !chosenTensorFormats.includes("output") ? "json" : outputTensorFormat,
+        inputFormat: isJson && !binaryTensors.includes("input") ? "json" : inputTensorFormat,
+        outputFormat: isJson && !binaryTensors.includes("output") ? "json" : outputTensorFormat,
       }),
     traceQueries: async () => (await import("./http-trace.ts")).httpTrace,
   };

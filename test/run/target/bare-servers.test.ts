@@ -48,7 +48,7 @@ interface Json {
 async function runHttp(
   v2: object | undefined,
   format: "binary" | "json" = "binary",
-  chosenTensorFormats?: TritonTargetPlan["chosenTensorFormats"],
+  binaryTensors?: TritonTargetPlan["binaryTensors"],
 ) {
   const seen: { readonly inputs: readonly Json[]; readonly outputs: readonly Json[] }[] = [];
   const server = await startAnsweringServer((response, index) => {
@@ -69,7 +69,7 @@ async function runHttp(
     }
   });
   try {
-    const chosen = chosenTensorFormats === undefined ? {} : { chosenTensorFormats };
+    const chosen = binaryTensors === undefined ? {} : { binaryTensors };
     const target = { url: server.url, model: "m", inputTensorFormat: format, ...chosen } as const;
     return { ...(await run(makePlan({ target, measurement: REQUESTS }))), seen };
   } finally {

@@ -1,10 +1,5 @@
 import type { PerfAnalyzerKind } from "./kind.ts";
 
-const FORMATS = [
-  ["--input-tensor-format", "input"],
-  ["--output-tensor-format", "output"],
-] as const;
-
 /** Triton, and other servers with the KServe v2 protocol. */
 export const tritonKind: PerfAnalyzerKind = {
   help: "triton, or another server with the KServe v2 protocol",
@@ -20,7 +15,10 @@ export const tritonKind: PerfAnalyzerKind = {
     ],
   ],
   toTarget: ({ target, given }, { url, tls }) => {
-    const chosen = FORMATS.filter(([flag]) => given.has(flag)).map(([, tensors]) => tensors);
-    return { ...target, url, tls, ...(chosen.length === 0 ? {} : { chosenTensorFormats: chosen }) };
+    const { inputTensorFormat, outputTensorFormat } = target;
+    const binaryTensors: ("input" | "output")[] = [];
+    if (given.has("--input-tensor-format") && inputTensorFormat === "binary") binaryTensors.push("input");
+    if (given.has("--output-tensor-format") && outputTensorFormat === "binary") binaryTensors.push("output");
+    return { ...target, url, tls, ...(binaryTensors.length === 0 ? {} : { binaryTensors }) };
   },
 };
