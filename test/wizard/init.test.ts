@@ -123,7 +123,7 @@ describe("rampart init with every answer by flag", () => {
       await inFolder({}, async (cwd) => {
         const flags = ["--yes", "--target", "tfserving", "--url", `127.0.0.1:${mock.grpcPort}`, "--out", "./made.ts"];
         const unnamed = await init(cwd, ...flags, "--no-run");
-        assert.equal(unnamed.code, 69);
+        assert.equal(unnamed.code, 64);
         assert.match(unnamed.err, /has no call that lists its models\. Name the model\./);
         const { code, out, err } = await init(cwd, ...flags, "--model", "simple", "--no-run");
         assert.equal(code, 0, out + err);

@@ -5,9 +5,17 @@ import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { startMock } from "../../../src/mock/server.ts";
+import type { MockMethod } from "../../../src/mock/services/service.ts";
 import { tfServingService } from "../../../src/mock/services/tfserving.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  type MessageSpec,
+  type ProtoObject,
+} from "../../../src/service/protobuf/message.ts";
+import * as messages from "../../../src/service/tfserving/messages.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../../src/service/tfserving/target.ts";
 import { readProfile, runCommand, withFolder } from "./run-command.ts";
 
@@ -81,6 +89,52 @@ describe("the mock's model", () => {
     assert.equal(code, 99);
     assert.match(err, /Thread \[0\] had error: planned failure/);
   });
+});
+
+/** What a model with the signature `s` is asked. */
+const asked: ProtoObject[] = [];
+const FLOATS = { key: "x", value: { dtype: "DT_FLOAT", tensor_shape: { dim: [{ size: 2 }] } } };
+const SIGNATURE = { key: "s", value: { inputs: [FLOATS], outputs: [{ ...FLOATS, key: "y" }] } };
+const METADATA = { metadata: [{ key: "signature_def", value: { value: { signature_def: [SIGNATURE] } } }] };
+const ANSWER = { outputs: [{ key: "y", value: { ...FLOATS.value, float_val: [1, 2] } }] };
+
+function recording(request: MessageSpec, spec: MessageSpec, answer: ProtoObject): MockMethod {
+  return async function* (received) {
+    for await (const message of received) {
+      asked.push(decodeMessage(request, message));
+      yield encodeMessage(spec, answer);
+    }
+  };
+}
+
+const SERVICE = "/tensorflow.serving.PredictionService";
+const recorder = await startMock(MOCK, FREE, [
+  {
+    describe: () => "",
+    methods: {
+      [`${SERVICE}/GetModelMetadata`]: recording(messages.METADATA_REQUEST, messages.METADATA_RESPONSE, METADATA),
+      [`${SERVICE}/Predict`]: recording(messages.PREDICT_REQUEST, messages.PREDICT_RESPONSE, ANSWER),
+    },
+  },
+]);
+after(() => recorder.stop());
+
+test("--model-signature-name and -x are in the metadata's query and in every request", async () => {
+  for (const [version, expected] of [
+    ["7", { version: { value: 7 } }],
+    ["canary", { version_label: "canary" }],
+  ] as const) {
+    asked.length = 0;
+    const flags = ["--model-signature-name", "s", "-x", version, "--input-data", "zero", "--request-count", "2"];
+    const { code, err } = await runCommand([...GRPC, "-u", `127.0.0.1:${recorder.grpcPort}`, ...flags]);
+    assert.equal(code, 0, err);
+    const request = {
+      model_spec: { name: "simple", signature_name: "s", ...expected },
+      inputs: [{ key: "x", value: { ...FLOATS.value, tensor_content: new Uint8Array(8) } }],
+    };
+    const query = { model_spec: { name: "simple", ...expected }, metadata_field: ["signature_def"] };
+    assert.deepEqual(asked, [query, request, request]);
+  }
 });
 
 describe("flags", () => {
