@@ -53,7 +53,8 @@ function unary(spec: MessageSpec, answer: (request: ProtoObject) => Uint8Array |
 }
 
 /** @throws StatusError for another model or version, in the server's words */
-function checkSpec(spec: ProtoObject = {}): void {
+function checkSpec(spec: ProtoObject | undefined): void {
+  if (spec === undefined) throw new StatusError(STATUS.invalidArgument, "Missing ModelSpec");
   const { name = "", version, version_label: label } = spec;
   if (label !== undefined)
     throw new StatusError(STATUS.invalidArgument, `Unrecognized servable version label: ${label}`);
