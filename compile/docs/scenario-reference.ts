@@ -20,6 +20,7 @@ const BUILDERS: readonly (readonly [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
       ["openai", "OpenAiOptions"],
       ["torchserve", "TorchServeOptions"],
+      ["tfserving", "TfServingOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
     ],

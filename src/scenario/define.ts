@@ -56,7 +56,7 @@ export interface ScenarioDefinition<
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `embedded(…)` or `embeddedLlm(…)`. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `tfserving(…)`, `embedded(…)` or `embeddedLlm(…)`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;

@@ -106,10 +106,10 @@ export const QUESTIONS: readonly Question[] = [
     id: "url",
     message: "What is its address?",
     value: "URL",
-    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC, localhost:8080 for torchserve.",
+    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC, localhost:8500 for tfserving, localhost:8080 for torchserve.",
     isNeeded: isServer,
     preset: (answers) =>
-      wizardTargetOf(answers)?.defaultUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
+      wizardTargetOf(answers)?.usualUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
     check: (answer) => (answer.trim() === "" ? "must be host:port or a URL" : undefined),
   },
   {

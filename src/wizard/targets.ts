@@ -6,8 +6,10 @@ import { prompts } from "../scenario/prompts.ts";
 import { embedded } from "../scenario/targets/embedded.ts";
 import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
+import { tfserving } from "../scenario/targets/tfserving.ts";
 import { torchserve } from "../scenario/targets/torchserve.ts";
 import { triton } from "../scenario/targets/triton.ts";
+import { DEFAULT_TF_SERVING_TARGET } from "../service/tfserving/target.ts";
 import { DEFAULT_PART } from "../service/torchserve/target.ts";
 import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
@@ -30,10 +32,10 @@ export interface WizardTarget {
     readonly options?: (answers: Answers) => unknown;
     make(answers: Answers): Inputs;
   };
-  /** The address when none is given. Absent: that of Triton for its protocol. */
-  readonly defaultUrl?: string;
   /** The closest command line to the scenario. */
   readonly commandLine: "perf_analyzer" | "genai-perf";
+  /** Its usual address. Default: that of a Triton server. */
+  readonly usualUrl?: string;
   /** Returns the server to query for its models. Absent: no query. */
   probe?(answers: Answers): ServerTargetPlan;
 }
@@ -68,6 +70,18 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       model,
     }),
   },
+  tfserving: {
+    label: "a TensorFlow Serving server",
+    hint: "over gRPC",
+    name: "TensorFlow Serving server",
+    asks: ["url", "model", "shapes"],
+    usualUrl: "localhost:8500",
+    toTarget: ({ url = "", model = "", shapes }) =>
+      tfserving(url, { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) }),
+    inputs: { builder: "random", make: () => random() },
+    commandLine: "perf_analyzer",
+    probe: ({ url = "", model = "" }) => ({ ...DEFAULT_TF_SERVING_TARGET, url, model }),
+  },
   openai: {
     label: "a language model",
     hint: "with OpenAI's API",
@@ -94,7 +108,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "each request is a file",
     name: "TorchServe server",
     asks: ["url", "model", "files"],
-    defaultUrl: "localhost:8080",
+    usualUrl: "localhost:8080",
     toTarget: ({ url = "", model = "" }) => torchserve(url, { model }),
     inputs: {
       builder: "files",

@@ -30,7 +30,7 @@ export type Load = {
   sequences?: boolean;
   sharedMemory?: boolean;
   /** The service kind for the flags; default: Triton. */
-  serviceKind?: "torchserve";
+  serviceKind?: "tfserving" | "torchserve";
   ratePerSec?: number;
   /** Client and server are held to a core each. */
   isPinned?: boolean;

@@ -3,6 +3,7 @@ import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
+import { tfServingBuilder } from "./tfserving.ts";
 import { torchServeBuilder } from "./torchserve.ts";
 import { tritonBuilder } from "./triton.ts";
 
@@ -11,6 +12,7 @@ const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
   torchserve: torchServeBuilder,
+  tfserving: tfServingBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
 };

@@ -3,6 +3,7 @@ import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 import { openAiKind } from "./openai.ts";
+import { tfServingKind } from "./tfserving.ts";
 import { torchServeKind } from "./torchserve.ts";
 import { tritonKind } from "./triton.ts";
 
@@ -11,6 +12,7 @@ export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
   triton: tritonKind,
   openai: openAiKind,
   torchserve: torchServeKind,
+  tfserving: tfServingKind,
 };
 
 /** Returns the service kind of a command line. */

@@ -1,0 +1,17 @@
+import { startTfServing } from "../servers/tfserving.ts";
+import type { Ports } from "./runner.ts";
+
+/** The servers of service kinds whose transcripts run with each test: `server` of a command.json, and how to start it. */
+
+/** A running server. */
+export interface KindServer {
+  readonly ports: Pick<Ports, "http" | "grpc" | "metrics">;
+  stop(): Promise<void>;
+}
+
+export const KIND_SERVERS: Readonly<Record<string, () => Promise<KindServer>>> = {
+  tfserving: async () => {
+    const { port, stop } = await startTfServing();
+    return { ports: { http: 0, grpc: port, metrics: 0 }, stop };
+  },
+};
