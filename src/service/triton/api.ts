@@ -24,7 +24,8 @@ export interface TritonApi {
 export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
-  traceQueries(): Promise<TraceQueries>;
+  /** Absent: there are no trace settings. */
+  readonly traceQueries?: () => Promise<TraceQueries>;
   /** @param isJson the server does not support binary tensors, so ignore the plan's formats */
   createCodec(model: TritonModel, isJson: boolean): TensorCodec;
 }
