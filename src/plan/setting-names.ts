@@ -20,7 +20,15 @@ interface Settings {
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
   sequences: "concurrent" | "idCount";
-  target: "apiKeyEnv" | "composingModels" | "directory" | "isStreaming" | "model" | "modelRepository" | "shapes" | "url";
+  target:
+    | "apiKeyEnv"
+    | "composingModels"
+    | "directory"
+    | "isStreaming"
+    | "model"
+    | "modelRepository"
+    | "shapes"
+    | "url";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }

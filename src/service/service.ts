@@ -199,6 +199,8 @@ export interface TargetKind<T extends TargetPlan> {
   takes(target: T): RequestForm;
   /** Returns its names in profile exports. */
   exported(target: T): ExportedTarget;
+  /** Whether requests go without a network. Absent: no. */
+  readonly isInProcess?: true;
   /** Returns conflicts between the target and the rest of the plan. Absent: none. */
   check?(target: T, plan: Plan): Problem[];
   /** Registers secrets that no report may show. Absent: it has none. */

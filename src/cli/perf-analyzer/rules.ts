@@ -233,12 +233,20 @@ function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"
 
 /** What does not fit the service kind: its own rules, and options of another kind. */
 function kindRules(settings: Settings): Rule[] {
-  const { endpoint, serviceKind } = settings;
+  const { endpoint, given, serviceKind } = settings;
   const kind = kindOf(settings);
   const needed = "Add --service-kind openai.";
   return [
     [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint cannot be used with ${kind.server}.`, needed],
     ...kind.rules(settings),
+    ...["--triton-server-directory", "--model-repository"].map(
+      (flag): Rule => [
+        given.has(flag) && kind.takesLibrary !== true,
+        flag,
+        `${flag} cannot be used with ${kind.server}.`,
+        "Add --service-kind triton_c_api.",
+      ],
+    ),
     ...OPTIONS.map(
       ({ names: [flag], isForTensors, isChanged }): Rule => [
         kind.takesPayloads && isForTensors === true && isChanged?.(settings) === true,

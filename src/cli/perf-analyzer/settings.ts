@@ -25,7 +25,12 @@ export class Settings {
   /** The path for payloads; empty: not given. */
   endpoint = "";
   /** Without a URL, the protocol determines it. */
-  target: Omit<TritonTargetPlan, "url" | "tls"> & { readonly url?: string } = {
+  target: Omit<TritonTargetPlan, "url" | "tls"> & {
+    readonly url?: string;
+    /** Triton's installation and models, when its library is measured in process. */
+    readonly directory?: string;
+    readonly modelRepository?: string;
+  } = {
     protocol: "http",
     model: "",
     ...DEFAULT_TRITON_TARGET,

@@ -15,8 +15,7 @@ export function findLibrary(directory: string): string | undefined {
   const folders = [join(directory, "lib"), directory];
   for (const above of [directory, join(directory, ".."), join(directory, "../.."), join(directory, "../../..")])
     for (const name of namesIn(above)) if (PACKAGE_LIBRARIES.test(name)) folders.push(join(above, name));
-  for (const folder of folders)
-    for (const name of namesIn(folder)) if (LIBRARY.test(name)) return join(folder, name);
+  for (const folder of folders) for (const name of namesIn(folder)) if (LIBRARY.test(name)) return join(folder, name);
   return undefined;
 }
 

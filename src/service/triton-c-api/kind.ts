@@ -1,4 +1,5 @@
-import { RunError, UserError } from "../../plan/problem.ts";
+import { problem, RunError, UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { ServiceKind } from "../service.ts";
 import { toServiceFront, tritonKind } from "../triton/kind.ts";
 import { type TritonInProcessTargetPlan, toTritonTarget, tritonInProcessSchema } from "./target.ts";
@@ -9,6 +10,7 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   urls: () => [],
   describe: ({ directory }) => `Triton of ${directory}, in process`,
   takes: () => "tensors",
+  isInProcess: true,
   exported: () => ({ serviceKind: "triton_c_api", endpoint: "" }),
   address: ({ directory, isStreaming }) => ({
     url: directory,
@@ -16,6 +18,16 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
     defaultPort: 0,
     headers: [],
   }),
+  check: (_target, { client, telemetry }) => {
+    const reasons: readonly (readonly [isBroken: boolean, path: string, message: string, hint: string])[] = [
+      [telemetry.trace !== null, "telemetry.trace", "Triton in process has no trace settings", "Leave them out."],
+      [telemetry.metrics !== null, "telemetry.metrics", "Triton in process has no page of metrics", "Leave it out."],
+      [client.kind !== "own", setting("client.kind"), "Triton in process has a client of its own", "Leave it out."],
+    ];
+    return reasons
+      .filter(([isBroken]) => isBroken)
+      .map(([, path, message, hint]) => problem("unsupported", path, message, hint));
+  },
   path: () => "",
   api: tritonKind.api,
   open: async (target) => {

@@ -31,6 +31,10 @@ export function tritonInProcessSchema(v: Builders) {
 }
 
 /** Returns the same model as that of a server, for what both share. */
-export function toTritonTarget({ directory: _, modelRepository: __, ...target }: TritonInProcessTargetPlan): TritonTargetPlan {
+export function toTritonTarget({
+  directory: _,
+  modelRepository: __,
+  ...target
+}: TritonInProcessTargetPlan): TritonTargetPlan {
   return { ...DEFAULT_TRITON_TARGET, ...target, kind: "triton", url: "in process" };
 }

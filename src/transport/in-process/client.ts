@@ -6,7 +6,7 @@ import { type Failure, tooLarge } from "../failure.ts";
 import type { WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { addResponse, expectOneResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
-import { type Frame, FROM_SERVER, RESPONSE_FLAGS, RESPONSE_HEAD_BYTES, TO_SERVER } from "./frames.ts";
+import { FROM_SERVER, type Frame, RESPONSE_FLAGS, RESPONSE_HEAD_BYTES, TO_SERVER } from "./frames.ts";
 import type { CallReceiver, ServerProcess } from "./server-process.ts";
 
 const encoder = new TextEncoder();
@@ -84,13 +84,7 @@ class InProcessSlot implements CallReceiver {
   /** Content of the only response, until the end that may follow it. */
   private hasContent = false;
 
-  constructor(
-    call: Call,
-    server: ServerProcess,
-    options: ClientOptions,
-    offsetNs: () => number,
-    isStreaming: boolean,
-  ) {
+  constructor(call: Call, server: ServerProcess, options: ClientOptions, offsetNs: () => number, isStreaming: boolean) {
     this.call = call;
     this.server = server;
     this.options = options;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { ownProgram } from "../../runtime/own-program.ts";
-import { encodeFrame, type Frame, FrameReader, FROM_SERVER } from "./frames.ts";
+import { encodeFrame, FROM_SERVER, type Frame, FrameReader } from "./frames.ts";
 import { TemplateTable } from "./template-table.ts";
 
 /** The variable that tells this program's process to be a server, with its settings as JSON. */
@@ -57,7 +57,11 @@ export class ServerProcess {
     this.ready.catch(() => {});
     const reader = new FrameReader((frame) => this.receive(frame, resolve));
     const pipe = this.child.stdio[3] as Readable;
-    pipe.on("data", (chunk: Uint8Array) => reader.feed(chunk));
+    pipe.on("data", (chunk: Uint8Array) => {
+      reader.feed(chunk);
+      // What was sent when responses arrived.
+      this.flush();
+    });
     pipe.on("error", () => {});
     this.exited = new Promise((ended) => {
       const end = (how: string): void => {
@@ -136,4 +140,3 @@ export class ServerProcess {
     }
   };
 }
-

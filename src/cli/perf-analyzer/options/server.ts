@@ -1,6 +1,7 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
 import type { ComposingModelPlan } from "../../../service/triton/target.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../../../service/triton-c-api/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { tritonKind } from "../kinds/triton.ts";
 import { option, type UngroupedOption } from "./option.ts";
@@ -22,6 +23,19 @@ export const SERVER: readonly UngroupedOption[] = [
     label: "-i (protocol)",
     ...choice(["http", "grpc"], { rule: () => "The value should be either HTTP or gRPC.", ignoresCase: true }),
     help: "Protocol.",
+  }),
+  option("target.directory", {
+    names: ["--triton-server-directory"],
+    value: "DIR",
+    defaultText: DEFAULT_TRITON_DIRECTORY,
+    help: "Triton's installation, with lib/libtritonserver.so and backends. Needs --service-kind triton_c_api.",
+    parse: text,
+  }),
+  option("target.modelRepository", {
+    names: ["--model-repository"],
+    value: "DIR",
+    help: "Folder of the models. Needs --service-kind triton_c_api.",
+    parse: text,
   }),
   option("target.isStreaming", {
     names: ["--streaming"],

@@ -1,6 +1,6 @@
 import { toCString } from "../../../runtime/ffi/ffi.ts";
 import { decodeMessage, type ProtoObject } from "../../protobuf/message.ts";
-import { DATATYPES } from "../../tensor.ts";
+import type { DATATYPES } from "../../tensor.ts";
 import { INFER_REQUEST } from "../../triton/messages.ts";
 import { Cell, type TritonLibrary } from "./library.ts";
 import type { NativeMemory } from "./memory.ts";

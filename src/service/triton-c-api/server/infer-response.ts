@@ -1,12 +1,21 @@
 import { ProtoWriter } from "../../protobuf/wire.ts";
 import { Cell, type TritonLibrary } from "./library.ts";
 
-const DATATYPE_NAMES =
-  "INVALID BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 FP32 FP64 BYTES BF16".split(" ");
+const DATATYPE_NAMES = "INVALID BOOL UINT8 UINT16 UINT32 UINT64 INT8 INT16 INT32 INT64 FP16 FP32 FP64 BYTES BF16".split(
+  " ",
+);
 
 const cells = Array.from({ length: 9 }, () => new Cell());
 const [name, datatype, shape, dimensions, base, sizeBytes, memoryType, memoryId, owned] = cells as [
-  Cell, Cell, Cell, Cell, Cell, Cell, Cell, Cell, Cell,
+  Cell,
+  Cell,
+  Cell,
+  Cell,
+  Cell,
+  Cell,
+  Cell,
+  Cell,
+  Cell,
 ];
 
 /** Encodes a response of Triton's C API as a `ModelInferResponse`. @throws TritonError when it is an error */

@@ -90,7 +90,9 @@ export interface TritonLibrary {
 /** Opens the library. @throws NativeError with the loader's reason */
 export async function openTritonLibrary(path: string): Promise<TritonLibrary> {
   const { openLibrary } = await import("../../../runtime/ffi/ffi.ts");
-  const full = Object.fromEntries(Object.entries(SYMBOLS).map(([name, signature]) => [`TRITONSERVER_${name}`, signature]));
+  const full = Object.fromEntries(
+    Object.entries(SYMBOLS).map(([name, signature]) => [`TRITONSERVER_${name}`, signature]),
+  );
   const library = await openLibrary([path], full);
   type Loose = (...args: readonly (number | bigint | Uint8Array)[]) => bigint;
   const functions = new Map<string, Loose>();
@@ -124,7 +126,8 @@ function refuseOtherApi(triton: TritonLibrary): void {
   const major = new Cell();
   triton.call("ApiVersion", major.bytes, new Cell().bytes);
   const version = Number(major.value & 0xffffffffn);
-  if (version !== 1) throw new NativeError(`its C API has the major version ${version}, and this program knows version 1`);
+  if (version !== 1)
+    throw new NativeError(`its C API has the major version ${version}, and this program knows version 1`);
 }
 
 /** Eight bytes that C writes a result into. */

@@ -2,9 +2,9 @@ import { writeSync } from "node:fs";
 import { compileC, createWake } from "../../../runtime/ffi/compile-c.ts";
 import {
   encodeFrame,
+  FROM_SERVER,
   type Frame,
   FrameReader,
-  FROM_SERVER,
   RESPONSE_FLAGS,
   RESPONSE_HEAD_BYTES,
   TO_SERVER,
@@ -74,7 +74,10 @@ class TritonHost {
     this.regions = new Regions(memory);
     const at = compileC(CALLBACKS_SOURCE, CALLBACK_NAMES);
     const begin = triton.functionAt(at.address_of_begin, { args: ["pointer", "pointer"], result: "i32" });
-    begin(createWake(() => this.drain()), triton.addressOf("ErrorNew"));
+    begin(
+      createWake(() => this.drain()),
+      triton.addressOf("ErrorNew"),
+    );
     const end = triton.functionAt(at.address_of_end, { args: ["i32"], result: "void" });
     this.end = () => end(0);
     const infer = triton.functionAt(at.address_of_infer, {
