@@ -29,6 +29,7 @@ if (serverSettings !== undefined) {
   delete process.env[SERVER_ROLE];
   const { serveTriton } = await import("./service/triton-c-api/server/serve.ts");
   await serveTriton(JSON.parse(serverSettings) as Parameters<typeof serveTriton>[0]);
+  process.exit(EXIT_INTERNAL);
 }
 
 const io = createProcessIo(loadApi, () => process.exit(EXIT_INTERRUPTED));

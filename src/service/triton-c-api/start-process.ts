@@ -1,4 +1,3 @@
-import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { readMonotonicOffsetNs } from "../../runtime/monotonic-offset.ts";
@@ -6,15 +5,14 @@ import { InProcessClient } from "../../transport/in-process/client.ts";
 import { ServerProcess } from "../../transport/in-process/server-process.ts";
 import type { OwnServer } from "../service.ts";
 import type { ServerSettings } from "./server/start-server.ts";
+import { memoryPrefixOf, removeAbandonedMemory, removeSharedMemory } from "./shared-memory-files.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
-
-/** Where the system keeps shared memory. */
-const SHARED_MEMORY = "/dev/shm";
 
 /** Starts the process that holds Triton's library. Its shared memory with Python models goes with it. */
 export function startTritonProcess(target: TritonInProcessTargetPlan, library: string): OwnServer {
   const { directory, modelRepository, model, composingModels, isStreaming } = target;
-  const memoryPrefix = `rampart_${process.pid}_`;
+  const memoryPrefix = memoryPrefixOf(process.pid);
+  removeAbandonedMemory();
   const models = [...new Set([model, ...composingModels.map(({ name }) => name)])];
   const settings: ServerSettings = { library, directory, modelRepository, models, memoryPrefix };
   const server = new ServerProcess(settings);
@@ -39,8 +37,7 @@ export function startTritonProcess(target: TritonInProcessTargetPlan, library: s
     createClient: (options) => new InProcessClient(server, () => offsetNs, isStreaming, options),
     close: async () => {
       await server.close();
-      for (const name of readdirSync(SHARED_MEMORY))
-        if (name.startsWith(memoryPrefix)) rmSync(join(SHARED_MEMORY, name), { force: true });
+      removeSharedMemory(memoryPrefix);
     },
   };
 }

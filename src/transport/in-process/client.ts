@@ -165,9 +165,12 @@ class InProcessSlot implements CallReceiver {
     const head = new DataView(frame.buffer, frame.byteOffset, RESPONSE_HEAD_BYTES);
     const flags = head.getUint8(0);
     const offsetNs = this.offsetNs();
-    call.sendStartNs = head.getFloat64(1, true) + offsetNs;
-    call.sendEndNs = head.getFloat64(9, true) + offsetNs;
-    const atNs = head.getFloat64(17, true) + offsetNs;
+    const sentNs = head.getFloat64(1, true);
+    // 0: the library did not take the request, so the times are this process's.
+    if (sentNs > 0) call.sendStartNs = sentNs + offsetNs;
+    // The library takes the request in one call, which is part of the latency: nothing is sent.
+    call.sendEndNs = call.sendStartNs;
+    const atNs = sentNs > 0 ? head.getFloat64(9, true) + offsetNs : beganNs;
     const response: StreamedResponse = {
       id: "",
       failure: this.failureOf(frame, flags),

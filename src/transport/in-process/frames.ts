@@ -19,8 +19,11 @@ export const FROM_SERVER = { ready: 1, refused: 2, response: 3, answer: 4 } as c
 /** Flags of a response: the last one, without content, an error whose message is the body. */
 export const RESPONSE_FLAGS = { final: 1, empty: 2, failed: 4 } as const;
 
-/** Bytes before a response's body: its flags (u8), and in monotonic nanoseconds (f64) when its request's call began, returned, and the response arrived. */
-export const RESPONSE_HEAD_BYTES = 25;
+/**
+ * Bytes before a response's body: its flags (u8), and in monotonic nanoseconds (f64) when its request's call began,
+ * 0 when there was no call, and when the response arrived.
+ */
+export const RESPONSE_HEAD_BYTES = 17;
 
 const HEAD_BYTES = 9;
 

@@ -9,6 +9,7 @@ import {
   RESPONSE_HEAD_BYTES,
   TO_SERVER,
 } from "../../../transport/in-process/frames.ts";
+import { removeSharedMemory } from "../shared-memory-files.ts";
 import { CALLBACK_NAMES, CALLBACKS_SOURCE } from "./callbacks.ts";
 import { type RequestCallbacks, RequestTemplate } from "./infer-request.ts";
 import { encodeResponse } from "./infer-response.ts";
@@ -27,26 +28,29 @@ const encoder = new TextEncoder();
 
 /**
  * Runs Triton's library in this process for a run, which it reads from standard input, until that ends. The process then ends with those of
- * the models.
+ * the models. Resolves only when the library cannot be started, after it has sent the reason.
  */
-export async function serveTriton(settings: ServerSettings): Promise<never> {
-  let end = (): void => process.exit(1);
+export async function serveTriton(settings: ServerSettings): Promise<void> {
+  let end = (): void => {};
   try {
     const triton = await openTritonLibrary(settings.library);
     const host = new TritonHost(triton, await openMemory());
     end = host.end;
-    host.listen(startServer(triton, settings));
+    host.listen(startServer(triton, settings), () => {
+      removeSharedMemory(settings.memoryPrefix);
+      host.end();
+    });
   } catch (error) {
     write(encodeFrame(FROM_SERVER.refused, 0, encoder.encode(error instanceof Error ? error.message : String(error))));
     end();
+    return;
   }
-  return new Promise(() => {});
+  await new Promise(() => {});
 }
 
 interface ActiveCall {
   readonly template: RequestTemplate;
   readonly beganNs: bigint;
-  readonly returnedNs: bigint;
 }
 
 /** Sends a run's requests to Triton and the responses back. */
@@ -58,7 +62,7 @@ class TritonHost {
   private readonly infer: (request: bigint) => bigint;
   private readonly take: () => number;
   private readonly entries = new BigInt64Array(MOST_TAKEN * WORDS_PER_ENTRY);
-  private readonly times = new BigInt64Array(2);
+  private readonly began = new BigInt64Array(1);
   private readonly templates = new Map<number, RequestTemplate>();
   /** Why a template cannot be used, by its number. */
   private readonly broken = new Map<number, string>();
@@ -85,8 +89,8 @@ class TritonHost {
       result: "pointer",
     });
     const inferAsync = triton.addressOf("ServerInferAsync");
-    const times = new Uint8Array(this.times.buffer);
-    this.infer = (request) => infer(inferAsync, this.server, request, times);
+    const began = new Uint8Array(this.began.buffer);
+    this.infer = (request) => infer(inferAsync, this.server, request, began);
     const take = triton.functionAt(at.address_of_take, { args: ["buffer", "i32"], result: "i32" });
     const entries = new Uint8Array(this.entries.buffer);
     this.take = () => take(entries, MOST_TAKEN);
@@ -99,15 +103,17 @@ class TritonHost {
     };
   }
 
-  /** Reads frames from now on. */
-  listen(server: bigint): void {
+  /** Reads frames from now on. @param end ends the process when the run has ended */
+  listen(server: bigint, end: () => void): void {
     this.server = server;
     this.queries = new QueryAnswers(this.triton, server, this.regions);
     write(encodeFrame(FROM_SERVER.ready, 0));
     const reader = new FrameReader((frame) => this.receive(frame));
     process.stdin.on("data", (chunk: Uint8Array) => reader.feed(chunk));
-    process.stdin.on("end", this.end);
-    process.stdin.on("error", this.end);
+    process.stdin.on("end", end);
+    process.stdin.on("error", end);
+    // Until here, JavaScript could not run while models were loaded.
+    process.on("SIGTERM", end);
   }
 
   private receive({ type, id, body }: Frame): void {
@@ -158,14 +164,12 @@ class TritonHost {
         this.triton.check(error);
       }
     } catch (error) {
-      const [beganNs, returnedNs] = [this.times[0] ?? 0n, this.times[1] ?? 0n];
       const flags = RESPONSE_FLAGS.final | RESPONSE_FLAGS.failed;
-      write(responseFrame(call, flags, beganNs, returnedNs, returnedNs, encoder.encode(messageOf(error))));
+      write(responseFrame(call, flags, 0n, 0n, encoder.encode(messageOf(error))));
       return;
     }
-    const [beganNs, returnedNs] = [this.times[0] ?? 0n, this.times[1] ?? 0n];
     (template as RequestTemplate).inFlight++;
-    this.active.set(call, { template: template as RequestTemplate, beganNs, returnedNs });
+    this.active.set(call, { template: template as RequestTemplate, beganNs: this.began[0] as bigint });
   }
 
   private answer(id: number, body: Uint8Array): void {
@@ -193,7 +197,7 @@ class TritonHost {
 
   /** Returns the frame of a response, and deletes it. @param response its address; 0n: only the end */
   private finish(response: bigint, call: number, atNs: bigint, isFinal: boolean): Uint8Array {
-    const { beganNs = 0n, returnedNs = 0n, template } = this.active.get(call) ?? {};
+    const { beganNs = 0n, template } = this.active.get(call) ?? {};
     let flags: number = isFinal ? RESPONSE_FLAGS.final : 0;
     let body: Uint8Array = new Uint8Array(0);
     if (response === 0n) flags |= RESPONSE_FLAGS.empty;
@@ -211,23 +215,15 @@ class TritonHost {
       template.inFlight--;
       template.release();
     }
-    return responseFrame(call, flags, beganNs, returnedNs, atNs, body);
+    return responseFrame(call, flags, beganNs, atNs, body);
   }
 }
 
-function responseFrame(
-  call: number,
-  flags: number,
-  beganNs: bigint,
-  returnedNs: bigint,
-  atNs: bigint,
-  body: Uint8Array,
-): Uint8Array {
+function responseFrame(call: number, flags: number, beganNs: bigint, atNs: bigint, body: Uint8Array): Uint8Array {
   const head = new DataView(new ArrayBuffer(RESPONSE_HEAD_BYTES));
   head.setUint8(0, flags);
   head.setFloat64(1, Number(beganNs), true);
-  head.setFloat64(9, Number(returnedNs), true);
-  head.setFloat64(17, Number(atNs), true);
+  head.setFloat64(9, Number(atNs), true);
   return encodeFrame(FROM_SERVER.response, call, new Uint8Array(head.buffer), body);
 }
 
