@@ -139,8 +139,14 @@ export interface Conversation {
   addAnswer(reads: readonly Uint8Array[]): string | undefined;
 }
 
-/** The protocol of a service's requests. */
-export type Wire = "http" | "grpc" | "grpc-stream";
+/**
+ * The protocol of a service's requests.
+ *
+ * - `grpc`: each request is a unary call
+ * - `grpc-stream`: each request is a message on a long-lived stream, which carries many requests
+ * - `grpc-call`: each request is a call of its own, with any number of messages each way
+ */
+export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
 /** The form of requests: a model's tensors, or payloads, which are sent unchanged. */
 export type RequestForm = "tensors" | "payloads";
@@ -221,6 +227,8 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   address(target: T): ServiceAddress;
   /** Returns the path of requests, or its beginning, without a leading slash. */
   path(target: T): string;
+  /** What such a server is, in errors: `a KServe v2 server`. */
+  readonly server: string;
   readonly api: ServiceApi;
   /** Loads the front of a target, without queries. */
   open(target: T): ServiceFront | Promise<ServiceFront>;

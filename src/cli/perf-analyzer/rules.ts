@@ -233,15 +233,15 @@ function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"
 
 /** What does not fit the service kind: its own rules, and options of another kind. */
 function kindRules(settings: Settings): Rule[] {
-  const { endpoint, given, serviceKind } = settings;
+  const { endpoint, serviceKind } = settings;
   const kind = kindOf(settings);
   const needed = "Add --service-kind openai.";
   return [
     [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint cannot be used with ${kind.server}.`, needed],
     ...kind.rules(settings),
-    ...["--triton-server-directory", "--model-repository"].map(
-      (flag): Rule => [
-        given.has(flag) && kind.takesLibrary !== true,
+    ...OPTIONS.filter(({ isForLibrary }) => isForLibrary === true).map(
+      ({ names: [flag], isChanged }): Rule => [
+        kind.takesLibrary !== true && isChanged?.(settings) === true,
         flag,
         `${flag} cannot be used with ${kind.server}.`,
         "Add --service-kind triton_c_api.",

@@ -4,6 +4,7 @@ import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
 
 /** A `start:end:step` triple. Parts that are not given are undefined. */
 export interface RangeValue {
@@ -28,9 +29,11 @@ export class Settings {
   target: Omit<TritonTargetPlan, "url" | "tls"> & {
     readonly url?: string;
     /** Triton's installation and models, when its library is measured in process. */
-    readonly directory?: string;
-    readonly modelRepository?: string;
+    readonly directory: string;
+    readonly modelRepository: string;
   } = {
+    directory: DEFAULT_TRITON_DIRECTORY,
+    modelRepository: "",
     protocol: "http",
     model: "",
     ...DEFAULT_TRITON_TARGET,

@@ -70,7 +70,7 @@ export async function openTarget(
       : toLinks(await kind.startServer(target));
   const control = openControl(plan, address, links.createControl, observer);
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
-  const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
+  const ask = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);
   const { trace } = plan.telemetry;
   let shared: SharedTensors | undefined;
   return {
@@ -79,7 +79,7 @@ export async function openTarget(
         ? undefined
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     setUp: async () => {
-      await links.ready;
+      if (links.ready !== undefined) await links.ready;
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, found.shapes ?? {});
       let service: Service = { ...found, model: shaped.model };
@@ -147,10 +147,14 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
   });
 }
 
-/** Creates the function for queries. It converts failures into `RunError`. */
+/**
+ * Creates the function for queries. It converts failures into `RunError`.
+ * @param serverName what the server should be, for errors: `a KServe v2 server`
+ */
 export function createAsk(
   control: ControlClient,
   address: ServiceAddress,
+  serverName: string,
   observer: RunObserver,
   isTracing: boolean,
 ): Ask {
@@ -168,15 +172,15 @@ export function createAsk(
       if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
       return query.read(body);
     } catch (error) {
-      throw toRunError(error, address, what);
+      throw toRunError(error, address, serverName, what);
     }
   };
 }
 
-function toRunError(error: unknown, address: ServiceAddress, what: string): RunError {
+function toRunError(error: unknown, address: ServiceAddress, serverName: string, what: string): RunError {
   const failed = what === "" ? "" : `failed to get ${what}: `;
   if (!(error instanceof ControlError))
-    return new RunError("refused", `${failed}${messageOf(error)}`, "Is this a KServe v2 server?");
+    return new RunError("refused", `${failed}${messageOf(error)}`, `Is this ${serverName}?`);
   const { failure, body } = error;
   const server = address.url;
   switch (failure.kind) {
@@ -214,7 +218,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
       return new RunError(
         "refused",
         `${failed}${failure.message}`,
-        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
+        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of ${serverName}?`,
         { failure },
       );
   }

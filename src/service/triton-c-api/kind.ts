@@ -6,6 +6,7 @@ import { type TritonInProcessTargetPlan, toTritonTarget, tritonInProcessSchema }
 
 /** Triton's library in a process of the run's own: the model's own time, without a network. */
 export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
+  server: "Triton in process",
   schema: tritonInProcessSchema,
   urls: () => [],
   describe: ({ directory }) => `Triton of ${directory}, in process`,

@@ -18,7 +18,8 @@ export interface FlagRow {
     | "processes"
     | "shared-memory"
     | "composing"
-    | "openai";
+    | "openai"
+    | "in-process";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -30,6 +31,7 @@ const METRICS = "--collect-metrics reads --metrics-url every --metrics-interval 
 const TRACE = "the trace flags are set before anything is asked and set back after the run";
 const PERIODIC = "--periodic-concurrency-range sends groups of requests, paced by --request-period responses";
 const SEQUENCE_LENGTH = "--sequence-length and --sequence-length-variation set how long sequences are";
+const IN_PROCESS = "--triton-server-directory and --model-repository say what --service-kind triton_c_api loads";
 const COUNT_WINDOWS = "--measurement-mode count_windows and --measurement-request-count make windows end by requests";
 
 /** Flags that this version obeys. */
@@ -256,6 +258,8 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "schedule",
     test: "--max-failure-ratio lets a run continue despite failed requests",
   },
+  { flag: "--triton-server-directory", effect: "in-process", test: IN_PROCESS },
+  { flag: "--model-repository", effect: "in-process", test: IN_PROCESS },
 ];
 
 /** A flag that this version recognises and refuses. */
@@ -270,8 +274,6 @@ export interface LaterRow {
 /** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
 export const LATER: readonly LaterRow[] = [
   { flag: "--model-signature-name", accepted: ["serving_default"], refused: "other" },
-  { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
-  { flag: "--model-repository", accepted: [""], refused: "/models" },
   { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
 ];
 

@@ -1,4 +1,3 @@
-import { DEFAULT_TRITON_DIRECTORY } from "../../../service/triton-c-api/target.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -24,7 +23,7 @@ export const tritonInProcessKind: PerfAnalyzerKind = {
       "Give Triton's installation.",
     ],
     [
-      (target.modelRepository ?? "") === "",
+      target.modelRepository === "",
       "--model-repository",
       "--model-repository should not be empty when using service-kind=triton_c_api.",
       "Give the folder of the models.",
@@ -59,8 +58,8 @@ export const tritonInProcessKind: PerfAnalyzerKind = {
   ],
   toTarget: ({ target }) => ({
     kind: "triton-c-api",
-    directory: target.directory ?? DEFAULT_TRITON_DIRECTORY,
-    modelRepository: target.modelRepository ?? "",
+    directory: target.directory,
+    modelRepository: target.modelRepository,
     model: target.model,
     protocol: "grpc",
     modelVersion: target.modelVersion,

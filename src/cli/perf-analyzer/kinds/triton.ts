@@ -14,5 +14,5 @@ export const tritonKind: PerfAnalyzerKind = {
       "Add -i grpc.",
     ],
   ],
-  toTarget: ({ target }, { url, tls }) => ({ ...target, url, tls }),
+  toTarget: ({ target: { directory: _, modelRepository: __, ...target } }, { url, tls }) => ({ ...target, url, tls }),
 };

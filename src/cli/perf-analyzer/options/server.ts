@@ -1,7 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
 import type { ComposingModelPlan } from "../../../service/triton/target.ts";
-import { DEFAULT_TRITON_DIRECTORY } from "../../../service/triton-c-api/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { tritonKind } from "../kinds/triton.ts";
 import { option, type UngroupedOption } from "./option.ts";
@@ -26,13 +25,14 @@ export const SERVER: readonly UngroupedOption[] = [
   }),
   option("target.directory", {
     names: ["--triton-server-directory"],
+    isForLibrary: true,
     value: "DIR",
-    defaultText: DEFAULT_TRITON_DIRECTORY,
     help: "Triton's installation, with lib/libtritonserver.so and backends. Needs --service-kind triton_c_api.",
     parse: text,
   }),
   option("target.modelRepository", {
     names: ["--model-repository"],
+    isForLibrary: true,
     value: "DIR",
     help: "Folder of the models. Needs --service-kind triton_c_api.",
     parse: text,
