@@ -7,7 +7,11 @@ import { embedded } from "../scenario/targets/embedded.ts";
 import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
 import { triton } from "../scenario/targets/triton.ts";
+import { tritonInProcess } from "../scenario/targets/triton-in-process.ts";
+import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
+import { modelsIn } from "../service/triton-c-api/find-library.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 
 /** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
@@ -27,6 +31,13 @@ export interface WizardTarget {
   readonly commandLine: "perf_analyzer" | "genai-perf";
   /** Returns the server to query for its models. Absent: no query. */
   probe?(answers: Answers): ServerTargetPlan;
+  /** Returns the models without a server. Absent: a server is queried for them. */
+  listModels?(answers: Answers): readonly ListedModel[];
+}
+
+/** A model of a repository, whose inputs are not known before it is loaded. */
+function toListed(name: string): ListedModel {
+  return { name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" };
 }
 
 export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
@@ -58,6 +69,17 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       protocol: protocol === "grpc" ? "grpc" : "http",
       model: "",
     }),
+  },
+  tritonInProcess: {
+    label: "Triton in process",
+    hint: "its library, without a network",
+    name: "target in process",
+    asks: ["directory", "model-repository", "model"],
+    toTarget: ({ directory = DEFAULT_TRITON_DIRECTORY, "model-repository": modelRepository = "", model = "" }) =>
+      tritonInProcess({ ...(directory === DEFAULT_TRITON_DIRECTORY ? {} : { directory }), modelRepository, model }),
+    inputs: { builder: "random", make: random },
+    commandLine: "perf_analyzer",
+    listModels: ({ "model-repository": folder = "" }) => modelsIn(folder).map(toListed),
   },
   openai: {
     label: "a language model",

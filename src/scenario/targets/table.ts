@@ -10,7 +10,7 @@ import { tritonInProcessBuilder } from "./triton-in-process.ts";
 const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
-  "triton-c-api": tritonInProcessBuilder,
+  tritonInProcess: tritonInProcessBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
 };

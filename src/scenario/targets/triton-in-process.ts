@@ -46,7 +46,7 @@ export interface TritonInProcessOptions {
  * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
  */
 export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc", "tensors"> {
-  return { kind: "triton-c-api", url: "", options: options as { readonly protocol?: "grpc" } };
+  return { kind: "tritonInProcess", url: "", options: options as { readonly protocol?: "grpc" } };
 }
 
 interface CheckedTarget extends CheckedServer {
@@ -72,7 +72,7 @@ export const tritonInProcessBuilder: TargetBuilder<CheckedTarget> = {
       parameters: v.optional(parametersSchema()),
       composingModels: composingModelsSchema(),
     });
-    const target = v.object({ kind: v.literal("triton-c-api"), url: v.string(), options });
+    const target = v.object({ kind: v.literal("tritonInProcess"), url: v.string(), options });
     return target as unknown as Schema<CheckedTarget>;
   },
   toPlan: toInProcessPlan,

@@ -37,11 +37,17 @@ export function checkInstallation({ directory, modelRepository, model }: TritonI
       problem("missing", setting("target.modelRepository"), "there is no such folder", hint, modelRepository),
     );
   } else if (!isFolder(join(modelRepository, model))) {
-    const names = namesIn(modelRepository).filter((name) => isFolder(join(modelRepository, name)));
     const message = `the model repository ${modelRepository} has no such model`;
-    problems.push(problem("unknown-name", setting("target.model"), message, `It has ${listed(names)}.`, model));
+    problems.push(
+      problem("unknown-name", setting("target.model"), message, `It has ${listed(modelsIn(modelRepository))}.`, model),
+    );
   }
   return problems;
+}
+
+/** Returns the names of the folders in a model repository, sorted; empty when there is no such folder. */
+export function modelsIn(modelRepository: string): string[] {
+  return namesIn(modelRepository).filter((name) => isFolder(join(modelRepository, name)));
 }
 
 function isFolder(path: string): boolean {
