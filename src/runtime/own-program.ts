@@ -1,12 +1,32 @@
 import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isExecutable } from "./runtime.ts";
+import { isExecutable, runtimeName } from "./runtime.ts";
 
-/** Returns the command that starts this program again: the executable, or the runtime with the program's entry. */
-export function ownProgram(): { readonly command: string; readonly args: readonly string[] } {
+/** A program and its first arguments. */
+export interface OwnProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * Returns the command that starts this program again where C can be compiled: the executable, or Bun with the program's entry. Node and Deno
+ * use the Bun of the PATH. Undefined when there is none.
+ */
+export function ownProgramOnBun(): OwnProgram | undefined {
   if (isExecutable) return { command: process.execPath, args: [] };
+  const bun = runtimeName === "bun" ? process.execPath : findOnPath("bun");
+  return bun === undefined ? undefined : { command: bun, args: [mainPath()] };
+}
+
+function findOnPath(name: string): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+function mainPath(): string {
   const extension = import.meta.url.endsWith(".js") ? "js" : "ts";
   const beside = new URL(`./main.${extension}`, import.meta.url);
   const entry = existsSync(beside) ? beside : new URL(`../main.${extension}`, import.meta.url);
-  return { command: process.execPath, args: [fileURLToPath(entry)] };
+  return fileURLToPath(entry);
 }

@@ -14,9 +14,6 @@ interface BunCompiler {
   ) => { readonly ptr: number | bigint | null };
 }
 
-/** Whether this runtime compiles C: Bun and the executable do. Others could only call JavaScript from foreign threads. */
-export const canCompileC = runtimeName === "bun";
-
 /**
  * Compiles C with the compiler inside Bun, also in an executable. The source declares what it uses, because there may be no headers.
  * @param names functions without parameters that return an address
@@ -27,7 +24,7 @@ export function compileC<const Name extends string>(
   source: string,
   names: readonly Name[],
 ): { readonly [K in Name]: bigint } {
-  if (!canCompileC) throw new NativeError(`${runtimeName} has no C compiler`);
+  if (runtimeName !== "bun") throw new NativeError(`${runtimeName} has no C compiler`);
   const folder = mkdtempSync(join(tmpdir(), "rampart-c-"));
   try {
     const path = join(folder, "source.c");

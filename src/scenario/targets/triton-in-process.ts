@@ -41,7 +41,7 @@ export interface TritonInProcessOptions {
 }
 
 /**
- * Triton's library in a process that the run starts, without a network. Linux, with the executable or Bun.
+ * Triton's library in a process that the run starts, without a network. Needs Linux, and the executable or Bun.
  * @example
  * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
  */

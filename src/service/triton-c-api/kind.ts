@@ -44,19 +44,20 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
     });
   },
   startServer: async (target) => {
-    const [{ canCompileC }, { checkInstallation, findLibrary }] = await Promise.all([
-      import("../../runtime/ffi/compile-c.ts"),
+    const [{ ownProgramOnBun }, { checkInstallation, findLibrary }] = await Promise.all([
+      import("../../runtime/own-program.ts"),
       import("./find-library.ts"),
     ]);
     const problems = checkInstallation(target);
     if (problems.length > 0) throw new UserError(problems);
-    if (!canCompileC || process.platform !== "linux")
+    const program = process.platform === "linux" ? ownProgramOnBun() : undefined;
+    if (program === undefined)
       throw new RunError(
         "unsupported",
-        "Triton in process works on Linux with the executable and with Bun: other runtimes cannot take the calls of Triton's threads",
-        "Use the executable, start this with Bun, or measure a server over gRPC.",
+        "Triton in process needs Linux, and the executable or Bun: Triton's threads call C code that Bun compiles",
+        "Use the executable, or put bun on the PATH.",
       );
     const { startTritonProcess } = await import("./start-process.ts");
-    return startTritonProcess(target, findLibrary(target.directory) as string);
+    return startTritonProcess(target, findLibrary(target.directory) as string, program);
   },
 };

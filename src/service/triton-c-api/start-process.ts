@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { readMonotonicOffsetNs } from "../../runtime/monotonic-offset.ts";
+import type { OwnProgram } from "../../runtime/own-program.ts";
 import { InProcessClient } from "../../transport/in-process/client.ts";
 import { ServerProcess } from "../../transport/in-process/server-process.ts";
 import type { OwnServer } from "../service.ts";
@@ -9,13 +10,13 @@ import { memoryPrefixOf, removeAbandonedMemory, removeSharedMemory } from "./sha
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
 /** Starts the process that holds Triton's library. Its shared memory with Python models goes with it. */
-export function startTritonProcess(target: TritonInProcessTargetPlan, library: string): OwnServer {
+export function startTritonProcess(target: TritonInProcessTargetPlan, library: string, program: OwnProgram): OwnServer {
   const { directory, modelRepository, model, composingModels, isStreaming } = target;
   const memoryPrefix = memoryPrefixOf(process.pid);
   removeAbandonedMemory();
   const models = [...new Set([model, ...composingModels.map(({ name }) => name)])];
   const settings: ServerSettings = { library, directory, modelRepository, models, memoryPrefix };
-  const server = new ServerProcess(settings);
+  const server = new ServerProcess(program, settings);
   let offsetNs = 0;
   const measuringOffset = readMonotonicOffsetNs().then((measured) => {
     offsetNs = measured;

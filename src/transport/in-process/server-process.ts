@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { ownProgram } from "../../runtime/own-program.ts";
+import type { OwnProgram } from "../../runtime/own-program.ts";
 import { encodeFrame, FROM_SERVER, type Frame, FrameReader } from "./frames.ts";
 import { TemplateTable } from "./template-table.ts";
 
@@ -37,10 +37,9 @@ export class ServerProcess {
   private endMessage = "";
   private isClosed = false;
 
-  /** @param settings plain data for the server's own entry */
-  constructor(settings: object) {
-    const { command, args } = ownProgram();
-    this.child = spawn(command, args, {
+  /** @param program this program, on a runtime that can hold the library @param settings plain data for the server's own entry */
+  constructor(program: OwnProgram, settings: object) {
+    this.child = spawn(program.command, program.args, {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
       env: { ...process.env, [SERVER_ROLE]: JSON.stringify(settings) },
       detached: true,
