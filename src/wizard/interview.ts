@@ -151,9 +151,10 @@ export class Interview {
     if (this.problems.length > 0) return "done";
     const { url = "" } = this.answers;
     try {
-      const chosen = wizardTargetOf(this.answers);
-      const target = chosen?.probe?.(this.answers);
-      this.models = target === undefined ? (chosen?.listModels?.(this.answers) ?? []) : await probeModels(target);
+      const answers = { ...this.given, ...this.answers };
+      const chosen = wizardTargetOf(answers);
+      const target = chosen?.probe?.(answers);
+      this.models = target === undefined ? (chosen?.listModels?.(answers) ?? []) : await probeModels(target);
       this.isProbed = true;
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;

@@ -43,6 +43,8 @@ export function tritonTargetSchema(v: Builders) {
     ...tritonModelEntries(v),
     inputTensorFormat: format,
     outputTensorFormat: format,
+    /** The tensors that are binary also with a server that does not list binary tensors, because the user chose so. Absent: none. */
+    binaryTensors: v.exactOptional(v.array(v.picklist(["input", "output"], "must be input or output"))),
     /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
     sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
     /** Compression of requests; gRPC only. */
