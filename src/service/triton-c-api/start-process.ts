@@ -15,7 +15,7 @@ export function startTritonProcess(target: TritonInProcessTargetPlan, library: s
   const memoryPrefix = memoryPrefixOf(process.pid);
   removeAbandonedMemory();
   const models = [...new Set([model, ...composingModels.map(({ name }) => name)])];
-  const settings: ServerSettings = { library, directory, modelRepository, models, memoryPrefix };
+  const settings: ServerSettings = { library, directory, modelRepository, models, runPid: process.pid, memoryPrefix };
   const server = new ServerProcess(program, settings);
   let offsetNs = 0;
   const measuringOffset = readMonotonicOffsetNs().then((measured) => {

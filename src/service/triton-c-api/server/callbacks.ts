@@ -14,6 +14,7 @@ int pthread_mutex_unlock(void *mutex);
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 int setpgid(int process, int group);
 int kill(int process, int signal);
+int getppid(void);
 int fcntl(int file, int command, ...);
 void *signal(int number, void (*handler)(int));
 
@@ -100,15 +101,17 @@ static void *infer(void *(*infer_async)(void *, void *, void *), void *server, v
 static void end_group(int number) { kill(0, 9); }
 
 /* Makes this process lead a group, with the models' processes, that ends with the process that started it. */
-static int begin(void (*wake_up)(void), void *(*create_error)(int, const char *)) {
+static void begin(void (*wake_up)(void), int parent) {
   wake = wake_up;
-  new_error = create_error;
   signal(15, end_group);
   setpgid(0, 0);
   fcntl(3, 2, 1); /* The models' processes do not inherit the pipe. */
   fcntl(3, 4, 0); /* Writing to it waits. */
-  return prctl(1, 15, 0, 0, 0);
+  prctl(1, 15, 0, 0, 0);
+  if (getppid() != parent) end_group(0); /* It has ended already. */
 }
+
+static void use_errors(void *(*create_error)(int, const char *)) { new_error = create_error; }
 
 void *address_of_allocate(void) { return (void *)allocate; }
 void *address_of_release(void) { return (void *)release; }
@@ -116,6 +119,7 @@ void *address_of_complete(void) { return (void *)complete; }
 void *address_of_take(void) { return (void *)take; }
 void *address_of_infer(void) { return (void *)infer; }
 void *address_of_begin(void) { return (void *)begin; }
+void *address_of_use_errors(void) { return (void *)use_errors; }
 void *address_of_end(void) { return (void *)end_group; }
 `;
 
@@ -127,5 +131,6 @@ export const CALLBACK_NAMES = [
   "address_of_take",
   "address_of_infer",
   "address_of_begin",
+  "address_of_use_errors",
   "address_of_end",
 ] as const;

@@ -33,12 +33,15 @@ const encoder = new TextEncoder();
 export async function serveTriton(settings: ServerSettings): Promise<void> {
   let end = (): void => {};
   try {
+    let wake = (): void => {};
+    const callbacks = await openCallbacks(settings.runPid, () => wake());
+    end = callbacks.end;
     const triton = await openTritonLibrary(settings.library);
-    const host = new TritonHost(triton, await openMemory());
-    end = host.end;
+    const host = new TritonHost(triton, await openMemory(), callbacks);
+    wake = () => host.drain();
     host.listen(startServer(triton, settings), () => {
       removeSharedMemory(settings.memoryPrefix);
-      host.end();
+      callbacks.end();
     });
   } catch (error) {
     write(encodeFrame(FROM_SERVER.refused, 0, encoder.encode(error instanceof Error ? error.message : String(error))));
@@ -46,6 +49,23 @@ export async function serveTriton(settings: ServerSettings): Promise<void> {
     return;
   }
   await new Promise(() => {});
+}
+
+interface Callbacks {
+  /** Addresses of the functions. */
+  readonly at: { readonly [K in (typeof CALLBACK_NAMES)[number]]: bigint };
+  /** Ends this process and those of the models. */
+  readonly end: () => void;
+}
+
+/** Compiles the callbacks, and ties this process to the run's before anything else takes time. */
+async function openCallbacks(runPid: number, wake: () => void): Promise<Callbacks> {
+  const at = compileC(CALLBACKS_SOURCE, CALLBACK_NAMES);
+  const { openLibrary } = await import("../../../runtime/ffi/ffi.ts");
+  const { functionAt } = await openLibrary(["libc.so.6", "libc.so"], {});
+  functionAt(at.address_of_begin, { args: ["pointer", "i32"], result: "void" })(createWake(wake), runPid);
+  const end = functionAt(at.address_of_end, { args: ["i32"], result: "void" });
+  return { at, end: () => end(0) };
 }
 
 interface ActiveCall {
@@ -69,21 +89,12 @@ class TritonHost {
   private readonly active = new Map<number, ActiveCall>();
   private server = 0n;
   private queries: QueryAnswers | undefined;
-  /** Ends this process and those of the models. */
-  readonly end: () => void;
 
-  constructor(triton: TritonLibrary, memory: NativeMemory) {
+  constructor(triton: TritonLibrary, memory: NativeMemory, { at }: Callbacks) {
     this.triton = triton;
     this.memory = memory;
     this.regions = new Regions(memory);
-    const at = compileC(CALLBACKS_SOURCE, CALLBACK_NAMES);
-    const begin = triton.functionAt(at.address_of_begin, { args: ["pointer", "pointer"], result: "i32" });
-    begin(
-      createWake(() => this.drain()),
-      triton.addressOf("ErrorNew"),
-    );
-    const end = triton.functionAt(at.address_of_end, { args: ["i32"], result: "void" });
-    this.end = () => end(0);
+    triton.functionAt(at.address_of_use_errors, { args: ["pointer"], result: "void" })(triton.addressOf("ErrorNew"));
     const infer = triton.functionAt(at.address_of_infer, {
       args: ["pointer", "pointer", "pointer", "buffer"],
       result: "pointer",
@@ -183,7 +194,7 @@ class TritonHost {
   }
 
   /** Sends all responses that have arrived. */
-  private drain(): void {
+  drain(): void {
     for (let count = MOST_TAKEN; count === MOST_TAKEN; ) {
       count = this.take();
       const frames: Uint8Array[] = [];

@@ -12,6 +12,8 @@ export interface ServerSettings {
   readonly modelRepository: string;
   /** The models to load. An ensemble's own are found. */
   readonly models: readonly string[];
+  /** The process of the run, with which this one ends. */
+  readonly runPid: number;
   /** The beginning of the names of shared memory between Triton and its Python models. */
   readonly memoryPrefix: string;
 }
