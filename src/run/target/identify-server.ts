@@ -51,7 +51,10 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
 }
 
-const KINDS = Object.entries(SERVICE_KINDS) as [FoundApi["kind"], { readonly api: ServiceApi }][];
+/** The kinds of servers that have an address. */
+const KINDS = (
+  Object.entries(SERVICE_KINDS) as [FoundApi["kind"], { readonly api: ServiceApi; readonly isInProcess?: true }][]
+).filter(([, { isInProcess }]) => isInProcess !== true);
 
 /** The path of the first request, which also shows the protocol. */
 const FIRST_PATH = KINDS.flatMap(([, { api }]) => api.probes).find(({ protocol }) => protocol === "http")?.path ?? "/";

@@ -1,8 +1,7 @@
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
-import { serviceKindOf } from "../../registry/service-kinds.ts";
-import type { ListedModel } from "../../service/service.ts";
+import { networkOf, serviceKindOf } from "../../registry/service-kinds.ts";
+import type { ListedModel, ServiceAddress } from "../../service/service.ts";
 import { ControlClient } from "../../transport/control-client.ts";
-import type { Endpoint } from "../../transport/request.ts";
 import { loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 import { QueryClients } from "./query-clients.ts";
@@ -19,12 +18,12 @@ export async function probeModels(target: ServerTargetPlan): Promise<ListedModel
   const kind = serviceKindOf(target);
   const address = kind.address(target);
   const isHttp = address.wire === "http";
-  const endpoint = resolveEndpoint(address, target.tls);
-  const open = async (to: Endpoint): Promise<ControlClient> =>
-    new ControlClient(TIMEOUT_NS, await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", to));
-  const control = new QueryClients(await open(endpoint), (url) =>
-    open(resolveEndpoint({ ...address, url }, target.tls)),
-  );
+  const { tls } = networkOf(target);
+  const open = async (to: ServiceAddress): Promise<ControlClient> => {
+    const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", resolveEndpoint(to, tls));
+    return new ControlClient(TIMEOUT_NS, create);
+  };
+  const control = new QueryClients(await open(address), (url) => open({ ...address, url }));
   try {
     const front = await kind.open(target);
     return await front.listModels(createAsk(control, address, kind.server, {}, false));

@@ -6,6 +6,7 @@ import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tfServingBuilder } from "./tfserving.ts";
 import { torchServeBuilder } from "./torchserve.ts";
 import { tritonBuilder } from "./triton.ts";
+import { tritonInProcessBuilder } from "./triton-in-process.ts";
 
 /** The builders of targets by the `kind` of what they return. To add one, add a file and a line here. */
 const TARGET_BUILDERS = {
@@ -13,6 +14,7 @@ const TARGET_BUILDERS = {
   openai: openAiBuilder,
   torchserve: torchServeBuilder,
   tfserving: tfServingBuilder,
+  tritonInProcess: tritonInProcessBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
 };
