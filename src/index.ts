@@ -71,6 +71,12 @@ export {
   type OpenAiOptions,
   openai,
 } from "./scenario/targets/llm.ts";
+export {
+  defineTarget,
+  type OwnRequestOf,
+  type OwnTargetDefinition,
+  type OwnTargetOptions,
+} from "./scenario/targets/own.ts";
 export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
 export type { MockLatency } from "./scenario/targets/target-fields.ts";
 export type { TlsOptions } from "./scenario/targets/tls.ts";
@@ -85,6 +91,7 @@ export {
   outputTokensPerSec,
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
+export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-defined/functions.ts";
 
 const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;

@@ -21,6 +21,7 @@ const BUILDERS: readonly (readonly [
       ["openai", "OpenAiOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
+      ["defineTarget", "OwnTargetDefinition"],
     ],
   ],
   [
@@ -65,6 +66,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`metrics`", "MetricsOptions"],
   ["`cancel`", "CancelOptions"],
   ["`tls` of a target", "TlsOptions"],
+  ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 
 /** The whole reference as Markdown. */

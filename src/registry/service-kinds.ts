@@ -4,6 +4,7 @@ import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/targe
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
+import { ownKind } from "../service/user-defined/kind.ts";
 
 /** Targets that are servers. The embedded target becomes one when it has started. */
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan>;
@@ -14,6 +15,7 @@ export const SERVICE_KINDS: {
 } = {
   triton: tritonKind,
   openai: openAiKind,
+  "user-defined": ownKind,
 };
 
 /** All kinds of targets by their `kind`. */

@@ -32,6 +32,8 @@ export interface ListedModel extends ModelInfo {
 /** A request's body, complete as in the data. */
 export interface Payload {
   readonly bytes: Uint8Array;
+  /** What it was made from, for a codec that needs more than its bytes. */
+  readonly origin?: unknown;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
+import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tritonBuilder } from "./triton.ts";
 
@@ -11,6 +12,7 @@ const TARGET_BUILDERS = {
   openai: openAiBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
+  "user-defined": ownBuilder,
 };
 
 const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBuilder>>;
