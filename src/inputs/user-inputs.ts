@@ -1,8 +1,10 @@
 import { type FunctionPlan, heldFunction } from "../plan/functions.ts";
 import { UserError, userError } from "../plan/problem.ts";
+import { joinBytes } from "../service/tensor.ts";
 import { encodeInput } from "../service/user-defined/encode.ts";
 import type { EncodeInput, MakeInputs } from "../service/user-defined/functions.ts";
 import { describeUserError } from "../service/user-defined/user-error.ts";
+import type { WireRequest } from "../transport/request.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
 import { toPayloadStep } from "./payload-entry.ts";
 
@@ -12,9 +14,14 @@ export interface OwnInputsSource {
   readonly values: FunctionPlan;
   /** An {@link EncodeInput}. */
   readonly encode: FunctionPlan;
-  readonly protocol: "http" | "grpc";
+  readonly protocol: "http" | "grpc" | "grpc-call";
   /** Most inputs to take. */
   readonly count: number;
+}
+
+/** Returns what exports show of a request. */
+function payloadOf({ payload, messages }: WireRequest): Uint8Array {
+  return messages === undefined ? payload : joinBytes([...messages]);
 }
 
 /**
@@ -27,7 +34,7 @@ export async function loadOwnInputs({ values, encode, protocol, count }: OwnInpu
   try {
     for await (const input of heldFunction<MakeInputs<unknown>>(values)()) {
       const origin = await encodeInput(protocol, encodeOne, input, steps.length);
-      steps.push(toPayloadStep(origin.request.payload, { place: `input ${steps.length}`, origin }));
+      steps.push(toPayloadStep(payloadOf(origin.request), { place: `input ${steps.length}`, origin }));
       if (steps.length === count) break;
     }
   } catch (error) {

@@ -81,12 +81,7 @@ const fields: readonly Mistake[] = [
 ];
 
 const targets: readonly Mistake[] = [
-  [
-    "an address for a target",
-    { target: "host:1" },
-    "target",
-    /must be triton\(…\), openai\(…\), .*embedded\(…\)/,
-  ],
+  ["an address for a target", { target: "host:1" }, "target", /must be triton\(…\), openai\(…\), .*embedded\(…\)/],
   ["no address", { target: triton("", { model: "m" }) }, "target.url", /host:port or a URL/],
   ["no options", { target: anyTriton("host:1") }, "target", /needs an object of options/],
   ["no model", { target: anyTriton("host:1", {}) }, "target.model", /is missing/],

@@ -199,6 +199,31 @@ describe("a target of the scenario's own", () => {
     }
   });
 
+  test("sends calls with several messages each way, and gets every message", LIMIT, async () => {
+    const server = await startGrpcAnsweringServer({ Echo: (message) => [message, message] });
+    const echo = defineTarget({
+      name: "echo",
+      protocol: "grpc",
+      streaming: true,
+      encode: (values: readonly number[]) => ({
+        method: "a.B/Echo",
+        messages: values.map((value) => Uint8Array.of(8, value)),
+      }),
+      decode: ({ parts }) => parts.map((part) => part[1]),
+      check: (output, input) => output.join() === input.flatMap((value) => [value, value]).join(),
+      extract: { messages: (output) => output.length },
+    });
+    try {
+      const target = echo(server.url, { inputs: [[1, 2, 3], [4]] });
+      const { result, failures } = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 8 }) }));
+      assert.deepEqual(failures, []);
+      assert.deepEqual([result.completedCount, server.called.length], [8, 8]);
+      assert.equal(result.levels[0]?.window.extracted?.find("messages")?.mean, 4);
+    } finally {
+      server.close();
+    }
+  });
+
   test("gets every event of a stream", LIMIT, async () => {
     const server = await startAnsweringServer((response) => {
       response.writeHead(200, { "Content-Type": "text/event-stream" }).end("data: 1\n\ndata: 2\n\n");

@@ -19,7 +19,7 @@ const schema = (v: Builders) =>
     /** Encodes one of them. */
     encode: functionSchema(v),
     /** The protocol of the encoded requests. */
-    protocol: v.picklist(["http", "grpc"]),
+    protocol: v.picklist(["http", "grpc", "grpc-call"]),
     /** Most inputs that are taken; they repeat when the load needs more. */
     count: v.pipe(v.number(), v.integer(), v.minValue(1, "must be 1 or more")),
   });

@@ -162,7 +162,7 @@ export class RequestJudge {
     const records: ResponseRecord[] = [];
     if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
-    const received = this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
+    const received = this.receivedOf(call);
     const sendEpochNs = toEpochNs(call.sendStartNs);
     const offsetsNs = separateReads(call.sendStartNs, received);
     for (let read = 0; read < received.length; read++) {
@@ -191,8 +191,13 @@ export class RequestJudge {
   private readAnswer(call: Call, step: number): readonly unknown[] | Failure | undefined {
     const { answerReader } = this.service;
     if (answerReader === undefined) return undefined;
-    const bodies = responsesOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body]));
+    const bodies = this.receivedOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body]));
     return answerReader.read(bodies, this.feed.contentOf(step));
+  }
+
+  /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
+  private receivedOf(call: Call): readonly ReceivedResponse[] {
+    return this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
   }
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {

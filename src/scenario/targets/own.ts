@@ -1,9 +1,11 @@
 import * as v from "valibot";
+import type { OwnInputsPlan } from "../../inputs/kinds/user-defined.ts";
 import { type HeldFunction, holdFunction } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { MakeInputs, OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "../../service/user-defined/functions.ts";
+import { wireOf } from "../../service/user-defined/target.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
@@ -18,8 +20,13 @@ export type OwnRequestOf<P extends Protocol> = P extends "grpc" ? OwnGrpcRequest
 export interface OwnTargetDefinition<I, O, P extends Protocol = "http"> {
   /** Name of the protocol, for reports and exports. */
   readonly name: string;
-  /** How requests are sent: HTTP/1.1, or unary gRPC calls. Default: `"http"`. */
+  /** How requests are sent: HTTP/1.1, or gRPC calls. Default: `"http"`. */
   readonly protocol?: P;
+  /**
+   * gRPC only: a call may have several messages each way. `encode` returns them as `messages`, and an answer has all that arrived as `parts`.
+   * Default: false; calls are unary.
+   */
+  readonly streaming?: P extends "grpc" ? boolean : false;
   /**
    * Encodes the request of an input. Called once for each input, before the first request; the bytes are sent as often as the load needs
    * them. An error ends the run. May be asynchronous.
@@ -78,6 +85,7 @@ interface CheckedOwn extends CheckedServer {
   readonly options: {
     readonly name: string;
     readonly protocol?: Protocol;
+    readonly streaming?: boolean;
     readonly encode: HeldFunction;
     readonly decode?: HeldFunction;
     readonly check?: HeldFunction;
@@ -105,6 +113,7 @@ function ownSchema(): Schema<CheckedOwn> {
   const options = strictOptions({
     name: nameSchema("a name"),
     protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
+    streaming: v.optional(v.boolean("must be true or false")),
     encode: fn,
     decode: v.optional(fn),
     check: v.optional(fn),
@@ -131,7 +140,7 @@ function toOwnPlan({ options, ...server }: CheckedOwn, folder: string): TargetPl
     protocol,
     model: name,
     batchSize: 1,
-    isStreaming: false,
+    isStreaming: options.streaming ?? false,
     headers: Object.entries(headers),
     ...(decode === undefined ? {} : { decode: holdFunction("target.decode", decode) }),
     ...(check === undefined ? {} : { check: holdFunction("target.check", check) }),
@@ -141,13 +150,13 @@ function toOwnPlan({ options, ...server }: CheckedOwn, folder: string): TargetPl
 }
 
 function toOwnInputs({ options }: CheckedOwn): InputsPlan {
-  const { inputs, encode, protocol = "http" } = options;
+  const { inputs, encode, protocol = "http", streaming: isStreaming = false } = options;
   const isList = typeof inputs !== "function";
   return {
     kind: "user-defined",
     values: holdFunction("target.inputs", isList ? () => inputs : inputs),
     encode: holdFunction("target.encode", encode),
-    protocol,
+    protocol: wireOf({ protocol, isStreaming }) as OwnInputsPlan["protocol"],
     count: isList ? inputs.length : (options.count ?? DEFAULT_COUNT),
   };
 }
@@ -162,5 +171,7 @@ function checkOwn({ options }: CheckedOwn, inputs: Inputs | undefined): Problem[
     problems.push(
       problem("conflict", "target.count", "needs a function as inputs", "Leave it out.", String(options.count)),
     );
+  if (options.streaming === true && options.protocol !== "grpc")
+    problems.push(problem("conflict", "target.streaming", 'needs protocol: "grpc"', "Leave it out.", "true"));
   return problems;
 }

@@ -19,7 +19,7 @@ const METHOD = /^\/?[A-Za-z_][\w.]*\/[A-Za-z_]\w*$/;
  * @throws UserError when the scenario's function throws or returns no request
  */
 export async function encodeInput(
-  protocol: "http" | "grpc",
+  protocol: "http" | "grpc" | "grpc-call",
   encode: EncodeInput<unknown>,
   input: unknown,
   index: number,
@@ -35,7 +35,7 @@ export async function encodeInput(
   const request =
     protocol === "http"
       ? toHttp(made as Partial<OwnHttpRequest>, index)
-      : toGrpc(made as Partial<OwnGrpcRequest>, index);
+      : toGrpc(made as Partial<OwnGrpcRequest>, index, protocol === "grpc-call");
   return { input, request };
 }
 
@@ -54,12 +54,23 @@ function toHttp({ path, method, headers = {}, body }: Partial<OwnHttpRequest>, i
   };
 }
 
-function toGrpc({ method, message, metadata = {} }: Partial<OwnGrpcRequest>, index: number): WireRequest {
+function toGrpc(
+  { method, message, messages, metadata = {} }: Partial<OwnGrpcRequest>,
+  index: number,
+  isStreaming: boolean,
+): WireRequest {
   if (typeof method !== "string" || !METHOD.test(method))
     throw wrong(index, "returns no method such as package.Service/Method", method);
-  if (!(message instanceof Uint8Array)) throw wrong(index, "returns a message that is no Uint8Array", message);
+  if (messages !== undefined && !isStreaming)
+    throw wrong(index, "returns messages, which need streaming: true in the target", messages);
+  const all: unknown = messages ?? [message];
+  if (!Array.isArray(all) || !all.every((one) => one instanceof Uint8Array))
+    throw wrong(index, "returns a message that is no Uint8Array", messages ?? message);
   const headers = toHeaders(metadata, index).map(([name, value]): Header => [name.toLowerCase(), value]);
-  return { path: `/${method.replace(/^\//, "")}`, method: "POST", headers, payload: message.slice() };
+  const request = { path: `/${method.replace(/^\//, "")}`, method: "POST", headers } as const;
+  const copies = (all as readonly Uint8Array[]).map((one) => one.slice());
+  if (!isStreaming) return { ...request, payload: copies[0] as Uint8Array };
+  return { ...request, payload: new Uint8Array(0), messages: copies, callType: "bidi-stream" };
 }
 
 function toHeaders(given: Readonly<Record<string, unknown>>, index: number): Header[] {

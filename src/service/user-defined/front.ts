@@ -3,7 +3,7 @@ import type { AnswerCheck } from "../../transport/answer-check.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createOwnReader, originOf } from "./reader.ts";
-import type { OwnTargetPlan } from "./target.ts";
+import { type OwnTargetPlan, wireOf } from "./target.ts";
 
 const MAX_EXPLANATION_CHARACTERS = 300;
 const decoder = new TextDecoder();
@@ -14,12 +14,12 @@ export function createOwnFront(target: OwnTargetPlan): ServiceFront {
 }
 
 function describeService(target: OwnTargetPlan): Service {
-  const { model, protocol } = target;
+  const { model } = target;
   const answerReader = createOwnReader(target);
   return {
     model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
     codec,
-    wire: protocol,
+    wire: wireOf(target),
     batchSize: 1,
     isSequence: false,
     isDecoupled: false,

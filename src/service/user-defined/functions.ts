@@ -12,12 +12,14 @@ export interface OwnHttpRequest {
   readonly body?: Uint8Array | string | object;
 }
 
-/** A unary gRPC call. */
+/** A gRPC call: one message, or with `streaming` any number. */
 export interface OwnGrpcRequest {
   /** `package.Service/Method`. */
   readonly method: string;
   /** The encoded message. */
-  readonly message: Uint8Array;
+  readonly message?: Uint8Array;
+  /** With `streaming`: the encoded messages in order, instead of `message`. They are sent at once, which ends the sending side. */
+  readonly messages?: readonly Uint8Array[];
   /** Metadata of this call, besides that of the target. Default: none. */
   readonly metadata?: Readonly<Record<string, string>>;
 }

@@ -1,14 +1,17 @@
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
-import { type OwnTargetPlan, ownTargetSchema } from "./target.ts";
+import { type OwnTargetPlan, ownTargetSchema, wireOf } from "./target.ts";
 
-/** Servers of any protocol over HTTP or unary gRPC calls that a scenario encodes and decodes itself. */
+/** Servers of any protocol over HTTP or gRPC calls that a scenario encodes and decodes itself. */
 
 const DEFAULT_PORTS = { http: 8000, grpc: 8001 } as const;
 
 export const ownKind: ServiceKind<OwnTargetPlan> = {
   schema: ownTargetSchema,
-  address: ({ url, headers, protocol }) => ({ url, wire: protocol, defaultPort: DEFAULT_PORTS[protocol], headers }),
+  address: (target) => {
+    const { url, headers, protocol } = target;
+    return { url, wire: wireOf(target), defaultPort: DEFAULT_PORTS[protocol], headers };
+  },
   urls: serverUrls,
   describe: describeServer,
   subject: (target) => `${target.model} on ${describeServer(target)}`,
