@@ -58,7 +58,14 @@ export {
   steps,
 } from "./scenario/loads.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
-export { type Length, type PromptOptions, payloads, prompts } from "./scenario/prompts.ts";
+export {
+  type AudioOptions,
+  type ImageOptions,
+  type Length,
+  type PromptOptions,
+  payloads,
+  prompts,
+} from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";

@@ -66,6 +66,8 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`metrics`", "MetricsOptions"],
   ["`cancel`", "CancelOptions"],
   ["`tls` of a target", "TlsOptions"],
+  ["`images` of `prompts`", "ImageOptions"],
+  ["`audio` of `prompts`", "AudioOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 
