@@ -19,6 +19,7 @@ const BUILDERS: readonly (readonly [
     [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
       ["openai", "OpenAiOptions"],
+      ["tfserving", "TfServingOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],

@@ -19,14 +19,15 @@ interface Settings {
   "outputs.files": "csv" | "json" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
-  sequences: "concurrent" | "idCount";
-  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "shapes" | "url";
+  sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
+  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "modelVersion" | "shapes" | "signatureName" | "url";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }
 
 type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
-type TargetValue = "kind=openai" | "kind=triton" | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
+type TargetKindValue = "kind=openai" | "kind=tfserving" | "kind=triton";
+type TargetValue = TargetKindValue | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
 
 /** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */
 export type SettingPath =

@@ -3,6 +3,7 @@ import { registerUrl } from "../plan/secrets.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
+import { tfServingKind } from "../service/tfserving/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
 import { ownKind } from "../service/user-defined/kind.ts";
 
@@ -15,6 +16,7 @@ export const SERVICE_KINDS: {
 } = {
   triton: tritonKind,
   openai: openAiKind,
+  tfserving: tfServingKind,
   "user-defined": ownKind,
 };
 

@@ -4,12 +4,14 @@ import { embeddedBuilder } from "./embedded.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
+import { tfServingBuilder } from "./tfserving.ts";
 import { tritonBuilder } from "./triton.ts";
 
 /** The builders of targets by the `kind` of what they return. To add one, add a file and a line here. */
 const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
+  tfserving: tfServingBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
   "user-defined": ownBuilder,
