@@ -18,6 +18,7 @@ const BUILDERS: readonly (readonly [
     "Targets",
     [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
+      ["tritonInProcess", "TritonInProcessOptions"],
       ["openai", "OpenAiOptions"],
       ["tfserving", "TfServingOptions"],
       ["embedded", "EmbeddedOptions"],

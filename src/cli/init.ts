@@ -75,8 +75,9 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const file = answers.out as string;
   const text = formatScenario(answers);
   const target = wizardTargetOf(answers);
+  const isOwn = target?.probe === undefined && target?.listModels === undefined;
   const isProfile = target?.commandLine === "genai-perf";
-  const flags = isProfile ? describeProfile(answers) : describeFlags(toScenario(answers), target?.probe === undefined);
+  const flags = isProfile ? describeProfile(answers) : describeFlags(toScenario(answers), isOwn);
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Do not overwrite a file that was created in the meantime.

@@ -4,6 +4,8 @@ export type QuestionId =
   | "target"
   | "protocol"
   | "url"
+  | "directory"
+  | "model-repository"
   | "model"
   | "tokenizer"
   | "shapes"

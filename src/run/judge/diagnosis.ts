@@ -1,6 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
-import { type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
+import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import { parseUrl } from "../target/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../target/identify-server.ts";
 
@@ -103,7 +103,7 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
   const kind = serviceKindOf(target);
   const { url, wire, defaultPort, headers } = kind.address(target);
   const { host, port, pathPrefix, isSecure, authority } = parseUrl(url, defaultPort);
-  const usesTls = isSecure || target.tls.isEnabled;
+  const usesTls = isSecure || networkOf(target).tls.isEnabled;
   const asked: AskedOf = {
     wire: wire === "http" ? "http" : "grpc",
     api: kind.api.name,
