@@ -122,8 +122,10 @@ export function assembleContent(
   steps: readonly DataStep[],
   firstStep: number,
 ): RequestContent {
-  const bytes = steps[firstStep]?.payload;
-  return bytes === undefined ? assembleBatch(model, steps, firstStep, batchSize) : { bytes };
+  const step = steps[firstStep];
+  const bytes = step?.payload;
+  if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
+  return step?.request === undefined ? { bytes } : { bytes, request: step.request };
 }
 
 /**

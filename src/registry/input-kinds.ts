@@ -6,6 +6,7 @@ import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
+import { requestsInputs } from "../inputs/kinds/requests.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -19,6 +20,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   directory: directoryInputs,
   payloads: payloadsInputs,
   prompts: promptsInputs,
+  "http-requests": requestsInputs,
 };
 
 /** Returns the source of inputs. */

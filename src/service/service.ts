@@ -3,7 +3,7 @@ import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
+import type { Header, HttpMethod, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { AnswerReader } from "./answer-reader.ts";
@@ -29,9 +29,22 @@ export interface ListedModel extends ModelInfo {
   readonly refusal: string;
 }
 
+/** A request of its own: what it has instead of the target's method, path and headers. */
+export interface PayloadRequest {
+  readonly method?: HttpMethod;
+  /** Path and query, with the leading slash. */
+  readonly path?: string;
+  /** Replace headers of the same name. */
+  readonly headers?: readonly Header[];
+  /** The type of the body, unless a header gives another. */
+  readonly contentType?: string;
+}
+
 /** A request's body, complete as in the data. */
 export interface Payload {
   readonly bytes: Uint8Array;
+  /** What else differs between requests, for targets whose requests differ in more than the body. */
+  readonly request?: PayloadRequest;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
@@ -187,6 +200,8 @@ export interface ServiceAddress {
   readonly headers: readonly Header[];
   /** HTTP only: the statuses of the load's successful responses. Default: 200 to 299. */
   readonly successStatuses?: readonly number[] | undefined;
+  /** HTTP only: the load's responses may be encoded, such as by gzip, because nothing reads them. Default: false. */
+  readonly acceptsEncodings?: boolean | undefined;
   /** Compression of the load's gRPC requests. Queries are never compressed. */
   readonly compression?: MessageCompression | undefined;
 }
@@ -203,8 +218,11 @@ export interface TargetKind<T extends TargetPlan> {
   subject?(target: T): string;
   /** The unit of throughput in reports. Default: `infer/s`. */
   readonly throughputUnit?: string;
-  /** Requests are many and short, so none are sent to an in-process sink before the load begins. Default: false. */
-  readonly hasShortRequests?: true;
+  /**
+   * Its payloads are no prompts: none are sent to an in-process sink before the load begins, and sending one again says nothing of caches
+   * of prompts. Default: false.
+   */
+  readonly takesNoPrompts?: true;
   /** Returns the form of its requests. */
   takes(target: T): RequestForm;
   /** Returns its names in profile exports. */
