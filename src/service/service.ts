@@ -216,6 +216,8 @@ export interface TargetKind<T extends TargetPlan> {
   describe(target: T): string;
   /** Describes what is measured there, for the head of a report. Absent: the model by its name and version. */
   subject?(target: T): string;
+  /** No server of this kind reports its own counts and times. Default: false. */
+  readonly hasNoStatistics?: true;
   /** The unit of throughput in reports. Default: `infer/s`. */
   readonly throughputUnit?: string;
   /**

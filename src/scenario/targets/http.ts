@@ -12,6 +12,7 @@ import { type HeldFunction, holdFunction } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
+import { explainExpression } from "../../service/answer-reader.ts";
 import { REQUEST_PATH, REQUEST_PATH_RULE } from "../../service/http/target.ts";
 import { HTTP_METHODS, type HttpMethod } from "../../transport/request.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
@@ -111,7 +112,7 @@ const BODY_RULE =
 
 function httpSchema(): Schema<CheckedTarget> {
   const isFunction = (input: unknown): boolean => typeof input === "function";
-  const expression = nameSchema("a JMESPath expression");
+  const expression = expressionSchema();
   const status = v.pipe(
     v.number("must be a status such as 200"),
     v.integer("must be a whole number"),
@@ -121,7 +122,7 @@ function httpSchema(): Schema<CheckedTarget> {
   const options = strictOptions({
     method: v.optional(v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`)),
     path: v.optional(v.pipe(v.string("must be text"), v.regex(REQUEST_PATH, REQUEST_PATH_RULE))),
-    headers: headersSchema(),
+    headers: requestHeadersSchema(),
     body: v.optional(v.custom((input) => isFunction(input) || toBodyPlan(input, "/") !== undefined, BODY_RULE)),
     request: v.optional(v.custom(isFunction, "must be a function that returns a request")),
     distinct: v.optional(countSchema()),
@@ -234,7 +235,7 @@ function checkHttp(target: CheckedTarget, inputs: Inputs | undefined): Problem[]
     url,
   );
   refuse(
-    path === undefined && new Set(paths).size > 1,
+    path === undefined && paths.slice(1).some((other) => other !== "" && other !== inUrl),
     "target.url",
     "all servers must have the same path",
     "Give it with path.",
@@ -267,9 +268,32 @@ function checkHttp(target: CheckedTarget, inputs: Inputs | undefined): Problem[]
     "Use GET.",
     method,
   );
-  for (const name of Object.keys(options.headers ?? {}))
-    refuse(FRAMING.has(name.toLowerCase()), `target.headers.${name}`, "is set by the client", "Leave it out.");
   return problems;
+}
+
+/** Returns the schema of a JMESPath expression. */
+export function expressionSchema(): Schema<string> {
+  return v.pipe(
+    nameSchema("a JMESPath expression"),
+    v.check(
+      (text) => explainExpression(text) === undefined,
+      ({ input }) => explainExpression(input) ?? "",
+    ),
+  );
+}
+
+function requestHeadersSchema() {
+  return v.pipe(
+    headersSchema(),
+    v.check(
+      (headers) => findFraming(headers) === undefined,
+      ({ input }) => `the client itself sets ${findFraming(input)}: leave it out`,
+    ),
+  );
+}
+
+function findFraming(headers: Readonly<Record<string, unknown>> = {}): string | undefined {
+  return Object.keys(headers).find((name) => FRAMING.has(name.toLowerCase()));
 }
 
 /** Headers that frame a message. */

@@ -25,6 +25,7 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
     const others = moreUrls.length === 0 ? "" : ` and ${moreUrls.length} more`;
     return `${method} ${path} on ${url}${others}`;
   },
+  hasNoStatistics: true,
   throughputUnit: "req/s",
   takesNoPrompts: true,
   takes: () => "payloads",
