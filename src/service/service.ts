@@ -152,8 +152,14 @@ export interface Conversation {
   addAnswer(reads: readonly Uint8Array[]): string | undefined;
 }
 
-/** The protocol of a service's requests. */
-export type Wire = "http" | "grpc" | "grpc-stream";
+/**
+ * The protocol of a service's requests.
+ *
+ * - `grpc`: each request is a unary call
+ * - `grpc-stream`: each request is a message on a long-lived stream, which carries many requests
+ * - `grpc-call`: each request is a call of its own, with any number of messages each way
+ */
+export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
 /** The form of requests: a model's tensors, or payloads, which are sent unchanged. */
 export type RequestForm = "tensors" | "payloads";

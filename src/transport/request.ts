@@ -17,6 +17,17 @@ export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 export type MessageCompression = "gzip" | "deflate";
 
+/** How many messages a gRPC call has: one or any number, from the client and from the server. */
+export type GrpcCallType = "unary" | "client-stream" | "server-stream" | "bidi-stream";
+
+/**
+ * When the messages of a call are sent. The last one also ends the sending side.
+ *
+ * - `at-once`: all of them at the start, within the server's flow control
+ * - `after-response`: each message, except the first, as soon as one response per message sent so far has arrived
+ */
+export type MessagePacing = "at-once" | "after-response";
+
 /** A request, encoded once per distinct input and sent many times: an HTTP body or a gRPC message with its destination. */
 export interface WireRequest {
   /** HTTP: the path and query. gRPC: `/package.Service/Method`. */
@@ -30,6 +41,15 @@ export interface WireRequest {
   readonly payload: Uint8Array;
   /** Absent when every send has the same bytes. */
   readonly stampPlace?: StampPlace | undefined;
+  /**
+   * Only for `grpc-call`: the messages of the call in order, possibly none; `payload` is then empty and there is no stamp. Default: `payload`
+   * is the only message.
+   */
+  readonly messages?: readonly Uint8Array[] | undefined;
+  /** Only for `grpc-call`. Decides how many responses are valid. Default: `unary`; with `messages`, `bidi-stream`. */
+  readonly callType?: GrpcCallType | undefined;
+  /** Only for `grpc-call` with `messages`. Default: `at-once`. */
+  readonly pacing?: MessagePacing | undefined;
   /** The request is sent once, so its encoding need not be cached. */
   readonly isOnce?: true;
 }

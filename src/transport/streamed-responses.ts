@@ -43,6 +43,17 @@ export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: numb
   return responseBytes > maxBytes || (messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes);
 }
 
+/** Counts a response of a call, and keeps it. @param kept the response's own bytes, when responses are kept */
+export function addMessage(call: Call, byteCount: number, readNs: number, kept: Uint8Array | undefined): void {
+  call.messageCount++;
+  call.responseCount++;
+  call.responseBytes += byteCount;
+  call.lastMessageNs = readNs;
+  if (kept === undefined) return;
+  call.body = kept;
+  call.responses.push({ readNs, body: kept, isEmpty: false });
+}
+
 /**
  * Adds a response to its call, which ends with the last response.
  * @param kept the response's own message, when responses are kept

@@ -35,6 +35,16 @@ export type StubCounter = {
 /** How late requests came to a constant schedule, µs; NaN where none came. How it is taken stands in stub/lateness.go. */
 export type Lateness = { requests: number; p50Us: number; p99Us: number; maxUs: number };
 
+/** Calls of the service `stub.Calls` since the last reset, the messages it received and sent, and the calls that the client ended. */
+export type CallCounter = {
+  calls: number;
+  received: number;
+  receivedBytes: number;
+  sent: number;
+  halfCloses: number;
+  cancelled: number;
+};
+
 export type Stub = {
   httpPort: number;
   grpcPort: number;
@@ -42,6 +52,7 @@ export type Stub = {
   controlUrl: string;
   pid: number;
   counter(): Promise<StubCounter>;
+  calls(): Promise<CallCounter>;
   /** Of the requests since the last reset, without those of the first half second. */
   lateness(ratePerSec: number): Promise<Lateness>;
   /** Zeroes the counter and the CPU time; the model's statistics go on. */
@@ -66,6 +77,7 @@ export async function startStub(options: StubOptions = {}): Promise<Stub> {
     controlUrl: control,
     pid: child.pid ?? 0,
     counter: async () => parseCounter(await readCounter()),
+    calls: async () => (await (await request(`${control}/calls`)).json()) as CallCounter,
     lateness: async (rate) => parseLateness(await (await request(`${control}/lateness?rate=${rate}`)).text()),
     reset: async () => void (await (await request(`${control}/reset`, "POST")).arrayBuffer()),
     cpuUs: async () => Number(field(await readCounter(), "cpu_us")),

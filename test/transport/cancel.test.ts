@@ -3,8 +3,10 @@ import { describe, test } from "node:test";
 import { readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import type { Failure } from "../../src/transport/failure.ts";
+import { GrpcJsCallClient } from "../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../src/transport/general/grpc-js-client.ts";
 import { UndiciClient } from "../../src/transport/general/undici-client.ts";
+import { GrpcCallClient } from "../../src/transport/grpc/call-client.ts";
 import { GrpcStreamClient } from "../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
@@ -126,7 +128,9 @@ const GRPC_CLIENTS: readonly (readonly [
 ])[] = [
   ["own unary", (endpoint, options) => new GrpcUnaryClient(endpoint, options), unaryAnswer],
   ["own stream", (endpoint, options) => new GrpcStreamClient(endpoint, options, readStreamed), streamAnswer],
+  ["own calls", (endpoint, options) => new GrpcCallClient(endpoint, options), unaryAnswer],
   ["grpc-js", (endpoint, options) => new GrpcJsClient(endpoint, options, undefined), unaryAnswer],
+  ["grpc-js calls", (endpoint, options) => new GrpcJsCallClient(endpoint, options), unaryAnswer],
   ["grpc-js stream", (endpoint, options) => new GrpcJsClient(endpoint, options, readStreamed), streamAnswer],
 ];
 

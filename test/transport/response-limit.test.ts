@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
+import { GrpcJsCallClient } from "../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../src/transport/general/grpc-js-client.ts";
 import { UndiciClient } from "../../src/transport/general/undici-client.ts";
+import { GrpcCallClient } from "../../src/transport/grpc/call-client.ts";
 import { GrpcStreamClient } from "../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
@@ -83,6 +85,8 @@ const UNARY: readonly (readonly [name: string, create: Create])[] = [
 const BIDI: readonly (readonly [name: string, create: Create])[] = [
   ["own gRPC stream", (endpoint) => (options) => new GrpcStreamClient(endpoint, options, readStreamed)],
   ["grpc-js stream", (endpoint) => (options) => new GrpcJsClient(endpoint, options, readStreamed)],
+  ["own gRPC calls", (endpoint) => (options) => new GrpcCallClient(endpoint, options)],
+  ["grpc-js calls", (endpoint) => (options) => new GrpcJsCallClient(endpoint, options)],
 ];
 const MESSAGES: readonly (readonly [name: string, answer: Answer])[] = [
   [

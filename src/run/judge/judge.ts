@@ -162,7 +162,7 @@ export class RequestJudge {
     const records: ResponseRecord[] = [];
     if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
-    const received = responsesOf(call);
+    const received = this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
     const sendEpochNs = toEpochNs(call.sendStartNs);
     const offsetsNs = separateReads(call.sendStartNs, received);
     for (let read = 0; read < received.length; read++) {
@@ -203,7 +203,7 @@ export class RequestJudge {
   private findFault(call: Call): AnswerFault | undefined {
     const { check } = this;
     const { responses, body = NO_BYTES } = call;
-    if (this.service.wire === "grpc-stream") {
+    if (this.service.wire === "grpc-stream" || this.service.wire === "grpc-call") {
       for (const { isEmpty, body: response } of responses) {
         const fault = isEmpty ? undefined : check.whole(response, 0, response.length, call);
         if (fault !== undefined) return fault;

@@ -22,11 +22,19 @@ export async function loadClient(
     const { UndiciClient } = await import("../../transport/general/undici-client.ts");
     return (options) => new UndiciClient(endpoint, options);
   }
+  if (kind === "grpc-js" && wire === "grpc-call") {
+    const { GrpcJsCallClient } = await import("../../transport/general/grpc-js-call-client.ts");
+    return (options) => new GrpcJsCallClient(endpoint, options);
+  }
   if (kind === "grpc-js") {
     const { GrpcJsClient } = await import("../../transport/general/grpc-js-client.ts");
     return (options) => new GrpcJsClient(endpoint, options, readStreamed);
   }
   if (wire === "http") return (options) => new Http1Client(endpoint, options);
+  if (wire === "grpc-call") {
+    const { GrpcCallClient } = await import("../../transport/grpc/call-client.ts");
+    return (options) => new GrpcCallClient(endpoint, options);
+  }
   if (readStreamed !== undefined) {
     const { GrpcStreamClient } = await import("../../transport/grpc/stream-client.ts");
     return (options) => new GrpcStreamClient(endpoint, options, readStreamed);

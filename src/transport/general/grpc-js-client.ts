@@ -6,10 +6,11 @@ import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import { channelIndexOf } from "../grpc/lanes.ts";
-import type { Endpoint, WireRequest } from "../request.ts";
+import type { Endpoint, Header, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import type { ReadStreamed } from "../streamed-responses.ts";
 import { USER_AGENT } from "../user-agent.ts";
+import { addHeaders } from "./grpc-js-calls.ts";
 import { JsLane } from "./grpc-js-lane.ts";
 import { JsSlot } from "./grpc-js-slot.ts";
 
@@ -21,16 +22,30 @@ const ADDRESS_NAME = "address.invalid";
 /** `grpc_compression_algorithm` values. */
 const ALGORITHMS = { identity: 0, deflate: 1, gzip: 2 } as const;
 
+/** One slot of the client. */
+export interface GrpcJsSlot {
+  send(path: string, request: WireRequest, stamp: Uint8Array | undefined): void;
+  /** Cancels the slot's request, if it has one, which fails with `failure`. */
+  cancel(failure: Failure): void;
+  /** Ends the slot's request, if it has one, with a failure. */
+  fail(failure: Failure): void;
+  /** Fails the slot's request if it has received no byte since the deadline. */
+  failIfSilentSince(deadlineNs: number): void;
+}
+
 /** The gRPC client based on @grpc/grpc-js: for comparison with Rampart's own client, and for features that one lacks. */
 export class GrpcJsClient implements LoadClient {
   readonly calls: Call[] = [];
+  protected readonly options: ClientOptions;
   private readonly endpoint: Endpoint;
-  private readonly options: ClientOptions;
   private readonly readStreamed: ReadStreamed | undefined;
   private readonly channels: Client[] = [];
   private readonly lanes: JsLane[] = [];
-  private readonly slots: JsSlot[] = [];
+  private readonly slots: GrpcJsSlot[] = [];
+  /** Headers of every request. */
   private readonly metadata = new Metadata();
+  /** By a request's own headers: those of its call. */
+  private readonly merged = new WeakMap<readonly Header[], Metadata>();
   private readonly stallWatch: StallWatch;
   private isClosed = false;
   /** grpc-js does not report its retries. */
@@ -41,8 +56,7 @@ export class GrpcJsClient implements LoadClient {
     this.endpoint = endpoint;
     this.options = options;
     this.readStreamed = readStreamed;
-    for (const [name, value] of endpoint.headers)
-      this.metadata.add(name, name.toLowerCase().endsWith("-bin") ? Buffer.from(value, "base64") : value);
+    addHeaders(this.metadata, endpoint.headers);
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
     });
@@ -67,13 +81,13 @@ export class GrpcJsClient implements LoadClient {
       }
       const call = new Call(index);
       this.calls.push(call);
-      this.slots.push(new JsSlot(call, channel, this.laneOf(index, channel), this.metadata, this.options));
+      this.slots.push(this.createSlot(call, channel));
     }
     await Promise.all(opening);
   }
 
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
-    (this.slots[slot] as JsSlot).send(`${this.endpoint.pathPrefix}${request.path}`, request, stamp);
+    (this.slots[slot] as GrpcJsSlot).send(`${this.endpoint.pathPrefix}${request.path}`, request, stamp);
   }
 
   flush(): void {}
@@ -90,6 +104,24 @@ export class GrpcJsClient implements LoadClient {
     for (const lane of this.lanes) lane.end();
     for (const slot of this.slots) slot.fail(failure);
     for (const channel of this.channels) channel.close();
+  }
+
+  /** Creates the slot of a call that uses this channel. */
+  protected createSlot(call: Call, channel: Client): GrpcJsSlot {
+    const metadataWith = (headers: readonly Header[]): Metadata => this.metadataWith(headers);
+    return new JsSlot(call, channel, this.laneOf(call.slot, channel), metadataWith, this.options);
+  }
+
+  /** Returns the metadata of a call whose request has these headers. */
+  protected metadataWith(headers: readonly Header[]): Metadata {
+    if (headers.length === 0) return this.metadata;
+    let merged = this.merged.get(headers);
+    if (merged === undefined) {
+      merged = this.metadata.clone();
+      addHeaders(merged, headers);
+      this.merged.set(headers, merged);
+    }
+    return merged;
   }
 
   private laneOf(slot: number, channel: Client): JsLane | undefined {

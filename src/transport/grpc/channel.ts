@@ -1,7 +1,7 @@
 import type { Failure } from "../failure.ts";
 import { Http2Connection } from "../http2/connection.ts";
-import { RepeatedHeaders } from "../http2/hpack.ts";
-import type { Endpoint } from "../request.ts";
+import { encodeLiterally, RepeatedHeaders } from "../http2/hpack.ts";
+import type { Endpoint, Header } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 import { grpcHeaders } from "./encode.ts";
 
@@ -9,9 +9,14 @@ import { grpcHeaders } from "./encode.ts";
 export interface ChannelUser {
   /** The path of the gRPC method. */
   readonly path: string;
+  /** Headers of this call, in addition to the client's. The same list is encoded once. */
+  readonly headers: readonly Header[];
   /** Opens the stream on this connection with this header block. */
   open(connection: Http2Connection, block: Uint8Array): void;
 }
+
+/** Blocks of headers that do not depend on a connection. */
+const literalBlocks = new WeakMap<readonly Header[], Uint8Array>();
 
 /** A connection that is replaced when it becomes unusable. */
 export class Channel {
@@ -106,7 +111,8 @@ export class Channel {
       this.headers = new RepeatedHeaders(list, this.headers?.signalledBytes);
       this.headersPath = user.path;
     }
-    user.open(connection, this.headers.nextBlock(connection.frames.peerTableBytes));
+    const block = this.headers.nextBlock(connection.frames.peerTableBytes);
+    user.open(connection, user.headers.length === 0 ? block : withHeaders(block, user.headers));
     if (!connection.isReading) this.flushSoon();
   }
 
@@ -119,4 +125,17 @@ export class Channel {
       this.flush();
     });
   }
+}
+
+/** Returns the block with more headers, which do not use the dynamic table. */
+function withHeaders(block: Uint8Array, headers: readonly Header[]): Uint8Array {
+  let more = literalBlocks.get(headers);
+  if (more === undefined) {
+    more = encodeLiterally(headers.map(([name, value]) => [name.toLowerCase(), value]));
+    literalBlocks.set(headers, more);
+  }
+  const joined = new Uint8Array(block.length + more.length);
+  joined.set(block);
+  joined.set(more, block.length);
+  return joined;
 }

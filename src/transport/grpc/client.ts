@@ -70,7 +70,7 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     let message = this.encoded.get(request);
     if (message === undefined) {
       message = encodeGrpcMessage(request, this.endpoint.compression);
-      this.encoded.set(request, message);
+      if (request.isOnce !== true) this.encoded.set(request, message);
     }
     (this.slots[slot] as Slot).send(request.path, message, stamp);
   }

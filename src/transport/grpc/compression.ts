@@ -47,13 +47,19 @@ export function compressMessage(
 /**
  * Decompresses a message. `encoding` is `gzip` or `deflate`.
  * @throws ProtocolError when the data is not valid
- * @throws ResponseTooLargeError when the message has more than `maxBytes`
+ * @param usedBytes bytes of earlier messages that count against `maxBytes`
+ * @throws ResponseTooLargeError when the message makes it more than `maxBytes`
  */
-export function decompressMessage(bytes: Uint8Array, encoding: string, maxBytes = MOST_RESPONSE_BYTES): Uint8Array {
+export function decompressMessage(
+  bytes: Uint8Array,
+  encoding: string,
+  maxBytes = MOST_RESPONSE_BYTES,
+  usedBytes = 0,
+): Uint8Array {
   const { gunzipSync, inflateSync } = zlib();
   const decompress = encoding === "gzip" ? gunzipSync : inflateSync;
   try {
-    const { buffer, byteOffset, length } = decompress(bytes, { maxOutputLength: maxBytes });
+    const { buffer, byteOffset, length } = decompress(bytes, { maxOutputLength: Math.max(1, maxBytes - usedBytes) });
     // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
     return new Uint8Array(buffer, byteOffset, length);
   } catch (error) {

@@ -1,19 +1,38 @@
 import type { Endpoint, Header, MessageCompression, WireRequest } from "../request.ts";
 import type { StampedBytes } from "../stamp-scratch.ts";
+import { expectsOneResponse } from "./call-type.ts";
 import { ACCEPTED_ENCODINGS, compressMessage } from "./compression.ts";
 import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
 
-/** A gRPC message with its prefix, and the place of its stamp. */
+/** The messages of a request with their prefixes, and the place of the stamp. */
 export interface GrpcMessage extends StampedBytes {
   /** Number of digits of the id at the start of the stamp. */
   readonly idDigits: number;
+  /** Messages that wait for responses to those before them. */
+  readonly later: readonly Uint8Array[];
+  /** Whether only exactly one response is valid. */
+  readonly expectsOne: boolean;
+  /** Headers of this request, in addition to the client's. */
+  readonly headers: readonly Header[];
 }
 
-/** Frames a request, compressed if that makes it shorter. */
-export function encodeGrpcMessage(
-  { payload, stampPlace }: WireRequest,
+/** Frames the messages of a request, each compressed if that makes it shorter. Messages that leave together are one block of bytes. */
+export function encodeGrpcMessage(request: WireRequest, compression: MessageCompression | undefined): GrpcMessage {
+  const { messages, pacing, headers } = request;
+  const expectsOne = expectsOneResponse(request);
+  if (messages === undefined) return { ...encodePayload(request, compression), later: NONE, expectsOne, headers };
+  const framed = messages.map((message) => encodePayload({ payload: message }, compression).bytes);
+  const isPaced = pacing === "after-response" && framed.length > 1;
+  const bytes = isPaced ? (framed[0] as Uint8Array) : joinBytes(framed);
+  return { bytes, stampOffset: -1, idDigits: 0, later: isPaced ? framed.slice(1) : NONE, expectsOne, headers };
+}
+
+const NONE: readonly Uint8Array[] = [];
+
+function encodePayload(
+  { payload, stampPlace }: Pick<WireRequest, "payload" | "stampPlace">,
   compression: MessageCompression | undefined,
-): GrpcMessage {
+): StampedBytes & { readonly idDigits: number } {
   const idDigits = stampPlace?.idDigits ?? 0;
   const place = stampPlace === undefined ? undefined : { offset: stampPlace.offset, length: stampPlace.length };
   const compressed = compression === undefined ? undefined : compressMessage(payload, compression, place);
@@ -27,6 +46,16 @@ export function encodeGrpcMessage(
     idDigits,
     seal: compressed.seal,
   };
+}
+
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
 }
 
 /** Returns the header list of a gRPC call. */

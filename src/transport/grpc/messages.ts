@@ -43,6 +43,8 @@ const NO_ENCODING = "identity";
 export class MessageReader {
   /** The stream's `grpc-encoding`: the compression of its compressed messages. */
   encoding = NO_ENCODING;
+  /** Bytes of earlier messages that count against the same limit. */
+  usedBytes = 0;
   private readonly sink: MessageSink;
   private readonly maxBytes: number;
   private keep: Keep;
@@ -51,8 +53,9 @@ export class MessageReader {
   private size = 0;
   private received = 0;
   private body: Uint8Array | undefined;
+  private resetCount = 0;
 
-  /** @param maxBytes maximum size of a message, compressed or not; default: the maximum of a 32-bit length */
+  /** @param maxBytes maximum size of a message, compressed or not, with the used bytes; default: the maximum of a 32-bit length */
   constructor(sink: MessageSink, keep: Keep, maxBytes = MOST_RESPONSE_BYTES) {
     this.sink = sink;
     this.maxBytes = maxBytes;
@@ -64,18 +67,26 @@ export class MessageReader {
     return this.prefixBytes === 0;
   }
 
-  /** Prepares the reader for another stream. */
+  /** Size of the current message as it arrives: compressed, if it is. */
+  get messageBytes(): number {
+    return this.size;
+  }
+
+  /** Prepares the reader for another stream. The sink may call it; then the rest of the current bytes is ignored. */
   reset(keep: Keep): void {
     this.keep = keep;
     this.encoding = NO_ENCODING;
+    this.usedBytes = 0;
+    this.resetCount++;
     this.prefixBytes = 0;
     this.received = 0;
     this.body = undefined;
   }
 
   feed(bytes: Uint8Array, start: number, end: number): void {
+    const { resetCount } = this;
     let position = start;
-    while (position < end) {
+    while (position < end && resetCount === this.resetCount) {
       if (this.prefixBytes < MESSAGE_PREFIX_BYTES) {
         position = this.readPrefix(bytes, position, end);
         if (this.prefixBytes < MESSAGE_PREFIX_BYTES) return;
@@ -99,7 +110,7 @@ export class MessageReader {
     this.size =
       (prefix[1] as number) * 2 ** 24 +
       (((prefix[2] as number) << 16) | ((prefix[3] as number) << 8) | (prefix[4] as number));
-    if (this.size > this.maxBytes) throw new ResponseTooLargeError(this.maxBytes);
+    if (this.size + this.usedBytes > this.maxBytes) throw new ResponseTooLargeError(this.maxBytes);
     this.received = 0;
     return position;
   }
@@ -140,7 +151,7 @@ export class MessageReader {
       this.sink.onMessage(bytes, start, end);
       return;
     }
-    const message = decompressMessage(bytes.subarray(start, end), this.encoding, this.maxBytes);
+    const message = decompressMessage(bytes.subarray(start, end), this.encoding, this.maxBytes, this.usedBytes);
     this.sink.onMessage(message, 0, message.length);
   }
 }

@@ -47,6 +47,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
 /** The stream of one lane. Opened with its first request, and again after the server ends it. */
 class LaneStream implements StreamSink, MessageSink, ChannelUser {
   path = "";
+  readonly headers: readonly Header[] = [];
   private readonly channel: Channel;
   private readonly readStreamed: ReadStreamed;
   private readonly reader: MessageReader;

@@ -106,6 +106,12 @@ export class Http2Connection {
     if (stream !== undefined) this.sender.sendData(stream, bytes, isLast, ticket);
   }
 
+  /** Returns the number of bytes of a stream that wait for flow control. */
+  unsentBytes(streamId: number): number {
+    const pending = this.frames.streams.get(streamId)?.pending ?? [];
+    return pending.reduce((sum, { bytes, offset }) => sum + bytes.length - offset, 0);
+  }
+
   /** Resets a stream with CANCEL. */
   cancelStream(streamId: number): void {
     if (!this.frames.streams.delete(streamId)) return;

@@ -79,6 +79,7 @@ func (c *counters) reset() {
 		counter.Store(0)
 	}
 	arrivals.reset()
+	callCount.reset()
 	c.connections.Store(0)
 	c.firstNs.Store(0)
 	c.lastNs.Store(0)

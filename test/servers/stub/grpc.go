@@ -244,7 +244,7 @@ func newGRPCServer(options ...grpc.ServerOption) *grpc.Server {
 	buildGRPCAnswers()
 	encoding.RegisterCodecV2(rawCodec{})
 	// Workers save a goroutine per call; a fixed window saves the pings that would estimate one.
-	options = append(options, grpc.NumStreamWorkers(4), grpc.StaticStreamWindowSize(1<<20), grpc.StaticConnWindowSize(4<<20))
+	options = append(options, grpc.NumStreamWorkers(4), grpc.StaticStreamWindowSize(1<<20), grpc.StaticConnWindowSize(4<<20), grpc.MaxRecvMsgSize(64<<20))
 	server := grpc.NewServer(options...)
 	yes := constant(appendInt(nil, 1, 1))
 	server.RegisterService(&grpc.ServiceDesc{
@@ -268,5 +268,6 @@ func newGRPCServer(options ...grpc.ServerOption) *grpc.Server {
 		},
 		Streams: []grpc.StreamDesc{{StreamName: "ModelStreamInfer", ServerStreams: true, ClientStreams: true, Handler: inferStream}},
 	}, struct{}{})
+	server.RegisterService(callService(), struct{}{})
 	return server
 }

@@ -324,6 +324,7 @@ func newHTTPHandler() http.Handler {
 	handleRegions(mux)
 	mux.HandleFunc("GET /lateness", answerLateness)
 	mux.HandleFunc("GET /counter", document(count.json))
+	mux.HandleFunc("GET /calls", document(callCount.json))
 	mux.HandleFunc("GET /first", func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-count.first():

@@ -5,6 +5,7 @@
 //	GET  /counter   {"http","grpc","stream": requests, "first_ns","last_ns": wall clock, "cpu_us": own CPU, "connections"}, since the last
 //	                reset; of the requests "shm" had all tensors in shared memory, "sequence_requests" belonged to sequences,
 //	                "sequence_starts" and "sequence_ends" of them began and ended one
+//	GET  /calls     {"calls","received","receivedBytes","sent","halfCloses","cancelled"} of the service stub.Calls since the last reset
 //	GET  /lateness?rate=N  {"requests","p50_us","p99_us","max_us"} of the requests since the last reset: see lateness.go
 //	GET  /first     answers once an inference request has come since the last reset, 408 after 30 s
 //	POST /reset     starts these counts again; the model's statistics keep growing

@@ -7,14 +7,16 @@ import {
 } from "../../../src/service/protobuf/message.ts";
 import type { Call, ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
+import { GrpcJsCallClient } from "../../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";
+import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
-import type { Endpoint, Header } from "../../../src/transport/request.ts";
-import { CLIENT_REQUEST, CLIENT_RESPONSE, RPC_STATUS, UNARY_RESPONSE } from "./messages.ts";
+import type { Endpoint, GrpcCallType, Header, WireRequest } from "../../../src/transport/request.ts";
+import { ANY_RESPONSE, CLIENT_REQUEST, CLIENT_RESPONSE, RPC_STATUS } from "./messages.ts";
 
 /**
  * The client under test for Connect's conformance suite: reads calls from stdin, makes each with one of Rampart's gRPC clients, and writes to
- * stdout what became of it. Usage: `client.ts own|grpc-js`.
+ * stdout what became of it. Usage: `client.ts own|own-calls|grpc-js`.
  */
 
 const CALLS_AT_ONCE = 4;
@@ -33,14 +35,28 @@ const HTTP_CODES: Readonly<Record<number, number>> = {
   504: 14,
 };
 
+const CANCELLED: Failure = { kind: "grpc", status: CODES.cancelled, message: "cancelled" };
+
 const RESET = /reset the stream|Call cancelled/;
 /** What the suite has codes for and Rampart has words for. */
 const PROTOCOL_CODES: readonly (readonly [words: RegExp, code: number])[] = [
-  [/messages in answer to a unary call|status OK without a message/, 12],
+  [/messages in answer to a |status OK without a message/, 12],
   [/content type is "(?!application\/grpc)/, CODES.unknown],
 ];
 
+/** `StreamType` by number. */
+const CALL_TYPES: readonly GrpcCallType[] = [
+  "unary",
+  "unary",
+  "client-stream",
+  "server-stream",
+  "bidi-stream",
+  "bidi-stream",
+];
+const FULL_DUPLEX = 5;
+
 const isOwn = process.argv[2] !== "grpc-js";
+const isForCalls = process.argv[2] === "own-calls";
 
 async function main(): Promise<void> {
   let rest: Uint8Array = new Uint8Array(0);
@@ -78,36 +94,46 @@ async function answer(request: ProtoObject): Promise<void> {
 async function makeCall(request: ProtoObject): Promise<ProtoObject> {
   const heads: { headers: readonly Header[]; isTrailers: boolean }[] = [];
   const done = Promise.withResolvers<Call>();
+  const cancel = request["cancel"] as ProtoObject | undefined;
+  const cancelAt = numberOf(cancel?.["after_num_responses"]);
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  // Messages of a full-duplex call, each of which waits for the response to the one before it.
+  const pacedCount = request["stream_type"] === FULL_DUPLEX ? (request["request_messages"] as unknown[]).length : 0;
   const client = openClient(request, {
     keepBodies: true,
     stallTimeoutNs: STALL_TIMEOUT_NS,
     maxResponseBytes: numberOf(request["message_receive_limit"]) || DEFAULT_MAX_RESPONSE_BYTES,
     laneCount: 1,
     onDone: done.resolve,
+    onResponse: ({ messageCount }) => {
+      if (messageCount === cancelAt) client.cancel(0, CANCELLED);
+      if (messageCount === pacedCount) cancelAround();
+    },
     onMetadata: (_call, headers, isTrailers) => heads.push({ headers, isTrailers }),
   });
-  const timers: ReturnType<typeof setTimeout>[] = [];
+  const endAfter = (ms: number, status: number, text: string): void => {
+    timers.push(setTimeout(() => client.cancel(0, { kind: "grpc", status, message: text }), ms));
+  };
+  /** Cancels before or after the end of the sending side, when all messages have been sent. */
+  const cancelAround = (): void => {
+    if (cancel?.["before_close_send"] !== undefined) client.cancel(0, CANCELLED);
+    else if (cancel !== undefined && cancelAt === 0)
+      endAfter(numberOf(cancel["after_close_send_ms"]), CODES.cancelled, "cancelled");
+  };
   try {
     await client.reserve(1);
     await new Promise((resolve) => setTimeout(resolve, numberOf(request["request_delay_ms"])));
-    const [message] = request["request_messages"] as ProtoObject[];
-    const path = `/${textOf(request["service"])}/${textOf(request["method"])}`;
-    const payload = (message?.["value"] as Uint8Array | undefined) ?? new Uint8Array(0);
     // Before the send: the server's deadline may start, and so pass, before the call returns here.
     const startMs = performance.now();
-    client.send(0, { path, method: "POST", headers: [], payload }, undefined);
+    client.send(0, toWireRequest(request), undefined);
     client.flush();
-    const endAfter = (ms: number, status: number, text: string): void => {
-      timers.push(setTimeout(() => client.cancel(0, { kind: "grpc", status, message: text }), ms));
-    };
     if (request["timeout_ms"] !== undefined)
       endAfter(numberOf(request["timeout_ms"]), CODES.deadline, "deadline exceeded");
-    const cancel = request["cancel"] as ProtoObject | undefined;
-    if (cancel !== undefined) endAfter(numberOf(cancel["after_close_send_ms"]), CODES.cancelled, "cancelled");
+    if (pacedCount === 0) cancelAround();
     const call = await done.promise;
     const isLate =
       request["timeout_ms"] !== undefined && performance.now() - startMs >= numberOf(request["timeout_ms"]);
-    return describe(call, heads, isLate);
+    return describe(call, heads, isLate, callTypeOf(request));
   } finally {
     for (const timer of timers) clearTimeout(timer);
     client.close();
@@ -131,7 +157,26 @@ function openClient(request: ProtoObject, options: ClientOptions): LoadClient {
     ...tlsOf(request),
     ...(request["compression"] === COMPRESSION_GZIP ? { compression: "gzip" } : {}),
   };
-  return isOwn ? new GrpcUnaryClient(endpoint, options) : new GrpcJsClient(endpoint, options, undefined);
+  // The measured path has a client for unary calls alone.
+  if (!isForCalls && callTypeOf(request) === "unary")
+    return isOwn ? new GrpcUnaryClient(endpoint, options) : new GrpcJsClient(endpoint, options, undefined);
+  return isOwn ? new GrpcCallClient(endpoint, options) : new GrpcJsCallClient(endpoint, options);
+}
+
+function callTypeOf(request: ProtoObject): GrpcCallType {
+  return CALL_TYPES[numberOf(request["stream_type"])] ?? "unary";
+}
+
+function toWireRequest(request: ProtoObject): WireRequest {
+  const messages = (request["request_messages"] as ProtoObject[]).map(({ value }) =>
+    value instanceof Uint8Array ? value : new Uint8Array(0),
+  );
+  const path = `/${textOf(request["service"])}/${textOf(request["method"])}`;
+  const callType = callTypeOf(request);
+  const base = { path, method: "POST", headers: [] } as const;
+  if (callType === "unary" && !isForCalls) return { ...base, payload: messages[0] ?? new Uint8Array(0) };
+  const pacing = request["stream_type"] === FULL_DUPLEX ? "after-response" : "at-once";
+  return { ...base, payload: new Uint8Array(0), callType, messages, pacing };
 }
 
 function tlsOf(request: ProtoObject): Pick<Endpoint, "tls"> {
@@ -147,9 +192,10 @@ function pemOf(value: ProtoObject[string]): string | undefined {
 }
 
 function describe(
-  { failure, body }: Call,
+  { failure, body, responses }: Call,
   heads: readonly { headers: readonly Header[]; isTrailers: boolean }[],
   isLate: boolean,
+  callType: GrpcCallType,
 ): ProtoObject {
   const headersOf = (isTrailers: boolean): ProtoObject[] =>
     heads
@@ -161,14 +207,21 @@ function describe(
         })),
       );
   const trailers = headersOf(true);
-  const payload = body === undefined ? undefined : decodeMessage(UNARY_RESPONSE, body)["payload"];
+  const bodies = responses.length > 0 ? responses.map((response) => response.body) : [body ?? new Uint8Array(0)];
+  // Failed calls of other types have none.
+  const hasPayloads =
+    callType === "server-stream" || callType === "bidi-stream" ? responses.length > 0 : failure === undefined;
   return {
     response_headers: headersOf(false),
     response_trailers: trailers,
-    ...(failure === undefined
-      ? { payloads: [payload ?? new Uint8Array(0)] }
-      : { error: toError(failure, trailers, isLate) }),
+    payloads: hasPayloads ? bodies.map(payloadOf) : [],
+    ...(failure === undefined ? {} : { error: toError(failure, trailers, isLate) }),
   };
+}
+
+function payloadOf(message: Uint8Array): Uint8Array {
+  const { payload } = decodeMessage(ANY_RESPONSE, message);
+  return payload instanceof Uint8Array ? payload : new Uint8Array(0);
 }
 
 function toError(failure: Failure, trailers: readonly ProtoObject[], isLate: boolean): ProtoObject {

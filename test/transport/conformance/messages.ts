@@ -1,7 +1,7 @@
 import { message } from "../../../src/service/protobuf/message.ts";
 
 /**
- * The messages that the runner of Connect's conformance suite exchanges with a client under test, as far as unary calls need them
+ * The messages that the runner of Connect's conformance suite exchanges with a client under test, as far as gRPC's calls need them
  * (connectrpc.conformance.v1, client_compat.proto and service.proto). Messages that are only passed on are bytes here.
  */
 
@@ -54,8 +54,8 @@ export const CLIENT_RESPONSE = message(() => ({
   error: [3, CLIENT_ERROR],
 }));
 
-/** The answer of the suite's unary methods. */
-export const UNARY_RESPONSE = message(() => ({ payload: [1, "bytes"] }));
+/** The answers of all the suite's methods, as far as they are the same. */
+export const ANY_RESPONSE = message(() => ({ payload: [1, "bytes"] }));
 
 /** `google.rpc.Status`, which `grpc-status-details-bin` carries. */
 export const RPC_STATUS = message(() => ({

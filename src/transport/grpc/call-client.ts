@@ -1,0 +1,84 @@
+import { nowNs } from "../../runtime/clock.ts";
+import { unreadable } from "../answer-check.ts";
+import type { Call } from "../client.ts";
+import { type Failure, ResponseTooLargeError } from "../failure.ts";
+import type { Http2Connection } from "../http2/connection.ts";
+import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
+import { CallSlot } from "./call-slot.ts";
+import { checkResponseCount } from "./call-type.ts";
+import type { Channel } from "./channel.ts";
+import { GrpcClient } from "./client.ts";
+import type { GrpcMessage } from "./encode.ts";
+
+/** Rampart's gRPC client for calls with any number of messages each way. Each request is a call of its own. */
+export class GrpcCallClient extends GrpcClient<MessagesSlot> {
+  protected createSlot(call: Call, channel: Channel): MessagesSlot {
+    return new MessagesSlot(call, channel, this.options);
+  }
+
+  protected abort(): void {
+    for (const slot of this.slots) slot.abort();
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+
+class MessagesSlot extends CallSlot {
+  /** Number of messages sent of those that wait for responses. */
+  private laterSent = 0;
+  /** Time of the read that completed the latest response. */
+  private lastReadNs = 0;
+
+  override send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
+    // The call may fail before it has a stream.
+    expectResponses(this.call);
+    super.send(path, message, stamp);
+  }
+
+  protected expect(): void {
+    expectResponses(this.call);
+    this.laterSent = 0;
+    this.lastReadNs = 0;
+  }
+
+  onMessage(bytes: Uint8Array, start: number, end: number): void {
+    const { call, options, check, reader } = this;
+    if (call.isChecked && check !== undefined) this.fault ??= this.inspect(check, bytes, start, end);
+    const { readNs } = this.connection as Http2Connection;
+    // Responses from one read get different times, except the first: genai-perf divides by the time between responses.
+    const atNs = readNs === this.lastReadNs ? nowNs() : readNs;
+    this.lastReadNs = readNs;
+    const isKept = this.keep === "whole";
+    addMessage(call, Math.max(end - start, reader.messageBytes), atNs, isKept ? bytes.slice(start, end) : undefined);
+    if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
+    reader.usedBytes = call.responseBytes;
+    const { expectsOne, later } = this.message as GrpcMessage;
+    if (expectsOne) return;
+    if (call.messageCount === 1) call.firstByteNs = atNs;
+    options.onResponse?.(call);
+    this.sendLater(later);
+  }
+
+  /** A call with one response ends with its trailers; otherwise the latency ends with the last response. */
+  protected override complete(readNs: number): void {
+    const { call } = this;
+    const hasStreamed = call.messageCount > 0 && this.message?.expectsOne === false;
+    call.endNs = hasStreamed ? call.lastMessageNs : readNs;
+    call.lastMessageNs = readNs;
+  }
+
+  protected checkResponses(): Failure | undefined {
+    const { call, reader, fault, message } = this;
+    if (!reader.isBetweenMessages) return { kind: "protocol", message: "the answer ended inside a message" };
+    const miscount = message?.expectsOne === true ? checkResponseCount(call.messageCount) : undefined;
+    return miscount ?? (fault === undefined ? undefined : unreadable(fault.reason));
+  }
+
+  /** Sends the messages that have waited for this response, unless the call has ended. The last one ends the sending side. */
+  private sendLater(later: readonly Uint8Array[]): void {
+    while (this.laterSent < later.length && this.laterSent < this.call.messageCount) {
+      const bytes = later[this.laterSent++] ?? EMPTY;
+      this.connection?.sendData(this.streamId, bytes, this.laterSent === later.length, undefined);
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import { formatDurationNs } from "../../plan/units.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import type { AnswerCheck, AnswerFault } from "../answer-check.ts";
+import type { Call, ClientOptions } from "../client.ts";
+import { type Failure, failureOfReading } from "../failure.ts";
+import type { Http2Connection } from "../http2/connection.ts";
+import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
+import type { Header } from "../request.ts";
+import { StampScratch } from "../stamp-scratch.ts";
+import type { Channel, ChannelUser } from "./channel.ts";
+import type { GrpcSlot } from "./client.ts";
+import type { GrpcMessage } from "./encode.ts";
+import { type Keep, MessageReader, type MessageSink } from "./messages.ts";
+import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
+
+const MAX_RESENDS = 2;
+const NO_HEADERS: readonly Header[] = [];
+const NO_BYTES = new Uint8Array(0);
+
+/** A slot whose requests are gRPC calls of their own, each on its own HTTP/2 stream. */
+export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, ChannelUser {
+  path = "";
+  headers = NO_HEADERS;
+  protected readonly call: Call;
+  protected readonly options: ClientOptions;
+  protected readonly reader: MessageReader;
+  protected message: GrpcMessage | undefined;
+  protected connection: Http2Connection | undefined;
+  /** 0 without an open stream. */
+  protected streamId = 0;
+  /** Checks messages that are not kept; created with the first one. */
+  protected check: AnswerCheck | undefined;
+  /** Why the response is not valid. */
+  protected fault: AnswerFault | undefined;
+  /** For the current request: the client's options may change meanwhile. */
+  protected keep: Keep = "none";
+  private readonly channel: Channel;
+  private readonly scratch = new StampScratch();
+  private bytes: Uint8Array = NO_BYTES;
+  private resends = 0;
+  /** Time when this call's stream last received a byte, or the server accepted more of the request. */
+  private lastProgressNs = 0;
+  /** Bytes that waited for flow control when the client last looked. */
+  private unsentBytes = 0;
+  private head: GrpcHead | undefined;
+  private isInPieces = false;
+
+  constructor(call: Call, channel: Channel, options: ClientOptions) {
+    this.call = call;
+    this.channel = channel;
+    this.options = options;
+    this.reader = new MessageReader(this, "none", options.maxResponseBytes);
+  }
+
+  /** Prepares for the responses of a call, which may be sent again. */
+  protected abstract expect(): void;
+
+  /** Takes a message. The arguments are those of {@link MessageSink}. */
+  abstract onMessage(bytes: Uint8Array, start: number, end: number): void;
+
+  /** Returns what is wrong with the messages of a call whose status is OK. */
+  protected abstract checkResponses(head: GrpcHead): Failure | undefined;
+
+  send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
+    const call = this.call;
+    call.failure = undefined;
+    call.body = undefined;
+    call.decodeNs = 0;
+    call.isActive = true;
+    call.firstByteNs = 0;
+    call.sendStartNs = nowNs();
+    call.sendEndNs = call.sendStartNs;
+    call.isSending = true;
+    this.message = message;
+    this.bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
+    this.resends = 0;
+    this.path = path;
+    this.headers = message.headers;
+    this.channel.begin(this);
+  }
+
+  open(connection: Http2Connection, block: Uint8Array): void {
+    this.connection = connection;
+    this.head = undefined;
+    this.fault = undefined;
+    this.isInPieces = false;
+    this.keep = this.chooseKeep();
+    this.reader.reset(this.keep);
+    this.expect();
+    this.streamId = connection.openStream(this, block);
+    connection.sendData(this.streamId, this.bytes, this.message?.later.length === 0, this);
+  }
+
+  onSent(sentNs: number): void {
+    const call = this.call;
+    call.sendEndNs = sentNs;
+    if (!call.isSending) return;
+    call.isSending = false;
+    this.options.onSent?.(call);
+  }
+
+  onHeaders(headers: readonly Header[], isLast: boolean): void {
+    this.touch();
+    this.options.onMetadata?.(this.call, headers, isLast);
+    let head: GrpcHead;
+    try {
+      head = readHead(headers);
+    } catch (error) {
+      this.cancelStream(failureOfReading(error));
+      return;
+    }
+    if (isLast) this.finish(head.grpcStatus < 0 && this.head !== undefined ? this.head : head);
+    else {
+      this.head = head;
+      this.reader.encoding = head.encoding;
+    }
+  }
+
+  onData(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+    const { streamId } = this;
+    this.touch();
+    try {
+      this.reader.feed(bytes, start, end);
+    } catch (error) {
+      this.cancelStream(failureOfReading(error));
+      return;
+    }
+    // A callback may have ended the call, and the slot may have its next one.
+    if (isLast && streamId === this.streamId) this.fail(this.toUnterminated());
+  }
+
+  onPiece(bytes: Uint8Array, start: number, end: number, isFirst: boolean): void {
+    this.isInPieces = true;
+    if (isFirst) this.check?.begin(this.call);
+    this.check?.piece(bytes, start, end);
+  }
+
+  onFailed(problem: StreamFailure): void {
+    if (problem.isUnprocessed && this.call.firstByteNs === 0 && this.resends < MAX_RESENDS) {
+      // The server did not process the request, so resending cannot run it twice.
+      this.resends++;
+      this.channel.resendCount++;
+      this.channel.begin(this);
+      this.channel.flush();
+      return;
+    }
+    this.fail(problem.failure);
+  }
+
+  cancel(failure: Failure): void {
+    if (this.call.isActive) this.cancelStream(failure);
+  }
+
+  failIfSilentSince(deadlineNs: number): boolean {
+    const call = this.call;
+    if (!call.isActive) return false;
+    this.noteSent();
+    if (Math.max(call.sendStartNs, this.lastProgressNs) > deadlineNs) return false;
+    this.cancelStream({
+      kind: "stalled",
+      message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}`,
+    });
+    return true;
+  }
+
+  abort(): void {
+    this.fail({ kind: "aborted", message: "still in flight when the run ended" });
+  }
+
+  /** A server that accepts a long request slowly is not silent. */
+  private noteSent(): void {
+    const unsentBytes = this.connection?.unsentBytes(this.streamId) ?? 0;
+    if (unsentBytes === this.unsentBytes) return;
+    this.unsentBytes = unsentBytes;
+    this.lastProgressNs = nowNs();
+  }
+
+  /** Checks a message that is not kept, and returns what is wrong with it. */
+  protected inspect(check: AnswerCheck, bytes: Uint8Array, start: number, end: number): AnswerFault | undefined {
+    if (!this.isInPieces) return check.whole(bytes, start, end, this.call);
+    this.isInPieces = false;
+    return check.end();
+  }
+
+  private chooseKeep(): Keep {
+    const { keepBodies, createCheck } = this.options;
+    this.call.isChecked = !keepBodies && createCheck !== undefined;
+    if (keepBodies) return "whole";
+    this.check ??= createCheck?.();
+    return this.check === undefined ? "none" : "pieces";
+  }
+
+  private touch(): void {
+    const call = this.call;
+    this.lastProgressNs = (this.connection as Http2Connection).readNs;
+    if (call.firstByteNs === 0) call.firstByteNs = this.lastProgressNs;
+  }
+
+  private finish(head: GrpcHead): void {
+    const failure = toFailure(head) ?? this.checkResponses(head);
+    if (failure !== undefined) {
+      this.fail(failure);
+      return;
+    }
+    const call = this.call;
+    const { readNs } = this.connection as Http2Connection;
+    // A server may end a call before it has read all of it.
+    if (call.isSending) call.sendEndNs = readNs;
+    call.isSending = false;
+    this.complete(readNs);
+    call.isActive = false;
+    this.options.onDone(call);
+  }
+
+  /** Sets the times of a successful call. @param readNs time of its trailers */
+  protected complete(readNs: number): void {
+    this.call.endNs = readNs;
+  }
+
+  private toUnterminated(): Failure {
+    const head = this.head;
+    if (head !== undefined && head.httpStatus !== 200) return toFailure(head) as Failure;
+    return { kind: "protocol", message: "response ended without trailers" };
+  }
+
+  /** Fails the call and resets its stream. */
+  private cancelStream(failure: Failure): void {
+    this.channel.forget(this);
+    this.connection?.cancelStream(this.streamId);
+    this.streamId = 0;
+    this.reader.reset("none");
+    this.fail(failure);
+    this.channel.flush();
+  }
+
+  private fail(failure: Failure): void {
+    const call = this.call;
+    if (!call.isActive) return;
+    call.fail(failure, nowNs());
+    this.options.onDone(call);
+  }
+}
