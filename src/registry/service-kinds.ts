@@ -5,6 +5,7 @@ import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
+import { ownKind } from "../service/user-defined/kind.ts";
 
 /** Targets that are servers. The embedded target becomes one when it has started. */
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan>;
@@ -16,6 +17,7 @@ export const SERVICE_KINDS: {
   triton: tritonKind,
   openai: openAiKind,
   "plain-http": httpKind,
+  "user-defined": ownKind,
 };
 
 /** All kinds of targets by their `kind`. */

@@ -30,7 +30,7 @@ export function describeRepeats({
 }: Pick<RunResult, "prepared" | "sentCount">): string | undefined {
   const { plan, dataset } = prepared;
   const { makes } = inputKindOf(plan.inputs);
-  if (targetKindOf(plan.target).takesNoPrompts === true) return undefined;
+  if (targetKindOf(plan.target).hasShortRequests === true) return undefined;
   const isPrompts = makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf");
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;

@@ -45,6 +45,8 @@ export interface Payload {
   readonly bytes: Uint8Array;
   /** What else differs between requests, for targets whose requests differ in more than the body. */
   readonly request?: PayloadRequest;
+  /** What it was made from, for a codec that needs more than its bytes. */
+  readonly origin?: unknown;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
@@ -227,10 +229,10 @@ export interface TargetKind<T extends TargetPlan> {
   /** The unit of throughput in reports. Default: `infer/s`. */
   readonly throughputUnit?: string;
   /**
-   * Its payloads are no prompts: none are sent to an in-process sink before the load begins, and sending one again says nothing of caches
-   * of prompts. Default: false.
+   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and sending one again says
+   * nothing of caches of prompts. Default: false.
    */
-  readonly takesNoPrompts?: true;
+  readonly hasShortRequests?: true;
   /** Returns the form of its requests. */
   takes(target: T): RequestForm;
   /** Returns its names in profile exports. */

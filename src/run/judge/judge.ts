@@ -155,14 +155,14 @@ export class RequestJudge {
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
-    const extracted = this.readAnswer(call);
-    if (extracted !== undefined && "kind" in extracted) return extracted;
     const step = slots.steps[call.slot] as number;
+    const extracted = this.readAnswer(call, step);
+    if (extracted !== undefined && "kind" in extracted) return extracted;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
     if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
-    const received = this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
+    const received = this.receivedOf(call);
     const sendEpochNs = toEpochNs(call.sendStartNs);
     const offsetsNs = separateReads(call.sendStartNs, received);
     for (let read = 0; read < received.length; read++) {
@@ -188,10 +188,16 @@ export class RequestJudge {
   }
 
   /** Returns the values extracted from an answer, or why it is no success; undefined when the target has no rules for answers. */
-  private readAnswer(call: Call): readonly unknown[] | Failure | undefined {
+  private readAnswer(call: Call, step: number): readonly unknown[] | Failure | undefined {
     const { answerReader } = this.service;
     if (answerReader === undefined) return undefined;
-    return answerReader.read(responsesOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])));
+    const bodies = this.receivedOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body]));
+    return answerReader.read(bodies, this.feed.contentOf(step));
+  }
+
+  /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
+  private receivedOf(call: Call): readonly ReceivedResponse[] {
+    return this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
   }
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {
