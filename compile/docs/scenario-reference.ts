@@ -21,6 +21,7 @@ const BUILDERS: readonly (readonly [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
       ["openai", "OpenAiOptions"],
       ["http", "HttpOptions"],
+      ["tfserving", "TfServingOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],

@@ -19,8 +19,8 @@ interface Settings {
   "outputs.files": "csv" | "json" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
-  sequences: "concurrent" | "idCount";
-  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "shapes" | "url";
+  sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
+  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "modelVersion" | "shapes" | "signatureName" | "url";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }

@@ -4,6 +4,7 @@ import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/targe
 import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
+import { tfServingKind } from "../service/tfserving/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
 import { ownKind } from "../service/user-defined/kind.ts";
 
@@ -18,6 +19,7 @@ export const SERVICE_KINDS: {
   openai: openAiKind,
   "plain-http": httpKind,
   "user-defined": ownKind,
+  tfserving: tfServingKind,
 };
 
 /** All kinds of targets by their `kind`. */

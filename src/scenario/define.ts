@@ -54,7 +54,7 @@ export interface ScenarioDefinition<
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `http(…)`, `embedded(…)` or `embeddedLlm(…)`. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `tfserving(…)`, `http(…)`, `embedded(…)` or `embeddedLlm(…)`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;

@@ -134,7 +134,7 @@ describe("an answer is checked:", () => {
   const cases: readonly (readonly [QuestionId, string, Answers, RegExp | undefined])[] = [
     ["target", "triton", {}, undefined],
     ["target", "openai", {}, undefined],
-    ["target", "tfserving", {}, /one of embedded, triton, openai/],
+    ["target", "nosuch", {}, /one of embedded, triton, /],
     ["path", "/a?b=1", { target: "http", url: "h:1" }, undefined],
     ["path", "a", { target: "http", url: "h:1" }, /must begin with a slash/],
     ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],

@@ -123,6 +123,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "-m": word,
   "-x": number(9),
   "--endpoint": joined("/", word, word),
+  "--model-signature-name": word,
   "--concurrency-range": range,
   "--request-rate-range": fc.oneof(range, fc.constant("0.5:7:0.25")),
   "--request-intervals": file,
@@ -182,6 +183,7 @@ const BASES: readonly string[] = [
   "--request-rate-range 10:20 --request-distribution poisson",
   `--service-kind openai --endpoint v1/x --async --input-data ${FILE}`,
   `--service-kind openai --endpoint v1/x --streaming --session-concurrency 3 --input-data ${FILE}`,
+  "--service-kind tfserving -i grpc --model-signature-name s",
   `--fixed-schedule --input-data ${FILE}`,
   `--periodic-concurrency-range 1:4 -i grpc --streaming --profile-export-file ${FOLDER}no-such.json`,
 ];

@@ -3,12 +3,14 @@ import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 import { openAiKind } from "./openai.ts";
+import { tfServingKind } from "./tfserving.ts";
 import { tritonKind } from "./triton.ts";
 
 /** The values of `--service-kind`. To add one, add a file and a line here. */
 export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
   triton: tritonKind,
   openai: openAiKind,
+  tfserving: tfServingKind,
 };
 
 /** Returns the service kind of a command line. */
