@@ -51,6 +51,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.inputTensorFormat": "inputTensorFormat",
   "target.isStreaming": 'protocol: "grpc" and streaming: true',
   "target.kind=openai": "openai(…)",
+  "target.kind=tfserving": "tfserving(…)",
   "target.kind=triton": "triton(…)",
   "target.modelVersion": "version",
   "target.outputSharedMemoryBytes": "outputSharedMemoryBytes",

@@ -17,9 +17,9 @@ export const SERVICE_KINDS: {
 } = {
   triton: tritonKind,
   openai: openAiKind,
+  tfserving: tfServingKind,
   "plain-http": httpKind,
   "user-defined": ownKind,
-  tfserving: tfServingKind,
 };
 
 /** All kinds of targets by their `kind`. */

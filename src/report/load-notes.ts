@@ -56,3 +56,11 @@ function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }:
   if (elapsedNs >= rampNs) return undefined;
   return `the measurement ended after ${formatDurationNs(elapsedNs)}, before the ramp of ${formatDurationNs(rampNs)} reached the load`;
 }
+
+/** Reports sessions that ended before their last turn; undefined without any. */
+export function describeCutSessions(sessions: RunResult["sessions"]): string | undefined {
+  if (sessions === undefined || sessions.cutCount === 0) return undefined;
+  const { cutCount, sessionCount, unsentCount, unreadReason } = sessions;
+  const first = unreadReason === undefined ? "" : ` (the first answer that could not be continued: ${unreadReason})`;
+  return `${cutCount} of ${sessionCount} sessions ended early, because a turn failed or its answer could not be read${first}; ${unsentCount} turns were not sent`;
+}

@@ -35,6 +35,7 @@ export class RequestJudge {
   private readonly isTracing: boolean;
   private readonly answers: AnswerPacker | undefined;
   private readonly shared: SharedTensors | undefined;
+  private readonly serverNames: readonly string[] | undefined;
   private readonly onExtracted: ((values: readonly unknown[]) => void) | undefined;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
@@ -55,7 +56,7 @@ export class RequestJudge {
    * @param onExtracted receives the values that the target extracts from each successful answer
    */
   constructor(
-    { service, shared }: Session,
+    { service, shared, serverNames }: Pick<Session, "service" | "shared" | "serverNames">,
     feed: RequestFeed,
     verbosity: 0 | 1 | 2,
     observer: RunObserver,
@@ -65,6 +66,7 @@ export class RequestJudge {
     this.answers = answers;
     this.onExtracted = onExtracted;
     this.service = service;
+    this.serverNames = serverNames;
     this.shared = shared;
     this.feed = feed;
     this.observer = observer;
@@ -118,6 +120,7 @@ export class RequestJudge {
     this.packPrompt(answers, step);
     const sendNs = Math.round(call.sendStartNs);
     answers.addAnswer({
+      server: this.serverNames?.[call.server],
       step,
       sequenceId: slots.sequenceIds[call.slot] as number,
       sendNs,
@@ -138,7 +141,7 @@ export class RequestJudge {
       firstByteNs: Math.round(firstByteOf(call, failure) ?? Number.NaN),
       endNs: Math.round(call.endNs),
       responseCount: call.responses.length,
-      failure,
+      failure: { ...failure, server: this.serverNames?.[call.server] },
     });
   }
 
@@ -177,11 +180,13 @@ export class RequestJudge {
       records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs: isEmpty ? this.noOutputs : outputs });
     }
     if (extracted !== undefined) this.onExtracted?.(extracted);
+    const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
       responses: records,
+      ...(server === undefined ? {} : { server }),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
     });
     return records;

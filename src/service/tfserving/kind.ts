@@ -7,6 +7,9 @@ import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
 
 export const TF_SERVING_PORT = 8500;
 
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
+
 export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
   schema: tfServingTargetSchema,
   address: ({ url, headers, compression }) => ({
@@ -34,10 +37,12 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
     label: "TensorFlow Serving's API",
     probes: [
       {
-        protocol: "http",
-        path: "/v1/models",
-        // Its REST port says this to a path without a model.
-        recognize: ({ text }) => (/Malformed request: GET/.test(text) ? "a TensorFlow Serving server" : undefined),
+        protocol: "grpc",
+        path: "/tensorflow.serving.PredictionService/GetModelMetadata",
+        payload: new Uint8Array(0),
+        // The request names no model. Servers without the method say UNIMPLEMENTED.
+        recognize: ({ status }) =>
+          status === INVALID_ARGUMENT || status === NOT_FOUND ? "a TensorFlow Serving server" : undefined,
       },
     ],
   },
