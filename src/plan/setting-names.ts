@@ -20,7 +20,17 @@ interface Settings {
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
-  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "modelVersion" | "shapes" | "signatureName" | "url";
+  target:
+    | "apiKeyEnv"
+    | "composingModels"
+    | "directory"
+    | "isStreaming"
+    | "model"
+    | "modelRepository"
+    | "modelVersion"
+    | "shapes"
+    | "signatureName"
+    | "url";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }

@@ -125,6 +125,7 @@ describe("a question's default", () => {
 
   test("a scenario is called as its model", () => {
     assert.equal(scenarioName({ target: "embedded" }), "embedded");
+    assert.equal(scenarioName({ target: "http", url: "h:1" }), "http");
     assert.equal(scenarioName({ target: "triton", model: "../a b" }), "..-a-b");
   });
 });

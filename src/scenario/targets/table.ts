@@ -7,6 +7,7 @@ import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tfServingBuilder } from "./tfserving.ts";
 import { tritonBuilder } from "./triton.ts";
+import { tritonInProcessBuilder } from "./triton-in-process.ts";
 
 /** The builders of targets by the `kind` of what they return. To add one, add a file and a line here. */
 const TARGET_BUILDERS = {
@@ -14,6 +15,7 @@ const TARGET_BUILDERS = {
   openai: openAiBuilder,
   "plain-http": httpBuilder,
   tfserving: tfServingBuilder,
+  tritonInProcess: tritonInProcessBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
   "user-defined": ownBuilder,

@@ -185,6 +185,7 @@ const BASES: readonly string[] = [
   `--service-kind openai --endpoint v1/x --streaming --session-concurrency 3 --input-data ${FILE}`,
   "--service-kind tfserving -i grpc --model-signature-name s",
   `--fixed-schedule --input-data ${FILE}`,
+  "--service-kind triton_c_api --model-repository /models --triton-server-directory /triton",
   `--periodic-concurrency-range 1:4 -i grpc --streaming --profile-export-file ${FOLDER}no-such.json`,
 ];
 

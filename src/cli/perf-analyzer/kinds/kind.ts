@@ -12,6 +12,8 @@ export interface PerfAnalyzerKind {
   readonly server: string;
   /** Whether requests consist of payloads. Options that describe tensors are then refused. */
   readonly takesPayloads: boolean;
+  /** Whether it is Triton's library instead of a server. Absent: no. */
+  readonly takesLibrary?: true;
   /** Whether payloads may belong to sessions. Absent: no. */
   readonly hasSessions?: true;
   /** Whether a model has named signatures. Absent: no. */

@@ -5,12 +5,14 @@ import type { PerfAnalyzerKind } from "./kind.ts";
 import { openAiKind } from "./openai.ts";
 import { tfServingKind } from "./tfserving.ts";
 import { tritonKind } from "./triton.ts";
+import { tritonInProcessKind } from "./triton-c-api.ts";
 
 /** The values of `--service-kind`. To add one, add a file and a line here. */
 export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
   triton: tritonKind,
   openai: openAiKind,
   tfserving: tfServingKind,
+  triton_c_api: tritonInProcessKind,
 };
 
 /** Returns the service kind of a command line. */

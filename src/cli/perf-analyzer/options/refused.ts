@@ -2,8 +2,6 @@ import type { UngroupedOption } from "./option.ts";
 
 /** Options that are recognised but not supported yet. */
 export const REFUSED: readonly UngroupedOption[] = [
-  refused("--triton-server-directory", "DIR", "Triton's installation for its C API.", "/opt/tritonserver"),
-  refused("--model-repository", "DIR", "Models for Triton's C API.", ""),
   refused("--grpc-method", "PACKAGE.SERVICE/METHOD", "Method of a gRPC service of any kind."),
 ];
 
