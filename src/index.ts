@@ -4,6 +4,16 @@ import { defineScenario as define, type Scenario, type ScenarioDefinition } from
 import type { LoadKind } from "./scenario/loads.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
+export type {
+  FileBody,
+  FileOptions,
+  FormField,
+  FormFields,
+  JsonValue,
+  MultipartBody,
+  RequestBody,
+  RequestOfScenario,
+} from "./inputs/request-bodies.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
 export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
@@ -70,6 +80,7 @@ export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
+export { file, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
 export {
   type AnswersOf,
   type EmbeddedEndpoint,
@@ -101,6 +112,7 @@ export {
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
 export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-defined/functions.ts";
+export type { HttpMethod } from "./transport/request.ts";
 
 const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;

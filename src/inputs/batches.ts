@@ -125,7 +125,9 @@ export function assembleContent(
   const step = steps[firstStep];
   const bytes = step?.payload;
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
-  return step?.origin === undefined ? { bytes } : { bytes, origin: step.origin };
+  const { request, origin } = step ?? {};
+  if (request === undefined && origin === undefined) return { bytes };
+  return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
 }
 
 /**

@@ -6,6 +6,7 @@ import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
+import { requestsInputs } from "../inputs/kinds/requests.ts";
 import { ownInputs } from "../inputs/kinds/user-defined.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
@@ -20,6 +21,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   directory: directoryInputs,
   payloads: payloadsInputs,
   prompts: promptsInputs,
+  "http-requests": requestsInputs,
   "user-defined": ownInputs,
 };
 

@@ -2,6 +2,7 @@ import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
+import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tfServingKind } from "../service/tfserving/kind.ts";
@@ -19,8 +20,9 @@ export const SERVICE_KINDS: {
   triton: tritonKind,
   openai: openAiKind,
   tfserving: tfServingKind,
-  "triton-c-api": tritonInProcessKind,
+  "plain-http": httpKind,
   "user-defined": ownKind,
+  "triton-c-api": tritonInProcessKind,
 };
 
 /** All kinds of targets by their `kind`. */

@@ -52,6 +52,11 @@ export function checkAnswerRules(rules: AnswerRulesPlan, path = "target"): Probl
   return problems;
 }
 
+/** Returns why an expression is not valid; undefined when it is. */
+export function explainExpression(text: string): string | undefined {
+  return checkAnswerRules({ successWhere: text })[0]?.message;
+}
+
 function placesOf({ successWhere, extract = {} }: AnswerRulesPlan, path: string): [place: string, text: string][] {
   const places = Object.entries(extract).map(([name, text]): [string, string] => [`${path}.extract.${name}`, text]);
   return successWhere === undefined ? places : [[`${path}.success.where`, successWhere], ...places];

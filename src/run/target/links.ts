@@ -13,7 +13,7 @@ export interface Links {
   readonly createControl: CreateClient;
   /** Number of servers, 1 or more. */
   readonly serverCount: number;
-  /** Their names by their index, when there are several. */
+  /** The servers as the user wrote them, without secrets, in the order of the plan. Absent: there is one. */
   readonly serverNames?: readonly string[];
   /** Resolves when the server can be queried. Absent: it runs already. */
   readonly ready?: Promise<void>;
@@ -33,15 +33,16 @@ export async function connect(
   const controlKind = controlKindOf(plan, address, endpoint);
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
-  const { compression } = address;
+  const { compression, successStatuses, acceptsEncodings } = address;
   const loadFor = (to: Endpoint): Promise<CreateClient> =>
-    loadClient(plan.client.kind, address.wire, { ...to, compression }, readStreamed);
-  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && compression === undefined;
+    loadClient(plan.client.kind, address.wire, { ...to, compression, successStatuses, acceptsEncodings }, readStreamed);
+  const isPlain = compression === undefined && successStatuses === undefined && acceptsEncodings !== true;
+  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && isPlain;
   const createFirst = isControlFit ? createControl : await loadFor(endpoint);
   const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
-  const links = { createClient, createControl, serverCount: 1 + others.length };
-  if (others.length === 0) return links;
-  return { ...links, serverNames: [endpoint, ...others].map(({ authority }) => maskSecrets(authority)) };
+  const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
+  const named = others.length > 0 ? { serverNames } : {};
+  return { createClient, createControl, serverCount: serverNames.length, ...named };
 }
 
 /** Returns the ways to a server that the run has started. */

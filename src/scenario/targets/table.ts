@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
+import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
@@ -12,6 +13,7 @@ import { tritonInProcessBuilder } from "./triton-in-process.ts";
 const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
+  "plain-http": httpBuilder,
   tfserving: tfServingBuilder,
   tritonInProcess: tritonInProcessBuilder,
   embedded: embeddedBuilder,
