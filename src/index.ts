@@ -4,6 +4,16 @@ import { defineScenario as define, type Scenario, type ScenarioDefinition } from
 import type { LoadKind } from "./scenario/loads.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
+export type {
+  FileBody,
+  FileOptions,
+  FormField,
+  FormFields,
+  JsonValue,
+  MultipartBody,
+  RequestBody,
+  RequestOfScenario,
+} from "./inputs/request-bodies.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
 export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
@@ -58,11 +68,19 @@ export {
   steps,
 } from "./scenario/loads.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
-export { type Length, type PromptOptions, payloads, prompts } from "./scenario/prompts.ts";
+export {
+  type AudioOptions,
+  type ImageOptions,
+  type Length,
+  type PromptOptions,
+  payloads,
+  prompts,
+} from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
+export { file, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
 export {
   type AnswersOf,
   type EmbeddedEndpoint,
@@ -71,6 +89,12 @@ export {
   type OpenAiOptions,
   openai,
 } from "./scenario/targets/llm.ts";
+export {
+  defineTarget,
+  type OwnRequestOf,
+  type OwnTargetDefinition,
+  type OwnTargetOptions,
+} from "./scenario/targets/own.ts";
 export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
 export type { MockLatency } from "./scenario/targets/target-fields.ts";
 export { type TfServingOptions, tfserving } from "./scenario/targets/tfserving.ts";
@@ -88,6 +112,8 @@ export {
   outputTokensPerSec,
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
+export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-defined/functions.ts";
+export type { HttpMethod } from "./transport/request.ts";
 
 const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;

@@ -1,3 +1,4 @@
+import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
@@ -21,9 +22,11 @@ const BUILDERS: readonly (readonly [
       ["tritonInProcess", "TritonInProcessOptions"],
       ["openai", "OpenAiOptions"],
       ["torchserve", "TorchServeOptions"],
+      ["http", "HttpOptions"],
       ["tfserving", "TfServingOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
+      ["defineTarget", "OwnTargetDefinition"],
     ],
   ],
   [
@@ -64,6 +67,7 @@ const BUILDERS: readonly (readonly [
       ["outputTokensPerSec"],
       ["goodput"],
       ["errorRate"],
+      ["extracted"],
     ],
   ],
 ];
@@ -75,6 +79,9 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`metrics`", "MetricsOptions"],
   ["`cancel`", "CancelOptions"],
   ["`tls` of a target", "TlsOptions"],
+  ["`images` of `prompts`", "ImageOptions"],
+  ["`audio` of `prompts`", "AudioOptions"],
+  ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 
 /** The whole reference as Markdown. */
@@ -96,6 +103,7 @@ export function formatScenarioReference(): string {
     `### Metrics of responses with tokens\n\n${formatMetrics()}`,
     `### Values\n\n${formatValues(types)}`,
     listOwnOptions("run", RUN_FLAGS),
+    listOwnOptions("http", HTTP_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
     listOwnOptions("mock", MOCK_FLAGS),
   ].join("\n\n");

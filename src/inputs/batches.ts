@@ -122,8 +122,12 @@ export function assembleContent(
   steps: readonly DataStep[],
   firstStep: number,
 ): RequestContent {
-  const bytes = steps[firstStep]?.payload;
-  return bytes === undefined ? assembleBatch(model, steps, firstStep, batchSize) : { bytes };
+  const step = steps[firstStep];
+  const bytes = step?.payload;
+  if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
+  const { request, origin } = step ?? {};
+  if (request === undefined && origin === undefined) return { bytes };
+  return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { PayloadRequest } from "../service/service.ts";
+
 /** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */
 
 /** The data of one input or expected output for one batch item. */
@@ -19,6 +21,8 @@ export interface DataStep {
   readonly inputs: StepInputs;
   /** The request's body, where requests are payloads. One that is stored is read each time. */
   readonly payload?: Uint8Array;
+  /** What the request has besides its body; only where requests are payloads. */
+  readonly request?: PayloadRequest;
   /** Expected outputs by name; empty without validation. */
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** Time to send the step, in milliseconds since the load began; only with a load that follows the data. */
@@ -27,6 +31,8 @@ export interface DataStep {
   readonly sessionId?: string;
   /** Delay between the response and the session's next turn, in milliseconds. Default: 0. */
   readonly delayMs?: number;
+  /** What the payload was made from, for a codec that needs more than its bytes. */
+  readonly origin?: unknown;
   /** Place in the data, such as `inputs.json, data[2]`; absent for generated data. */
   readonly place?: string;
 }

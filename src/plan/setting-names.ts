@@ -36,7 +36,8 @@ interface Settings {
 }
 
 type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
-type TargetValue = "kind=openai" | "kind=triton" | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
+type TargetKindValue = "kind=openai" | "kind=tfserving" | "kind=triton";
+type TargetValue = TargetKindValue | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
 
 /** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */
 export type SettingPath =

@@ -8,6 +8,8 @@ import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
+import { requestsInputs } from "../inputs/kinds/requests.ts";
+import { ownInputs } from "../inputs/kinds/user-defined.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -23,6 +25,8 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   prompts: promptsInputs,
   files: filesInputs,
   "file-lists": fileListsInputs,
+  "http-requests": requestsInputs,
+  "user-defined": ownInputs,
 };
 
 /** Returns the source of inputs. */

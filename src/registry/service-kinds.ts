@@ -2,12 +2,14 @@ import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
+import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tfServingKind } from "../service/tfserving/kind.ts";
 import { torchServeKind } from "../service/torchserve/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
 import { tritonInProcessKind } from "../service/triton-c-api/kind.ts";
+import { ownKind } from "../service/user-defined/kind.ts";
 
 /** Targets that are servers. The embedded target becomes one when it has started. */
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan>;
@@ -20,6 +22,8 @@ export const SERVICE_KINDS: {
   openai: openAiKind,
   torchserve: torchServeKind,
   tfserving: tfServingKind,
+  "plain-http": httpKind,
+  "user-defined": ownKind,
   "triton-c-api": tritonInProcessKind,
 };
 

@@ -97,15 +97,15 @@ function checkLoadAlone(definition: unknown): Problem[] {
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
   const builder = targetBuilderOf(definition.target);
-  const target = builder.toPlan(definition.target, folder);
+  const target = builder.toPlan(definition.target, folder, definition.inputs);
   const content = builder.content?.(definition.target, folder);
   const inputs = definition.inputs ?? random();
-  const mode = toExtentPlan(load, toLoadPlan(load, folder)) ?? toStabilityMode(stability ?? {});
+  const loadPlan = toLoadPlan(load, folder);
+  const mode = toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
   const ownInputs =
     definition.inputs === undefined ? builder.inputs?.(definition.target, folder, requestCount) : undefined;
   const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(inputs) ?? {}));
-  const loadPlan = toLoadPlan(load, folder);
   const isAsync = LEVEL_UNITS[loadModeOf(loadPlan).unit].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));

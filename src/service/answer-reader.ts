@@ -21,9 +21,10 @@ export interface AnswerReader {
   /**
    * Reads the answer to one request.
    * @param bodies its responses, in order
+   * @param content of the request
    * @returns the extracted values in the order of `names`, null where there is none; or the failure
    */
-  read(bodies: readonly Uint8Array[]): readonly unknown[] | Failure;
+  read(bodies: readonly Uint8Array[], content?: object): readonly unknown[] | Failure;
 }
 
 /** Returns the schemas of the rules, as an object's entries. */
@@ -49,6 +50,11 @@ export function checkAnswerRules(rules: AnswerRulesPlan, path = "target"): Probl
     }
   }
   return problems;
+}
+
+/** Returns why an expression is not valid; undefined when it is. */
+export function explainExpression(text: string): string | undefined {
+  return checkAnswerRules({ successWhere: text })[0]?.message;
 }
 
 function placesOf({ successWhere, extract = {} }: AnswerRulesPlan, path: string): [place: string, text: string][] {

@@ -4,7 +4,7 @@ import type { Builders, Schema } from "../plan/schema.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
+import type { Header, HttpMethod, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { AnswerReader } from "./answer-reader.ts";
@@ -30,9 +30,24 @@ export interface ListedModel extends ModelInfo {
   readonly refusal: string;
 }
 
+/** A request of its own: what it has instead of the target's method, path and headers. */
+export interface PayloadRequest {
+  readonly method?: HttpMethod;
+  /** Path and query, with the leading slash. */
+  readonly path?: string;
+  /** Replace headers of the same name. */
+  readonly headers?: readonly Header[];
+  /** The type of the body, unless a header gives another. */
+  readonly contentType?: string;
+}
+
 /** A request's body, complete as in the data. */
 export interface Payload {
   readonly bytes: Uint8Array;
+  /** What else differs between requests, for targets whose requests differ in more than the body. */
+  readonly request?: PayloadRequest;
+  /** What it was made from, for a codec that needs more than its bytes. */
+  readonly origin?: unknown;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
@@ -196,6 +211,8 @@ export interface ServiceAddress {
   readonly headers: readonly Header[];
   /** HTTP only: the statuses of the load's successful responses. Default: 200 to 299. */
   readonly successStatuses?: readonly number[] | undefined;
+  /** HTTP only: the load's responses may be encoded, such as by gzip, because nothing reads them. Default: false. */
+  readonly acceptsEncodings?: boolean | undefined;
   /** Compression of the load's gRPC requests. Queries are never compressed. */
   readonly compression?: MessageCompression | undefined;
 }
@@ -210,9 +227,14 @@ export interface TargetKind<T extends TargetPlan> {
   describe(target: T): string;
   /** Describes what is measured there, for the head of a report. Absent: the model by its name and version. */
   subject?(target: T): string;
+  /** No server of this kind reports its own counts and times. Default: false. */
+  readonly hasNoStatistics?: true;
   /** The unit of throughput in reports. Default: `infer/s`. */
   readonly throughputUnit?: string;
-  /** Requests are many and short, so none are sent to an in-process sink before the load begins. Default: false. */
+  /**
+   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and sending one again says
+   * nothing of caches of prompts. Default: false.
+   */
   readonly hasShortRequests?: true;
   /** Returns the form of its requests. */
   takes(target: T): RequestForm;

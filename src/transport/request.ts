@@ -67,6 +67,8 @@ export interface Endpoint {
   readonly headers: readonly Header[];
   /** HTTP only: the statuses of successful responses. Default: 200 to 299. */
   readonly successStatuses?: readonly number[] | undefined;
+  /** HTTP only: responses may be encoded, because nothing reads them. Default: false; an encoded response is a failure. */
+  readonly acceptsEncodings?: boolean | undefined;
   /** gRPC only: compression of requests. Default: none. */
   readonly compression?: MessageCompression | undefined;
 }
@@ -86,7 +88,10 @@ export function defaultHeaders(
   return defaults.filter(([name]) => !given.has(name.toLowerCase()));
 }
 
+/** What an endpoint accepts as a successful response. */
+export type ResponseRules = Pick<Endpoint, "successStatuses" | "acceptsEncodings">;
+
 /** Whether a response's status is a success. */
-export function isSuccessStatus(status: number, successStatuses: readonly number[] | undefined): boolean {
+export function isSuccessStatus(status: number, { successStatuses }: ResponseRules): boolean {
   return successStatuses === undefined ? status < 300 : successStatuses.includes(status);
 }

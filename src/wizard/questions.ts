@@ -1,4 +1,5 @@
 import { parseDurationNs } from "../plan/units.ts";
+import { REQUEST_PATH, REQUEST_PATH_RULE } from "../service/http/target.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
@@ -112,6 +113,18 @@ export const QUESTIONS: readonly Question[] = [
     preset: (answers) =>
       wizardTargetOf(answers)?.usualUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
     check: (answer) => (answer.trim() === "" ? "must be host:port or a URL" : undefined),
+  },
+  {
+    id: "path",
+    message: "Which path do requests go to? (with its query)",
+    value: "PATH",
+    help: "Path and query of requests to an HTTP server. Default: the one in --url, or /.",
+    isNeeded: (answers) => asksFor("path")(answers) && !hasPath(answers),
+    preset: () => "/",
+    check: (answer, answers) => {
+      if (hasPath(answers)) return "cannot be given beside an address that has a path";
+      return REQUEST_PATH.test(answer) ? undefined : REQUEST_PATH_RULE;
+    },
   },
   {
     id: "directory",
@@ -252,6 +265,11 @@ export const QUESTIONS: readonly Question[] = [
   }),
 ];
 
+/** Whether the address has a path or a query. */
+function hasPath({ url = "" }: Answers): boolean {
+  return /^(?:https?:\/\/)?[^/?]*[/?]./.test(url);
+}
+
 /** Lists the targets for the help of `--target`. */
 function describeTargets(): string {
   return Object.entries(WIZARD_TARGETS)
@@ -266,7 +284,8 @@ export function nextQuestion(answers: Answers, around: Surroundings): Question |
 
 /** Returns the scenario's name: the model's name. */
 export function scenarioName(answers: Answers): string {
-  const name = asksFor("model")(answers) ? answers.model || "scenario" : "embedded";
+  const { model = "", target } = answers;
+  const name = asksFor("model")(answers) ? model || "scenario" : isServer(answers) ? (target ?? "") : "embedded";
   return name.replace(/[^\w.-]+/g, "-");
 }
 

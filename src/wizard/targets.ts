@@ -4,6 +4,7 @@ import type { Inputs } from "../scenario/input-data.ts";
 import { files, random } from "../scenario/inputs.ts";
 import { prompts } from "../scenario/prompts.ts";
 import { embedded } from "../scenario/targets/embedded.ts";
+import { http } from "../scenario/targets/http.ts";
 import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
 import { tfserving } from "../scenario/targets/tfserving.ts";
@@ -30,14 +31,19 @@ export interface WizardTarget {
   /** The questions that this target needs. */
   readonly asks: readonly QuestionId[];
   toTarget(answers: Answers): Target;
-  /** Returns the argument of the builder of inputs, and what it makes of it. Without `options` it has no argument. */
-  readonly inputs: {
+  /** The builder's name in a scenario. Default: the kind of what it returns. */
+  readonly builder?: string;
+  /**
+   * Returns the argument of the builder of inputs, and what it makes of it. Without `options` it has no argument. Absent: the target's own
+   * options describe the requests.
+   */
+  readonly inputs?: {
     readonly builder: "random" | "prompts" | "files";
     readonly options?: (answers: Answers) => unknown;
     make(answers: Answers): Inputs;
   };
   /** The closest command line to the scenario. */
-  readonly commandLine: "perf_analyzer" | "genai-perf";
+  readonly commandLine: "perf_analyzer" | "genai-perf" | "http";
   /** Its usual address. Default: that of a Triton server. */
   readonly usualUrl?: string;
   /** Returns the server to query for its models. Absent: no query. */
@@ -150,6 +156,15 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       body: { kind: "multipart", part: DEFAULT_PART },
       tls: DEFAULT_TLS,
     }),
+  },
+  http: {
+    label: "any HTTP server",
+    hint: "by its URL and path, such as a REST API of its own",
+    name: "HTTP server",
+    asks: ["url", "path"],
+    builder: "http",
+    toTarget: ({ url = "", path = "/" }) => http(url, path === "/" ? {} : { path }),
+    commandLine: "http",
   },
 };
 

@@ -124,7 +124,7 @@ function problemsOf(definition: unknown): string {
 
 /** Each was an internal error once. */
 const NAMED: readonly (readonly [name: string, definition: unknown, said: RegExp])[] = [
-  ["a target without anything", { ...least, target: {} }, /^target\.kind: must be triton/],
+  ["a target without anything", { ...least, target: {} }, /^target(\.kind)?: must be triton/],
   ["a list of targets", { ...least, target: [embedded()] }, /^target.*: must be triton/],
   [
     "a target without options",

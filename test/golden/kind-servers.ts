@@ -1,3 +1,4 @@
+import { startOpenAiStub } from "../servers/openai-stub.ts";
 import { startTfServing } from "../servers/tfserving.ts";
 import type { Ports } from "./runner.ts";
 
@@ -10,6 +11,10 @@ export interface KindServer {
 }
 
 export const KIND_SERVERS: Readonly<Record<string, () => Promise<KindServer>>> = {
+  openai: async () => {
+    const { port, stop } = await startOpenAiStub();
+    return { ports: { http: port, grpc: 0, metrics: 0 }, stop };
+  },
   tfserving: async () => {
     const { port, stop } = await startTfServing();
     return { ports: { http: 0, grpc: port, metrics: 0 }, stop };

@@ -83,6 +83,16 @@ describe("the wizard asks", () => {
     assert.match(question("files").check(" ", {}, around()) ?? "", /a path or a pattern/);
   });
 
+  test("an HTTP server's address and path, unless the address has one", () => {
+    const { order, answers } = ask({ target: "http" }, around());
+    assert.deepEqual(order.slice(0, 4), ["target", "url", "path", "load"]);
+    assert.deepEqual([answers.url, answers.path], ["localhost:8000", "/"]);
+    for (const url of ["h:1/predict", "http://h/a?b=c", "h?x=1"]) {
+      const { order: shorter } = ask({ target: "http", url }, around());
+      assert.ok(!shorter.includes("path"), url);
+    }
+  });
+
   test("sizes only of a model whose shape varies", () => {
     const { order, answers } = ask({ target: "triton", protocol: "grpc", model: "variable" }, around());
     assert.deepEqual(order.slice(2, 6), ["url", "model", "shapes", "load"]);
@@ -122,6 +132,7 @@ describe("a question's default", () => {
 
   test("a scenario is called as its model", () => {
     assert.equal(scenarioName({ target: "embedded" }), "embedded");
+    assert.equal(scenarioName({ target: "http", url: "h:1" }), "http");
     assert.equal(scenarioName({ target: "triton", model: "../a b" }), "..-a-b");
   });
 });
@@ -131,7 +142,9 @@ describe("an answer is checked:", () => {
   const cases: readonly (readonly [QuestionId, string, Answers, RegExp | undefined])[] = [
     ["target", "triton", {}, undefined],
     ["target", "openai", {}, undefined],
-    ["target", "nosuch", {}, /one of embedded, triton, .*openai/],
+    ["target", "nosuch", {}, /one of embedded, triton, /],
+    ["path", "/a?b=1", { target: "http", url: "h:1" }, undefined],
+    ["path", "a", { target: "http", url: "h:1" }, /must begin with a slash/],
     ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],
     ["tokenizer", "none", { target: "openai" }, /needed to generate prompts/],
     ["protocol", "https", {}, /one of http, grpc/],

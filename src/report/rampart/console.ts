@@ -123,6 +123,7 @@ class RampartConsole implements Report {
     const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
     const isDecoupled = levels.some(({ window }) => window.firstResponse !== window.latency);
     const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
+    const hasStatistics = targetKindOf(this.plan.target).hasNoStatistics !== true;
     const percentiles = [50, 90, 99];
     const header = [
       LEVEL_UNITS[levels[0]?.unit ?? "concurrency"].column,
@@ -133,7 +134,7 @@ class RampartConsole implements Report {
       "average",
       ...percentiles.map((percentile) => `p${percentile}`),
       ...(isScheduled ? ["p99 from due time"] : []),
-      "server avg",
+      ...(hasStatistics ? ["server avg"] : []),
       "errors",
       "requests",
       "",
@@ -152,7 +153,7 @@ class RampartConsole implements Report {
         hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
         ...percentiles.map((percentile) => (hasSamples ? formatUs(window.latency.percentileUs(percentile)) : "-")),
         ...(isScheduled ? [hasSamples ? formatUs(window.scheduledLatency.percentileUs(99)) : "-"] : []),
-        window.server === undefined ? "-" : formatUs(averageUs(window.server.successNs, window.server.successCount)),
+        ...(hasStatistics ? [formatServer(window)] : []),
         formatPct(errorRatio(window)),
         formatCount(window.requestCount),
         describeOutcome(level),
@@ -241,6 +242,10 @@ class RampartConsole implements Report {
   }
 }
 
+function formatServer({ server }: WindowResult): string {
+  return server === undefined ? "-" : formatUs(averageUs(server.successNs, server.successCount));
+}
+
 /** @param isRamp lanes that do not send yet are not overhead, and look the same as lanes that lost time */
 function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean): string {
   const overhead = isRamp ? "" : `, overhead ${overheadPct.toFixed(2)} %`;
@@ -262,8 +267,14 @@ function formatTotals(result: RunResult): string {
   return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
 }
 
-function formatSessions({ sessionCount, cutCount, unsentCount }: NonNullable<RunResult["sessions"]>): string {
-  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent`;
+function formatSessions({
+  sessionCount,
+  cutCount,
+  unsentCount,
+  unreadReason,
+}: NonNullable<RunResult["sessions"]>): string {
+  const unread = unreadReason === undefined ? "" : ` (first answer that could not be continued: ${unreadReason})`;
+  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent${unread}`;
   return `${formatCount(sessionCount)} conversations${cutCount === 0 ? "" : cut}`;
 }
 

@@ -30,6 +30,8 @@ export interface AskedOf {
   /** Including the prefix from the URL. */
   readonly path: string;
   readonly hasKey: boolean;
+  /** Whether servers of this kind cannot be recognized, so that any HTTP server can be the right one. */
+  readonly isAnyServer?: boolean;
 }
 
 const GRPC_PERMISSION_DENIED = 7;
@@ -57,7 +59,7 @@ export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: num
   const { address } = asked;
   const { speaks } = found;
   const apis = found.found.map(({ api }) => api);
-  const [other] = apis.includes(asked.api) ? [] : apis;
+  const [other] = asked.isAnyServer === true || apis.includes(asked.api) ? [] : apis;
   if (speaks === "tls") return asked.isSecure ? undefined : { code: "tls-port", address };
   if (asked.wire === "http" && speaks === "grpc") return { code: "grpc-port", address, port };
   if (asked.wire === "grpc" && speaks === "http" && other === undefined) return { code: "http-port", address, port };
@@ -78,7 +80,7 @@ export async function diagnose(
   if (known !== undefined) return known;
   const { kind, status = 0, message } = failure;
   if (kind === "http") {
-    if (status !== 404 && status !== 405) return undefined;
+    if ((status !== 404 && status !== 405) || asked.isAnyServer === true) return undefined;
     return diagnoseServer(asked, await identifyServer(place));
   }
   const isAway = /refused|Unknown host|No route|unreachable|certificate/i.test(message);
@@ -110,7 +112,10 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
     isSecure: usesTls,
     address: authority,
     path: `${pathPrefix}/${kind.path(target)}`,
-    hasKey: headers.some(([name]) => /^(authorization|(x-)?api-key)$/i.test(name)),
+    isAnyServer: kind.api.probes.length === 0,
+    hasKey: [...headers, ...("headers" in target ? target.headers : [])].some(([name]) =>
+      /^(authorization|(x-)?api-key)$/i.test(name),
+    ),
   };
   return { asked, place: { host, port, isSecure: usesTls } };
 }

@@ -1,4 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
 import { networkOf, type ServerTargetPlan } from "../../registry/service-kinds.ts";
 import type { OwnServer, ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
@@ -14,6 +15,8 @@ export interface Links {
   createControlAt?(url: string): Promise<CreateClient>;
   /** Number of servers, 1 or more. */
   readonly serverCount: number;
+  /** The servers as the user wrote them, without secrets, in the order of the plan. Absent: there is one. */
+  readonly serverNames?: readonly string[];
   /** Resolves when the server can be queried. Absent: it runs already. */
   readonly ready?: Promise<void>;
   close?(): Promise<void>;
@@ -32,16 +35,18 @@ export async function connect(
   const controlKind = controlKindOf(plan, address, endpoint);
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
-  const { compression, successStatuses } = address;
+  const { compression, successStatuses, acceptsEncodings } = address;
   const loadFor = (to: Endpoint): Promise<CreateClient> =>
-    loadClient(plan.client.kind, address.wire, { ...to, compression, successStatuses }, readStreamed);
-  const isPlain = compression === undefined && successStatuses === undefined;
+    loadClient(plan.client.kind, address.wire, { ...to, compression, successStatuses, acceptsEncodings }, readStreamed);
+  const isPlain = compression === undefined && successStatuses === undefined && acceptsEncodings !== true;
   const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && isPlain;
   const createFirst = isControlFit ? createControl : await loadFor(endpoint);
   const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
+  const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
+  const named = others.length > 0 ? { serverNames } : {};
   const createControlAt = (url: string): Promise<CreateClient> =>
     loadClient(controlKind, controlWire, resolveEndpoint({ ...address, url }, tls));
-  return { createClient, createControl, createControlAt, serverCount: 1 + others.length };
+  return { createClient, createControl, createControlAt, serverCount: serverNames.length, ...named };
 }
 
 /** Returns the ways to a server that the run has started. */

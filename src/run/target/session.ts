@@ -42,6 +42,8 @@ export interface Session {
   readonly service: Service;
   readonly dataset: Dataset;
   readonly warnings: readonly string[];
+  /** Names of the servers by their index, when there are several. */
+  readonly serverNames?: readonly string[];
   /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
   /** Returns the server's current counters; undefined when it has none. */
@@ -98,7 +100,8 @@ export async function openTarget(
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
-      return { service, dataset, warnings, shared, counters: () => counters.read() };
+      const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
+      return { service, dataset, warnings, shared, ...named, counters: () => counters.read() };
     },
     createClient: links.createClient,
     close: async () => {

@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
+import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
+import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tfServingBuilder } from "./tfserving.ts";
 import { torchServeBuilder } from "./torchserve.ts";
@@ -13,10 +15,12 @@ const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
   torchserve: torchServeBuilder,
+  "plain-http": httpBuilder,
   tfserving: tfServingBuilder,
   tritonInProcess: tritonInProcessBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
+  "user-defined": ownBuilder,
 };
 
 const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBuilder>>;

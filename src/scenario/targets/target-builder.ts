@@ -30,8 +30,8 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   check?(target: T, inputs: Inputs | undefined): Problem[];
   /** Returns the schema of what the builder returns. */
   schema(): Schema<T>;
-  /** Converts it to the target of a plan. @param folder base of relative paths */
-  toPlan(target: T, folder: string): TargetPlan;
+  /** Converts it to the target of a plan. @param folder base of relative paths @param inputs those of the scenario, if it has any */
+  toPlan(target: T, folder: string, inputs?: Inputs): TargetPlan;
   /** Returns the format of its requests and responses. Absent for tensors. */
   content?(target: T, folder: string): LlmContent;
 }

@@ -1,6 +1,5 @@
-import { userError } from "../../plan/problem.ts";
-import { readApiKey, registerSecret, registerUrl } from "../../plan/secrets.ts";
-import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import { registerSecret, registerUrl } from "../../plan/secrets.ts";
+import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
 import type { ServiceApi, ServiceKind } from "../service.ts";
 import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
@@ -31,7 +30,7 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     url,
     wire: "http",
     defaultPort: DEFAULT_PORT,
-    headers: apiKeyEnv === undefined ? headers : [...headers, ["Authorization", `Bearer ${requireApiKey(apiKeyEnv)}`]],
+    headers: withApiKey(headers, apiKeyEnv),
   }),
   urls: serverUrls,
   describe: describeServer,
@@ -47,10 +46,3 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
   api: openAiApi,
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };
-
-/** @throws UserError when the environment variable is not set */
-function requireApiKey(name: string): string {
-  const read = readApiKey(name);
-  if ("key" in read) return read.key;
-  throw userError("missing", "target.apiKeyEnv", read.problem, `Set it: export ${name}=…`);
-}

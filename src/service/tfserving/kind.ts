@@ -1,5 +1,5 @@
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-import type { ServiceApi, ServiceKind } from "../service.ts";
+import type { ServiceKind } from "../service.ts";
 import { checkTfServing } from "./rules.ts";
 import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
 
@@ -7,24 +7,8 @@ import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
 
 export const TF_SERVING_PORT = 8500;
 
-const UNIMPLEMENTED = 12;
-
-/** How to recognize TensorFlow Serving: it has the call for a model's metadata, and asks for the model that the probe does not name. */
-const tfServingApi: ServiceApi = {
-  name: "tfserving",
-  label: "TensorFlow Serving's API",
-  probes: [
-    {
-      protocol: "grpc",
-      path: "/tensorflow.serving.PredictionService/GetModelMetadata",
-      payload: new Uint8Array(0),
-      recognize: ({ status, message }) =>
-        status !== 0 && status !== UNIMPLEMENTED && /model|metadata_field/i.test(message)
-          ? "a TensorFlow Serving server"
-          : undefined,
-    },
-  ],
-};
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
 
 export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
   schema: tfServingTargetSchema,
@@ -48,6 +32,19 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
   registerSecrets: registerServerSecrets,
   path: () => "tensorflow.serving.PredictionService",
   server: "a TensorFlow Serving server",
-  api: tfServingApi,
+  api: {
+    name: "tfserving",
+    label: "TensorFlow Serving's API",
+    probes: [
+      {
+        protocol: "grpc",
+        path: "/tensorflow.serving.PredictionService/GetModelMetadata",
+        payload: new Uint8Array(0),
+        // The request names no model. Servers without the method say UNIMPLEMENTED.
+        recognize: ({ status }) =>
+          status === INVALID_ARGUMENT || status === NOT_FOUND ? "a TensorFlow Serving server" : undefined,
+      },
+    ],
+  },
   open: async (target) => (await import("./front.ts")).createTfServingFront(target),
 };

@@ -10,7 +10,14 @@ import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
 import { type Failure, MAX_ERROR_BODY_BYTES, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
-import { defaultHeaders, type Endpoint, hasContentLength, isSuccessStatus, type WireRequest } from "../request.ts";
+import {
+  defaultHeaders,
+  type Endpoint,
+  hasContentLength,
+  isSuccessStatus,
+  type ResponseRules,
+  type WireRequest,
+} from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
 /** The HTTP client based on undici: for comparison with Rampart's own client, and for features that one lacks. */
@@ -127,7 +134,7 @@ class UndiciSlot {
     const headers: string[] = [];
     for (const [name, value] of [...defaultHeaders(request, defaults), ...request.headers, ...this.endpoint.headers])
       headers.push(name, value);
-    this.exchange = new UndiciExchange(call, this.options, this.endpoint.successStatuses);
+    this.exchange = new UndiciExchange(call, this.options, this.endpoint);
     this.client.dispatch(
       {
         path: `${this.endpoint.pathPrefix}${request.path}`,
@@ -153,7 +160,7 @@ class UndiciSlot {
 class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly call: Call;
   private readonly options: ClientOptions;
-  private readonly successStatuses: readonly number[] | undefined;
+  private readonly rules: ResponseRules;
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
   private encoding = "";
@@ -162,14 +169,14 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly body = new GrowingBytes();
   private isOver = false;
 
-  constructor(call: Call, options: ClientOptions, successStatuses: readonly number[] | undefined) {
+  constructor(call: Call, options: ClientOptions, rules: ResponseRules) {
     this.call = call;
     this.options = options;
-    this.successStatuses = successStatuses;
+    this.rules = rules;
   }
 
   private get isSuccess(): boolean {
-    return isSuccessStatus(this.status, this.successStatuses);
+    return isSuccessStatus(this.status, this.rules);
   }
 
   cancel(failure: Failure): void {
@@ -229,7 +236,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
       this.finish(statusFailure(this.status, this.location));
       return;
     }
-    if (this.encoding !== "") {
+    if (this.encoding !== "" && this.rules.acceptsEncodings !== true) {
       this.finish(unreadable(explainEncoding(this.encoding)));
       return;
     }

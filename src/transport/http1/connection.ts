@@ -59,7 +59,7 @@ export class Connection {
     this.call = call;
     this.context = context;
     this.options = options;
-    this.response = new ReceivedResponse(call, options, context.endpoint.successStatuses);
+    this.response = new ReceivedResponse(call, options, context.endpoint);
     this.parser = new ResponseParser(this.response);
   }
 

@@ -10,7 +10,7 @@ import {
   statusFailure,
 } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
-import { isSuccessStatus } from "../request.ts";
+import { isSuccessStatus, type ResponseRules } from "../request.ts";
 import { expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
@@ -27,18 +27,17 @@ export class ReceivedResponse implements ResponseSink {
   private readonly body = new GrowingBytes();
   /** Checks the body when it is not kept. */
   private readonly checked = new CheckedBody();
-  private readonly successStatuses: readonly number[] | undefined;
+  private readonly rules: ResponseRules;
   private isError = false;
   /** Whether the response is kept: the client's options may change meanwhile. */
   private keeps = false;
   /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
 
-  /** @param successStatuses the statuses of successful responses; default: 200 to 299 */
-  constructor(call: Call, options: ClientOptions, successStatuses?: readonly number[]) {
+  constructor(call: Call, options: ClientOptions, rules: ResponseRules) {
     this.call = call;
     this.options = options;
-    this.successStatuses = successStatuses;
+    this.rules = rules;
   }
 
   /** Whether the latest response is a stream of events. */
@@ -60,12 +59,12 @@ export class ReceivedResponse implements ResponseSink {
 
   /** Ends the request after a complete response: with success, unless its status or content is an error. */
   conclude({ status, location, contentEncoding }: ResponseHead): void {
-    if (!isSuccessStatus(status, this.successStatuses)) {
+    if (!isSuccessStatus(status, this.rules)) {
       this.fail(statusFailure(status, location));
       return;
     }
     const { call } = this;
-    const fault = this.checked.end(contentEncoding);
+    const fault = this.checked.end(this.rules.acceptsEncodings === true ? "" : contentEncoding);
     if (fault === undefined) {
       call.isActive = false;
       this.options.onDone(call);
@@ -108,8 +107,8 @@ export class ReceivedResponse implements ResponseSink {
     this.events = undefined;
     const { call, options } = this;
     const { status, jsonBytes, isJson, isEventStream } = parser.head;
-    const isSuccess = isSuccessStatus(status, this.successStatuses);
-    this.isError = status >= 400 && !isSuccess;
+    const isSuccess = isSuccessStatus(status, this.rules);
+    this.isError = !isSuccess && (status >= 400 || status < 300);
     this.keeps = options.keepBodies;
     call.jsonBytes = jsonBytes;
     call.isJson = isJson;
