@@ -122,8 +122,9 @@ export function assembleContent(
   steps: readonly DataStep[],
   firstStep: number,
 ): RequestContent {
-  const bytes = steps[firstStep]?.payload;
-  return bytes === undefined ? assembleBatch(model, steps, firstStep, batchSize) : { bytes };
+  const { payload: bytes, messages } = steps[firstStep] ?? {};
+  if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
+  return messages === undefined ? { bytes } : { bytes, messages };
 }
 
 /**

@@ -19,6 +19,8 @@ export interface DataStep {
   readonly inputs: StepInputs;
   /** The request's body, where requests are payloads. One that is stored is read each time. */
   readonly payload?: Uint8Array;
+  /** The encoded messages of the request, where requests consist of messages; `payload` is then their text for exports. */
+  readonly messages?: readonly Uint8Array[];
   /** Expected outputs by name; empty without validation. */
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** Time to send the step, in milliseconds since the load began; only with a load that follows the data. */

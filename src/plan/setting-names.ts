@@ -20,7 +20,17 @@ interface Settings {
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
   sequences: "concurrent" | "idCount";
-  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "shapes" | "url";
+  target:
+    | "apiKeyEnv"
+    | "composingModels"
+    | "importPaths"
+    | "isStreaming"
+    | "method"
+    | "pacing"
+    | "protoFiles"
+    | "shapes"
+    | "success"
+    | "url";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }

@@ -20,6 +20,18 @@ export interface ModelInfo {
   readonly inputs: readonly TensorSpec[];
   /** Sorted by name. */
   readonly outputs: readonly TensorSpec[];
+  /** Present when requests consist of messages. */
+  readonly messages?: MessageForm;
+}
+
+/** How a request consists of messages. */
+export interface MessageForm {
+  /** Whether a request has any number of messages; otherwise it has one. */
+  readonly isStream: boolean;
+  /** Encodes a message from plain data, or returns all that is wrong with it. Absent: the type of messages is not known. */
+  encode?(
+    value: unknown,
+  ): { readonly bytes: Uint8Array } | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
 }
 
 /** A model that a server has ready. */
@@ -30,7 +42,10 @@ export interface ListedModel extends ModelInfo {
 
 /** A request's body, complete as in the data. */
 export interface Payload {
+  /** With `messages`: their text for exports; empty when they have none. */
   readonly bytes: Uint8Array;
+  /** The encoded messages of a request that consists of messages. Absent: `bytes` is the body. */
+  readonly messages?: readonly Uint8Array[];
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
@@ -147,8 +162,8 @@ export interface Conversation {
  */
 export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
-/** The form of requests: a model's tensors, or payloads, which are sent unchanged. */
-export type RequestForm = "tensors" | "payloads";
+/** The form of requests: a model's tensors; payloads, which are sent unchanged; or calls with any number of messages. */
+export type RequestForm = "tensors" | "payloads" | "messages";
 
 /** A model on a server, ready for load. Optional fields are capabilities; they are absent when the service does not have them. */
 export interface Service {
@@ -161,6 +176,8 @@ export interface Service {
   readonly isSequence: boolean;
   /** Whether a request may have any number of responses. */
   readonly isDecoupled: boolean;
+  /** Whether to report the responses of each request, as with `isDecoupled`, although the model is not decoupled. Default: false. */
+  readonly hasManyResponses?: boolean;
   /** Warnings for the user, one sentence each. */
   readonly warnings: readonly string[];
   /** Returns how to query the server's counters; undefined when it has none. Queries the server when first called. */
@@ -224,7 +241,8 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   address(target: T): ServiceAddress;
   /** Returns the path of requests, or its beginning, without a leading slash. */
   path(target: T): string;
-  readonly api: ServiceApi;
+  /** Absent: its servers do not answer over HTTP. */
+  readonly api?: ServiceApi;
   /** Loads the front of a target, without queries. */
   open(target: T): ServiceFront | Promise<ServiceFront>;
 }

@@ -11,7 +11,7 @@ export function formatSettings({ plan, service, callMode, requestCount }: Prepar
   const kind = targetKindOf(target);
   const lines = [
     "*** Measurement Settings ***",
-    ...(kind.takes(target) === "payloads" ? [] : [`  Batch size: ${target.batchSize}`]),
+    ...(kind.takes(target) === "tensors" ? [`  Batch size: ${target.batchSize}`] : []),
     `  Service Kind: ${kind.exported(target).serviceKind.toUpperCase()}`,
   ];
   const { warmupRequests } = plan.measurement;
