@@ -76,6 +76,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         exported: () => ({ serviceKind: "lines", endpoint: "lines" }),
         registerSecrets: registerServerSecrets,
         path: () => "lines",
+        server: "a server of lines",
         api: { name: "lines", path: "/", sign: /lines/ },
         open: ({ model }) => ({
           setUp: async () => ({

@@ -1,5 +1,7 @@
 import { parseLatency } from "../mock/latency.ts";
 import { startMock } from "../mock/server.ts";
+import type { MockHandlers } from "../mock/services/service.ts";
+import { MOCK_SERVICES } from "../mock/services/table.ts";
 import { MAX_MOCK_TOKENS, type MockLatencyPlan, type MockPlan } from "../plan/mock.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import type { CommandIo } from "./execute.ts";
@@ -51,6 +53,7 @@ export const FLAGS: readonly Flag[] = [
     default: "0",
     help: "Language model: share of streams that are cut off in the middle, 0 to 1.",
   },
+  ...Object.entries(MOCK_SERVICES).map(([name, { value, help }]): Flag => ({ name, help, ...(value && { value }) })),
   HELP_FLAG,
 ];
 
@@ -63,17 +66,26 @@ export async function runMockCommand(args: readonly string[], command: string, i
       return EXIT.passed;
     }
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
-    const server = await startMock(plan, { host, httpPort, grpcPort });
+    const services = await createServices(flags, plan);
+    const server = await startMock(plan, { host, httpPort, grpcPort }, services);
+    const [http, grpc] = [`${host}:${server.httpPort}`, `${host}:${server.grpcPort}`];
+    const others = services.map((service) => `; ${service.describe(http, grpc)}`).join("");
     const interrupted = new Promise<void>((resolve) => {
       io.onInterrupt(() => resolve());
     });
-    io.out(
-      `listening: http ${host}:${server.httpPort}, grpc ${host}:${server.grpcPort}, model simple; openai http ${host}:${server.httpPort}/v1; Ctrl-C stops\n`,
-    );
+    io.out(`listening: http ${http}, grpc ${grpc}, model simple; openai http ${http}/v1${others}; Ctrl-C stops\n`);
     await interrupted;
     await server.stop();
     return EXIT.passed;
   });
+}
+
+/** @throws UserError */
+async function createServices(flags: FlagValues, plan: MockPlan): Promise<MockHandlers[]> {
+  const services: MockHandlers[] = [];
+  for (const [name, service] of Object.entries(MOCK_SERVICES))
+    if (flags.has(name)) services.push(await service.create(plan, flags.text(name) ?? ""));
+  return services;
 }
 
 function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort: number; grpcPort: number } {

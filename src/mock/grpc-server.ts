@@ -1,22 +1,11 @@
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
-import { gunzipSync, inflateSync } from "node:zlib";
 import { messageOf } from "../plan/problem.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../service/protobuf/message.ts";
 import * as messages from "../service/triton/messages.ts";
+import { frame, onMessages, openAnswer, STATUS, StatusError, toTrailers } from "./grpc-frames.ts";
 import { MockError, type MockModel } from "./model.ts";
-
-const STATUS = { ok: 0, invalidArgument: 3, notFound: 5, unimplemented: 12, internal: 13 } as const;
-const PREFIX_BYTES = 5;
-
-/** A call that ends with a status other than OK. */
-class StatusError extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import { serveMethod } from "./serve-method.ts";
+import type { MockMethod } from "./services/service.ts";
 
 type Unary = (model: MockModel, message: Uint8Array) => Promise<Uint8Array> | Uint8Array;
 
@@ -41,71 +30,58 @@ const UNARY: Readonly<Record<string, Unary>> = {
   ModelInfer: async (model, message) => encodeMessage(messages.INFER_RESPONSE, await infer(model, message)),
 };
 
-/** Creates a server for KServe v2 over gRPC. It uses the runtime's HTTP/2 server, so that the client is not tested against itself. */
-export function createGrpcServer(model: MockModel): Http2Server {
+/**
+ * Creates a server for KServe v2 over gRPC, and for the methods of other services by path. It uses the runtime's HTTP/2 server, so that the
+ * client is not tested against itself.
+ */
+export function createGrpcServer(model: MockModel, methods: Readonly<Record<string, MockMethod>> = {}): Http2Server {
   const server = createServer({ settings: { initialWindowSize: 1024 * 1024 } });
   server.on("stream", (stream, headers) => {
-    const method =
-      String(headers[":path"] ?? "")
-        .split("/")
-        .pop() ?? "";
+    const path = String(headers[":path"] ?? "");
+    const name = path.split("/").pop() ?? "";
     const encoding = String(headers["grpc-encoding"] ?? "identity");
     stream.on("error", () => {});
-    if (method === "ModelStreamInfer") serveStream(model, stream, encoding);
-    else serveUnary(model, stream, method, encoding);
+    const method = Object.hasOwn(methods, path) ? methods[path] : undefined;
+    if (method !== undefined) void serveMethod(stream, method, encoding);
+    else if (name === "ModelStreamInfer") serveStream(model, stream, encoding);
+    else void serveMethod(stream, (messages) => answerUnary(model, name, messages), encoding);
   });
   server.on("session", (session) => session.on("error", () => {}));
   return server;
 }
 
-function serveUnary(model: MockModel, stream: ServerHttp2Stream, method: string, encoding: string): void {
-  const pieces: Buffer[] = [];
-  stream.on("data", (piece: Buffer) => pieces.push(piece));
-  stream.on("end", () => {
-    const handler = UNARY[method];
-    if (handler === undefined) {
-      finish(stream, STATUS.unimplemented, `unknown method ${method}`);
-      return;
+async function* answerUnary(
+  model: MockModel,
+  name: string,
+  messages: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const handler = UNARY[name];
+  if (handler === undefined) throw new StatusError(STATUS.unimplemented, `unknown method ${name}`);
+  for await (const message of messages) {
+    try {
+      yield await handler(model, message);
+    } catch (error) {
+      throw error instanceof MockError ? new StatusError(STATUS.invalidArgument, error.message) : error;
     }
-    void answerUnary(stream, async () => handler(model, unframe(Buffer.concat(pieces), encoding)));
-  });
-}
-
-/** Answers a call unless the client has disconnected. */
-async function answerUnary(stream: ServerHttp2Stream, answer: () => Promise<Uint8Array>): Promise<void> {
-  try {
-    const message = await answer();
-    if (stream.destroyed) return;
-    open(stream);
-    stream.end(frame(message));
-  } catch (error) {
-    if (!stream.destroyed) finish(stream, codeOf(error), messageOf(error));
+    return;
   }
 }
 
 /** Answers each message as soon as its result is ready. Ends the stream when the client has ended it and no answer is pending. */
 function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: string): void {
-  let buffer = Buffer.alloc(0);
   let pending = 0;
   let hasEnded = false;
   const endIfDone = (): void => {
     if (hasEnded && pending === 0 && !stream.destroyed) stream.end();
   };
-  open(stream);
-  stream.on("data", (piece: Buffer) => {
-    buffer = Buffer.concat([buffer, piece]);
-    while (buffer.length >= PREFIX_BYTES) {
-      const size = buffer.readUInt32BE(1);
-      if (buffer.length < PREFIX_BYTES + size) return;
-      const message = buffer.subarray(0, PREFIX_BYTES + size);
-      buffer = buffer.subarray(PREFIX_BYTES + size);
-      pending++;
-      void answerStreamed(model, message, encoding).then((answer) => {
-        pending--;
-        if (!stream.destroyed) stream.write(frame(answer));
-        endIfDone();
-      });
-    }
+  openAnswer(stream, () => toTrailers(STATUS.ok));
+  onMessages(stream, encoding, (read) => {
+    pending++;
+    void answerStreamed(model, read).then((answer) => {
+      pending--;
+      if (!stream.destroyed) stream.write(frame(answer));
+      endIfDone();
+    });
   });
   stream.on("end", () => {
     hasEnded = true;
@@ -113,10 +89,10 @@ function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: stri
   });
 }
 
-async function answerStreamed(model: MockModel, framed: Buffer, encoding: string): Promise<Uint8Array> {
+async function answerStreamed(model: MockModel, read: () => Uint8Array): Promise<Uint8Array> {
   let message: Uint8Array = new Uint8Array(0);
   try {
-    message = unframe(framed, encoding);
+    message = read();
     return encodeMessage(messages.STREAM_INFER_RESPONSE, { infer_response: await infer(model, message) });
   } catch (error) {
     return encodeMessage(messages.STREAM_INFER_RESPONSE, {
@@ -167,45 +143,4 @@ function unknownModel(name: string, version: string): StatusError {
     STATUS.notFound,
     `Request for unknown model: '${name}'${version === "" ? "" : ` version ${version}`} is not found`,
   );
-}
-
-function codeOf(error: unknown): number {
-  if (error instanceof StatusError) return error.code;
-  return error instanceof MockError ? STATUS.invalidArgument : STATUS.internal;
-}
-
-function open(stream: ServerHttp2Stream): void {
-  stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
-  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(STATUS.ok) }));
-}
-
-function finish(stream: ServerHttp2Stream, code: number, message: string): void {
-  if (stream.destroyed) return;
-  const headers = {
-    ":status": 200,
-    "content-type": "application/grpc",
-    "grpc-status": String(code),
-    "grpc-message": encodeURIComponent(message),
-  };
-  stream.respond(headers, { endStream: true });
-}
-
-/** Returns the message of a frame, decompressed if necessary. */
-function unframe(framed: Buffer, encoding: string): Uint8Array {
-  const message = framed.subarray(PREFIX_BYTES);
-  if (framed[0] !== 1) return new Uint8Array(message);
-  const decompress = { gzip: gunzipSync, deflate: inflateSync }[encoding];
-  if (decompress === undefined) throw new StatusError(STATUS.unimplemented, `unknown grpc-encoding ${encoding}`);
-  try {
-    return new Uint8Array(decompress(message));
-  } catch (error) {
-    throw new StatusError(STATUS.internal, `bad ${encoding} data: ${messageOf(error)}`);
-  }
-}
-
-function frame(message: Uint8Array): Buffer {
-  const framed = Buffer.alloc(PREFIX_BYTES + message.length);
-  framed.writeUInt32BE(message.length, 1);
-  framed.set(message, PREFIX_BYTES);
-  return framed;
 }

@@ -2,11 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import type { MockLlm } from "./llm.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
+import type { MockHandlers } from "./services/service.ts";
 
-/** Creates a server for KServe v2 and OpenAI's API. It uses the runtime's HTTP server, so that the client is not tested against itself. */
-export function createHttpServer(model: MockModel, llm: MockLlm): Server {
+/**
+ * Creates a server for KServe v2 and OpenAI's API, and for other services, which come first. It uses the runtime's HTTP server, so that the
+ * client is not tested against itself.
+ */
+export function createHttpServer(model: MockModel, llm: MockLlm, services: readonly MockHandlers[]): Server {
   return createServer((request, response) => {
-    void answer(model, llm, request, response).catch((error: unknown) => {
+    void answer(model, llm, services, request, response).catch((error: unknown) => {
       if (!response.headersSent) sendJson(response, 500, { error: String(error) });
     });
   });
@@ -15,11 +19,15 @@ export function createHttpServer(model: MockModel, llm: MockLlm): Server {
 async function answer(
   model: MockModel,
   llm: MockLlm,
+  services: readonly MockHandlers[],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const path = (request.url ?? "/").replace(/\?.*$/, "").replace(/(.)\/$/, "$1");
   const body = await readBody(request);
+  const { method = "GET", headers } = request;
+  for (const service of services)
+    if ((await service.answerHttp?.({ method, path, headers, body }, response)) === true) return;
   const named = /^\/v2\/models\/([^/]+)(?:\/versions\/([^/]+))?(\/[a-z]+)?$/.exec(path);
   if (named !== null) {
     const name = decodeURIComponent(named[1] as string);

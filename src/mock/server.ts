@@ -9,6 +9,7 @@ import { createGrpcServer } from "./grpc-server.ts";
 import { createHttpServer } from "./http-server.ts";
 import { MockLlm } from "./llm.ts";
 import { MockModel } from "./model.ts";
+import type { MockHandlers } from "./services/service.ts";
 
 /** The mock's address. Port 0 selects a free port. */
 export interface MockAddress {
@@ -24,11 +25,19 @@ export interface MockServer {
   stop(): Promise<void>;
 }
 
-/** Starts a KServe v2 server over HTTP and gRPC, and an OpenAI server over HTTP. @throws UserError when a port is in use */
-export async function startMock(plan: MockPlan, address: MockAddress): Promise<MockServer> {
+/**
+ * Starts a KServe v2 server over HTTP and gRPC, and an OpenAI server over HTTP.
+ * @param services additional services on the same ports. Default: none
+ * @throws UserError when a port is in use
+ */
+export async function startMock(
+  plan: MockPlan,
+  address: MockAddress,
+  services: readonly MockHandlers[] = [],
+): Promise<MockServer> {
   const model = new MockModel(plan);
-  const http = createHttpServer(model, new MockLlm(plan));
-  const grpc = createGrpcServer(model);
+  const http = createHttpServer(model, new MockLlm(plan), services);
+  const grpc = createGrpcServer(model, Object.assign({}, ...services.map(({ methods }) => methods)));
   const sessions = new Set<Http2Session>();
   grpc.on("session", (session) => {
     // Deno 2.9 aborts the process when it replies to a client's GOAWAY.

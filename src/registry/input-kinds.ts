@@ -4,6 +4,7 @@ import type { InputKind } from "../inputs/input-kind.ts";
 import { directoryInputs } from "../inputs/kinds/directory.ts";
 import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
+import { messagesInputs } from "../inputs/kinds/messages.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
@@ -19,6 +20,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   directory: directoryInputs,
   payloads: payloadsInputs,
   prompts: promptsInputs,
+  messages: messagesInputs,
 };
 
 /** Returns the source of inputs. */

@@ -12,7 +12,7 @@ import { showValue } from "../plan/show-value.ts";
  * @param message names the field and its response, and its actual and expected value
  */
 export function badAnswer(message: string): RunError {
-  return new RunError("refused", message, "Check the server and its version: the answer does not follow KServe v2.");
+  return new RunError("refused", message, "Check the server and its version: the answer does not follow the protocol.");
 }
 
 /** Protobuf's JSON mapping writes 64-bit integers as strings. */

@@ -241,6 +241,8 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   address(target: T): ServiceAddress;
   /** Returns the path of requests, or its beginning, without a leading slash. */
   path(target: T): string;
+  /** What such a server is, in errors: `a KServe v2 server`. */
+  readonly server: string;
   /** Absent: its servers do not answer over HTTP. */
   readonly api?: ServiceApi;
   /** Loads the front of a target, without queries. */

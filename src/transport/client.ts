@@ -21,7 +21,7 @@ export class Call implements AnswerHead {
   server = 0;
   /** Start of sending: right before the first byte goes to the socket, or before connecting. */
   sendStartNs = 0;
-  /** Time when the socket had taken all bytes. */
+  /** Time when the socket had taken all bytes; with messages that wait for responses, those of the first one. */
   sendEndNs = 0;
   /**
    * Start of handling the socket read that held the first byte of the response; on a stream, the read that completed the first response.
@@ -117,7 +117,10 @@ export interface ClientOptions {
   readonly onDone: OnDone;
   /** Called when a request has been sent whose call was `isSending` when `send` returned. */
   readonly onSent?: ((call: Call) => void) | undefined;
-  /** Called for each response of a request except the last. */
+  /**
+   * Called for each response of a request except the last. Where only the end of the response shows which one was the last, called for every
+   * one. A gRPC call may be cancelled here.
+   */
   readonly onResponse?: ((call: Call) => void) | undefined;
   /**
    * gRPC only: called with the headers of each response, then with its trailers, before `onDone`. For tests and traces; slow with grpc-js.

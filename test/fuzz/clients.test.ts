@@ -4,12 +4,14 @@ import fc from "fast-check";
 import { readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import { FAILURE_KINDS } from "../../src/transport/failure.ts";
+import { GrpcJsCallClient } from "../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../src/transport/general/grpc-js-client.ts";
 import { UndiciClient } from "../../src/transport/general/undici-client.ts";
+import { GrpcCallClient } from "../../src/transport/grpc/call-client.ts";
 import { GrpcStreamClient } from "../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
-import type { Endpoint } from "../../src/transport/request.ts";
+import type { Endpoint, WireRequest } from "../../src/transport/request.ts";
 import { join, latin1 } from "../transport/bytes.ts";
 import { Driver, endpointAt, postRequest } from "../transport/drive.ts";
 import {
@@ -44,6 +46,11 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
 });
 
 const REQUEST = postRequest("/test/Call", latin1("id=0000"), { stampPlace: { offset: 3, length: 4, idDigits: 4 } });
+const CALL: WireRequest = {
+  ...postRequest("/test/Call", new Uint8Array(0)),
+  messages: [latin1("one"), latin1("two"), latin1("three")],
+  pacing: "after-response",
+};
 const HTTP_ANSWER = latin1("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
 const STREAMED = grpcMessage(join(new Uint8Array([0x12, 6, 0x1a, 4]), latin1("0001")));
 const UNARY_ANSWER = join(settings({ 3: 100 }), grpcAnswer(1, latin1("answer")));
@@ -54,14 +61,24 @@ const STREAM_ANSWER = join(
   headers(1, [["grpc-status", "0"]], END_STREAM),
 );
 
+const CALL_ANSWER = join(
+  settings({ 3: 100 }),
+  headers(1, GRPC_HEADERS),
+  frame(TYPE.data, 0, 1, join(STREAMED, STREAMED)),
+  frame(TYPE.data, 0, 1, STREAMED),
+  headers(1, [["grpc-status", "0"]], END_STREAM),
+);
+
 type Create = (endpoint: Endpoint) => (options: ClientOptions) => LoadClient;
-const CLIENTS: readonly (readonly [name: string, create: Create, answer: Uint8Array])[] = [
+const CLIENTS: readonly (readonly [name: string, create: Create, answer: Uint8Array, request?: WireRequest])[] = [
   ["own HTTP", (endpoint) => (options) => new Http1Client(endpoint, options), HTTP_ANSWER],
   ["undici", (endpoint) => (options) => new UndiciClient(endpoint, options), HTTP_ANSWER],
   ["own gRPC", (endpoint) => (options) => new GrpcUnaryClient(endpoint, options), UNARY_ANSWER],
   ["own gRPC stream", (endpoint) => (options) => new GrpcStreamClient(endpoint, options, readStreamed), STREAM_ANSWER],
+  ["own gRPC calls", (endpoint) => (options) => new GrpcCallClient(endpoint, options), CALL_ANSWER, CALL],
   ["grpc-js", (endpoint) => (options) => new GrpcJsClient(endpoint, options, undefined), UNARY_ANSWER],
   ["grpc-js stream", (endpoint) => (options) => new GrpcJsClient(endpoint, options, readStreamed), STREAM_ANSWER],
+  ["grpc-js calls", (endpoint) => (options) => new GrpcJsCallClient(endpoint, options), CALL_ANSWER, CALL],
 ];
 
 async function misbehave(connection: RawConnection, behaviour: Behaviour, valid: Uint8Array): Promise<void> {
@@ -73,7 +90,7 @@ async function misbehave(connection: RawConnection, behaviour: Behaviour, valid:
 }
 
 describe("fuzz: clients and servers gone mad", () => {
-  for (const [name, create, valid] of CLIENTS) {
+  for (const [name, create, valid, request = REQUEST] of CLIENTS) {
     const isOwn = name.startsWith("own");
 
     test(`${name}: each request is reported once`, { timeout: 60_000 }, async () => {
@@ -87,7 +104,7 @@ describe("fuzz: clients and servers gone mad", () => {
             // A connection may fail before the first request: then reserve must come back all the same.
             await driver.client.reserve(2);
             for (let round = 0; round < 2; round++) {
-              const outcomes = await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot + 1}`)));
+              const outcomes = await Promise.all([0, 1].map((slot) => driver.request(slot, request, `000${slot + 1}`)));
               for (const { failure } of outcomes) {
                 if (failure === undefined) continue;
                 assert.ok(FAILURE_KINDS.includes(failure.kind));

@@ -24,6 +24,11 @@ export class Settings {
   serviceKind = "triton";
   /** The path for payloads; empty: not given. */
   endpoint = "";
+  /** Method of a gRPC service, `package.Service/Method`; empty: not given. */
+  grpcMethod = "";
+  /** `.proto` files that describe it; empty: the server's reflection does. */
+  protoFiles: readonly string[] = [];
+  importPaths: readonly string[] = [];
   /** Without a URL, the protocol determines it. */
   target: Omit<TritonTargetPlan, "url" | "tls"> & { readonly url?: string } = {
     protocol: "http",

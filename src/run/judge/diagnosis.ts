@@ -23,6 +23,7 @@ export type Diagnosis =
 /** The request of a failed run, as far as a diagnosis needs it. */
 export interface AskedOf {
   readonly wire: "http" | "grpc";
+  /** Empty: its servers do not answer over HTTP. */
   readonly api: string;
   readonly isSecure: boolean;
   /** `host:port`. */
@@ -105,7 +106,7 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
   const usesTls = isSecure || target.tls.isEnabled;
   const asked: AskedOf = {
     wire: wire === "http" ? "http" : "grpc",
-    api: kind.api.name,
+    api: kind.api?.name ?? "",
     isSecure: usesTls,
     address: authority,
     path: `${pathPrefix}/${kind.path(target)}`,

@@ -22,7 +22,7 @@ export async function probeModels(target: ServerTargetPlan): Promise<ListedModel
   const control = new ControlClient(TIMEOUT_NS, create);
   try {
     const front = await kind.open(target);
-    return await front.listModels(createAsk(control, address, {}, false));
+    return await front.listModels(createAsk(control, address, kind.server, {}, false));
   } finally {
     control.close();
   }

@@ -79,7 +79,7 @@ export async function openTarget(
   const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && compression === undefined;
   const createFirst = isControlFit ? createControl : await loadFor(endpoint);
   const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
-  const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
+  const ask = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);
   const { trace } = plan.telemetry;
   let shared: SharedTensors | undefined;
   return {
@@ -182,10 +182,14 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
   });
 }
 
-/** Creates the function for queries. It converts failures into `RunError`. */
+/**
+ * Creates the function for queries. It converts failures into `RunError`.
+ * @param serverName what the server should be, for errors: `a KServe v2 server`
+ */
 export function createAsk(
   control: ControlClient,
   address: ServiceAddress,
+  serverName: string,
   observer: RunObserver,
   isTracing: boolean,
 ): Ask {
@@ -203,15 +207,15 @@ export function createAsk(
       if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
       return query.read(body);
     } catch (error) {
-      throw toRunError(error, address, what);
+      throw toRunError(error, address, serverName, what);
     }
   };
 }
 
-function toRunError(error: unknown, address: ServiceAddress, what: string): RunError {
+function toRunError(error: unknown, address: ServiceAddress, serverName: string, what: string): RunError {
   const failed = what === "" ? "" : `failed to get ${what}: `;
   if (!(error instanceof ControlError))
-    return new RunError("refused", `${failed}${messageOf(error)}`, "Is this a KServe v2 server?");
+    return new RunError("refused", `${failed}${messageOf(error)}`, `Is this ${serverName}?`);
   const { failure, body } = error;
   const server = address.url;
   switch (failure.kind) {
@@ -249,7 +253,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
       return new RunError(
         "refused",
         `${failed}${failure.message}`,
-        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
+        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of ${serverName}?`,
         { failure },
       );
   }

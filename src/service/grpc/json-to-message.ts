@@ -17,11 +17,9 @@ export type EncodedMessage = { readonly bytes: Uint8Array } | { readonly problem
 
 /**
  * Encodes a message from plain data in protobuf's JSON mapping: fields by their name in the `.proto` file or in camel case, 64-bit integers
- * as numbers, bigints or strings, bytes as Base64 or `Uint8Array`, enums by name or number, well-known types like `Timestamp` in their own
- * form. A `Uint8Array` is an encoded message. Fields with a default value are not sent, unless their presence means something.
+ * as numbers, bigints or strings, bytes as Base64, enums by name or number, well-known types like `Timestamp` in their own form. Fields with a default value are not sent, unless their presence means something.
  */
 export function encodeMessageJson(type: protobuf.Type, value: unknown): EncodedMessage {
-  if (value instanceof Uint8Array) return { bytes: value };
   const reader = new MessageFromJson();
   const fields = reader.message(type, value, "");
   if (reader.problems.length > 0) return { problems: reader.problems };
@@ -140,7 +138,6 @@ class MessageFromJson {
   }
 
   private bytes(value: unknown, path: string): unknown {
-    if (value instanceof Uint8Array) return value;
     if (typeof value === "string" && BASE64.test(value))
       return new Uint8Array(Buffer.from(value.replaceAll("-", "+").replaceAll("_", "/"), "base64"));
     return this.report(path, "must be bytes in Base64", value);
@@ -206,7 +203,7 @@ function toBigInt(value: unknown): bigint | undefined {
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function join(path: string, name: string): string {

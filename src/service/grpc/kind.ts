@@ -20,5 +20,6 @@ export const grpcKind: ServiceKind<GrpcTargetPlan> = {
   exported: () => ({ serviceKind: "dynamic_grpc", endpoint: "" }),
   registerSecrets: registerServerSecrets,
   path: ({ method }) => method,
+  server: "a gRPC server",
   open: async (target) => (await import("./front.ts")).createGrpcFront(target),
 };

@@ -26,6 +26,7 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
   },
   path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
+  server: "an OpenAI-compatible server",
   api: { name: "openai", path: "/v1/models", marker: /"object"\s*:\s*"list"/ },
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };

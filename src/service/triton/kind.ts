@@ -39,6 +39,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
         ],
   registerSecrets: registerServerSecrets,
   path: () => "v2",
+  server: "a KServe v2 server",
   api: { name: "kserve", path: "/v2", marker: /"extensions"\s*:/ },
   open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
 };

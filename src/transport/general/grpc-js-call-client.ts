@@ -12,31 +12,17 @@ import { type Failure, tooLarge } from "../failure.ts";
 import { checkResponseCount, expectsOneResponse } from "../grpc/call-type.ts";
 import type { Endpoint, Header, WireRequest } from "../request.ts";
 import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
-import { addHeaders, sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
+import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import { GrpcJsClient, type GrpcJsSlot } from "./grpc-js-client.ts";
 
 /** The client based on @grpc/grpc-js for calls with any number of messages each way. Each request is a call of its own. */
 export class GrpcJsCallClient extends GrpcJsClient {
-  /** By the request's own headers: those of its call. */
-  private readonly merged = new WeakMap<readonly Header[], Metadata>();
-
   constructor(endpoint: Endpoint, options: ClientOptions) {
     super(endpoint, options, undefined);
   }
 
   protected override createSlot(call: Call, channel: Client): GrpcJsSlot {
     return new JsCallSlot(call, channel, (headers) => this.metadataWith(headers), this.options);
-  }
-
-  private metadataWith(headers: readonly Header[]): Metadata {
-    if (headers.length === 0) return this.metadata;
-    let merged = this.merged.get(headers);
-    if (merged === undefined) {
-      merged = this.metadata.clone();
-      addHeaders(merged, headers);
-      this.merged.set(headers, merged);
-    }
-    return merged;
   }
 }
 

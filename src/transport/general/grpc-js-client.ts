@@ -6,7 +6,7 @@ import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import { channelIndexOf } from "../grpc/lanes.ts";
-import type { Endpoint, WireRequest } from "../request.ts";
+import type { Endpoint, Header, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import type { ReadStreamed } from "../streamed-responses.ts";
 import { USER_AGENT } from "../user-agent.ts";
@@ -37,13 +37,15 @@ export interface GrpcJsSlot {
 export class GrpcJsClient implements LoadClient {
   readonly calls: Call[] = [];
   protected readonly options: ClientOptions;
-  /** Headers of every request. */
-  protected readonly metadata = new Metadata();
   private readonly endpoint: Endpoint;
   private readonly readStreamed: ReadStreamed | undefined;
   private readonly channels: Client[] = [];
   private readonly lanes: JsLane[] = [];
   private readonly slots: GrpcJsSlot[] = [];
+  /** Headers of every request. */
+  private readonly metadata = new Metadata();
+  /** By a request's own headers: those of its call. */
+  private readonly merged = new WeakMap<readonly Header[], Metadata>();
   private readonly stallWatch: StallWatch;
   private isClosed = false;
   /** grpc-js does not report its retries. */
@@ -106,7 +108,20 @@ export class GrpcJsClient implements LoadClient {
 
   /** Creates the slot of a call that uses this channel. */
   protected createSlot(call: Call, channel: Client): GrpcJsSlot {
-    return new JsSlot(call, channel, this.laneOf(call.slot, channel), this.metadata, this.options);
+    const metadataWith = (headers: readonly Header[]): Metadata => this.metadataWith(headers);
+    return new JsSlot(call, channel, this.laneOf(call.slot, channel), metadataWith, this.options);
+  }
+
+  /** Returns the metadata of a call whose request has these headers. */
+  protected metadataWith(headers: readonly Header[]): Metadata {
+    if (headers.length === 0) return this.metadata;
+    let merged = this.merged.get(headers);
+    if (merged === undefined) {
+      merged = this.metadata.clone();
+      addHeaders(merged, headers);
+      this.merged.set(headers, merged);
+    }
+    return merged;
   }
 
   private laneOf(slot: number, channel: Client): JsLane | undefined {

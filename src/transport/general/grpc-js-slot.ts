@@ -3,7 +3,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, tooLarge } from "../failure.ts";
-import type { WireRequest } from "../request.ts";
+import type { Header, WireRequest } from "../request.ts";
 import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
 import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import type { JsLane } from "./grpc-js-lane.ts";
@@ -15,18 +15,24 @@ export class JsSlot {
   private readonly call: Call;
   private readonly channel: Client;
   private readonly lane: JsLane | undefined;
-  private readonly metadata: Metadata;
+  private readonly metadataWith: (headers: readonly Header[]) => Metadata;
   private readonly options: ClientOptions;
   private id = "";
   /** Time of the latest response, or of sending. */
   private lastReceivedNs = 0;
   private current: ClientUnaryCall | undefined;
 
-  constructor(call: Call, channel: Client, lane: JsLane | undefined, metadata: Metadata, options: ClientOptions) {
+  constructor(
+    call: Call,
+    channel: Client,
+    lane: JsLane | undefined,
+    metadataWith: (headers: readonly Header[]) => Metadata,
+    options: ClientOptions,
+  ) {
     this.call = call;
     this.channel = channel;
     this.lane = lane;
-    this.metadata = metadata;
+    this.metadataWith = metadataWith;
     this.options = options;
   }
 
@@ -42,7 +48,7 @@ export class JsSlot {
     this.id = stamp === undefined ? "" : latin1.decode(stamp.subarray(0, request.stampPlace?.idDigits ?? 0));
     call.sendStartNs = nowNs();
     this.lastReceivedNs = call.sendStartNs;
-    if (this.lane === undefined) this.sendUnary(path, message);
+    if (this.lane === undefined) this.sendUnary(path, message, this.metadataWith(request.headers));
     else this.lane.send(path, this.id, message, this);
     call.sendEndNs = nowNs();
   }
@@ -99,13 +105,13 @@ export class JsSlot {
     current?.cancel();
   }
 
-  private sendUnary(path: string, message: Buffer): void {
+  private sendUnary(path: string, message: Buffer, metadata: Metadata): void {
     const started = this.channel.makeUnaryRequest(
       path,
       sameBytes,
       sameBytes,
       message,
-      this.metadata,
+      metadata,
       (error: ServiceError | null, value?: Buffer) => {
         if (started !== this.current) return;
         if (error !== null) this.fail(toFailure(error.code, error.details, this.options.maxResponseBytes));

@@ -29,6 +29,12 @@ class MessagesSlot extends CallSlot {
   /** Time of the read that completed the latest response. */
   private lastReadNs = 0;
 
+  override send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
+    // The call may fail before it has a stream.
+    expectResponses(this.call);
+    super.send(path, message, stamp);
+  }
+
   protected expect(): void {
     expectResponses(this.call);
     this.laterSent = 0;

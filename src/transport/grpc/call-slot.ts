@@ -203,8 +203,11 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
       return;
     }
     const call = this.call;
+    const { readNs } = this.connection as Http2Connection;
+    // A server may end a call before it has read all of it.
+    if (call.isSending) call.sendEndNs = readNs;
     call.isSending = false;
-    this.complete((this.connection as Http2Connection).readNs);
+    this.complete(readNs);
     call.isActive = false;
     this.options.onDone(call);
   }

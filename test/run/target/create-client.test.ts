@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadClient, traceSends } from "../../../src/run/target/create-client.ts";
 import type { LoadClient } from "../../../src/transport/client.ts";
+import { GrpcJsCallClient } from "../../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";
 import { UndiciClient } from "../../../src/transport/general/undici-client.ts";
+import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
@@ -25,7 +27,9 @@ const CASES = [
   ["own", "grpc", false, GrpcUnaryClient],
   ["own", "grpc-stream", true, GrpcStreamClient],
   ["undici", "http", false, UndiciClient],
+  ["own", "grpc-call", false, GrpcCallClient],
   ["grpc-js", "grpc", false, GrpcJsClient],
+  ["grpc-js", "grpc-call", false, GrpcJsCallClient],
 ] as const;
 for (const [kind, wire, streams, Client] of CASES)
   test(`${kind} over ${wire} is ${Client.name}`, async () => {

@@ -3,7 +3,9 @@ import { after, beforeEach, describe, test } from "node:test";
 import type { AnswerCheck } from "../../../src/transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import { GrpcJsCallClient } from "../../../src/transport/general/grpc-js-call-client.ts";
+import { GrpcJsClient } from "../../../src/transport/general/grpc-js-client.ts";
 import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
+import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import type { Endpoint, Header, WireRequest } from "../../../src/transport/request.ts";
 import { type CallCounter, startStub } from "../../servers/stub.ts";
 import { latin1, pattern, toText } from "../bytes.ts";
@@ -378,10 +380,10 @@ for (const [name, create] of CLIENTS) {
       await withDriver(
         async (driver) => {
           const outcome = await driver.request(0, call("bidi-stream", ["a"], { hold: 1 }));
-          assert.deepEqual(outcome.failure, { kind: "stalled", message: "no byte received for 200 ms" });
+          assert.deepEqual(outcome.failure, { kind: "stalled", message: "no byte received for 500 ms" });
           assert.deepEqual(textsOf(outcome), ["a"]);
         },
-        { stallTimeoutNs: 2e8 },
+        { stallTimeoutNs: 5e8 },
       );
       await serverCounts({ cancelled: 1 });
     });
@@ -395,6 +397,28 @@ for (const [name, create] of CLIENTS) {
       });
       await serverCounts({ cancelled: 1 });
     });
+  });
+}
+
+const FOR_UNARY: readonly (readonly [name: string, create: Create])[] = [
+  ...CLIENTS,
+  ["own unary", (endpoint) => (options) => new GrpcUnaryClient(endpoint, options)],
+  ["grpc-js unary", (endpoint) => (options) => new GrpcJsClient(endpoint, options, undefined)],
+];
+for (const [name, create] of FOR_UNARY) {
+  test(`${name} client: the headers of a request go with its own calls, beside those of the client`, async () => {
+    const endpoint = endpointAt(stub.grpcPort, { headers: [["stub-responses", "1"]] });
+    const driver = new Driver(create(endpoint));
+    const request: WireRequest = { ...call("unary", []), messages: undefined, payload: latin1("one") };
+    const refusing = { ...request, headers: [["Stub-Status", "9"] as const] };
+    try {
+      await driver.client.reserve(1);
+      const failures = [];
+      for (const one of [request, refusing, refusing, request]) failures.push((await driver.request(0, one)).failure);
+      assert.deepEqual(failures, [undefined, refused, refused, undefined]);
+    } finally {
+      driver.close();
+    }
   });
 }
 

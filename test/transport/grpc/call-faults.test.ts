@@ -179,7 +179,7 @@ const FAULTS: readonly FaultCase[] = [
   {
     name: "silence",
     fault: new Uint8Array(0),
-    failure: { kind: "stalled", message: "no byte received for 300 ms" },
+    failure: { kind: "stalled", message: "no byte received for 500 ms" },
     resets: true,
   },
   {
@@ -215,7 +215,7 @@ describe("own client: a call that fails after a response keeps it, counts once, 
           assert.equal(driver.client.connectionCount, breaks === true ? 2 : 1);
           assert.equal(driver.client.resendCount, 0);
         },
-        { options: { stallTimeoutNs: 0.3e9 } },
+        failure?.kind === "stalled" ? { options: { stallTimeoutNs: 0.5e9 } } : {},
       );
     });
   }
@@ -390,6 +390,28 @@ describe("own client: calls", () => {
       driver.close();
       await server.stop();
     }
+  });
+
+  test("a call that fails before it has a stream has no responses of the call before it", async () => {
+    const failure = { kind: "cancelled", message: "enough" } as const;
+    await withClient(
+      async (connection) => {
+        await answerOne(connection, 1);
+        await received(connection, 3, 1);
+      },
+      async (driver) => {
+        assertAnswered(await driver.request(0, PACED));
+        void driver.request(1, PACED);
+        const waiting = driver.request(0, PACED);
+        driver.client.cancel(0, failure);
+        const outcome = await waiting;
+        assert.deepEqual(
+          [outcome.failure, outcome.responses, outcome.responseCount, outcome.messageCount],
+          [failure, [], 0, 0],
+        );
+      },
+      { greeting: settings({ 3: 1 }), slots: 2 },
+    );
   });
 
   test("calls wait for room under the server's limit of streams", async () => {

@@ -12,6 +12,8 @@ export interface PerfAnalyzerKind {
   readonly server: string;
   /** Whether requests consist of payloads. Options that describe tensors are then refused. */
   readonly takesPayloads: boolean;
+  /** Whether requests consist of messages; other kinds refuse the options for them. Absent: no. */
+  readonly takesMessages?: true;
   /** Whether payloads may belong to sessions. Absent: no. */
   readonly hasSessions?: true;
   /** Adapts settings that this kind determines, such as its only protocol, before rules are checked. Absent: none. */

@@ -2,6 +2,7 @@ import type { Plan } from "../../../plan/plan.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
+import { dynamicGrpcKind } from "./dynamic-grpc.ts";
 import { openAiKind } from "./openai.ts";
 import { tritonKind } from "./triton.ts";
 
@@ -9,6 +10,7 @@ import { tritonKind } from "./triton.ts";
 export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
   triton: tritonKind,
   openai: openAiKind,
+  dynamic_grpc: dynamicGrpcKind,
 };
 
 /** Returns the service kind of a command line. */

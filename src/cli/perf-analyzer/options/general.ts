@@ -7,7 +7,7 @@ import { giveOneOf, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
 /** perf_analyzer's service kinds that this version does not support. */
-const LATER_KINDS: readonly string[] = ["tfserving", "torchserve", "triton_c_api", "dynamic_grpc"];
+const LATER_KINDS: readonly string[] = ["tfserving", "torchserve", "triton_c_api"];
 const SERVICE_KINDS = Object.keys(KINDS);
 
 /** Options of the target. */
@@ -15,7 +15,7 @@ export const GENERAL: readonly UngroupedOption[] = [
   option("target.model", {
     names: ["-m"],
     value: "MODEL",
-    help: "Model to measure. Required.",
+    help: "Model to measure. Required, except with --service-kind dynamic_grpc.",
     parse: text,
     of: modelOf,
   }),

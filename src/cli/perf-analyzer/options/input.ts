@@ -86,8 +86,10 @@ function readInputData(reader: ValueReader, before: readonly string[]): readonly
   return undefined;
 }
 
-/** Generated prompts have no option. A file of payloads stands for them. */
+/** Generated prompts and messages in a plan have no option. A file stands for them. */
 function sourcesOf(inputs: InputsPlan): readonly string[] {
+  if ("messageFiles" in inputs)
+    return inputs.entries.length === 0 ? inputs.messageFiles : [...inputs.messageFiles, "messages.json"];
   if ("files" in inputs) return inputs.files;
   if ("directory" in inputs) return [inputs.directory];
   if ("tokenizer" in inputs) return ["payloads.json"];

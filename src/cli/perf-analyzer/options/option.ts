@@ -15,6 +15,8 @@ export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   readonly onlyValues?: readonly string[];
   /** Does not apply to requests with payloads. */
   readonly isForTensors?: boolean;
+  /** Applies only to requests with messages. */
+  readonly isForMessages?: boolean;
   /** Path in the Plan of what it sets, as texts about a run name it. */
   readonly setting?: string;
   /** Whether its setting differs from the default. */

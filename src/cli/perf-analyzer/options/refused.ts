@@ -5,7 +5,6 @@ export const REFUSED: readonly UngroupedOption[] = [
   refused("--model-signature-name", "NAME", "Signature of a TensorFlow Serving model.", "serving_default"),
   refused("--triton-server-directory", "DIR", "Triton's installation for its C API.", "/opt/tritonserver"),
   refused("--model-repository", "DIR", "Models for Triton's C API.", ""),
-  refused("--grpc-method", "PACKAGE.SERVICE/METHOD", "Method of a gRPC service of any kind."),
 ];
 
 /** @param onlyValues values that mean the same as leaving the option out */

@@ -1,0 +1,26 @@
+import type { MockPlan } from "../plan/mock.ts";
+import { createRandom } from "../runtime/random.ts";
+import { createLatency } from "./latency.ts";
+
+const SEED = 3;
+
+/** The latency and the faults of a mock's service. */
+export interface Pacing {
+  /** Waits for the planned latency. */
+  wait(): Promise<void>;
+  /** Draws whether the next request gets an error, by the planned ratio. */
+  fails(): boolean;
+}
+
+/** Creates a service's pacing, with random numbers of its own. */
+export function createPacing({ latency, errorRatio }: MockPlan): Pacing {
+  const random = createRandom(SEED);
+  const latencyMs = createLatency(latency, random);
+  return {
+    wait: async () => {
+      const waitMs = latencyMs();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    },
+    fails: () => errorRatio > 0 && random() < errorRatio,
+  };
+}

@@ -1,0 +1,4 @@
+import type { MockService } from "./service.ts";
+
+/** The protocols of `rampart mock` besides KServe v2 and OpenAI's API, by their option. To add one, add a file and a line here. */
+export const MOCK_SERVICES: Readonly<Record<string, MockService>> = {};
