@@ -21,6 +21,7 @@ interface Parts {
 /** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
   const content = targetBuilderOf(target).content?.(target, "");
+  if (targetBuilderOf(target).inputs !== undefined) return checkMessages(target.kind, inputs, assert);
   if (content === undefined) return checkTensors(target.kind, inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
@@ -140,6 +141,21 @@ function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly
     if (needsTokens(metric)) {
       const hint = "Look at latencies and throughput, or measure openai(…).";
       problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
+    }
+  return problems;
+}
+
+/** Checks a target that has the requests. */
+function checkMessages(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined) {
+    const hint = "Leave inputs out.";
+    problems.push(problem("conflict", "inputs", `${kind}(…) already has the requests`, hint, `${inputs.kind}(…)`));
+  }
+  for (const [index, { metric }] of assert.entries())
+    if (needsTokens(metric)) {
+      const hint = "Look at latencies and throughput, or measure openai(…).";
+      problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) have no tokens`, hint));
     }
   return problems;
 }

@@ -37,8 +37,10 @@ export type TokensOf<A extends AnswerType> = A extends "stream"
     ? WholeMetricName | TokenSystemName
     : never;
 
-/** The inputs that a target accepts, by its type of response. */
-export type InputsOf<A extends AnswerType> = Inputs<A extends "tensors" ? "tensors" : "payloads">;
+/** The inputs that a target accepts, by its type of response; none where the target has the requests. */
+export type InputsOf<A extends AnswerType> = A extends "messages"
+  ? never
+  : Inputs<A extends "tensors" ? "tensors" : "payloads">;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
@@ -54,11 +56,11 @@ export interface ScenarioDefinition<
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `embedded(…)` or `embeddedLlm(…)`. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `grpc(…)`, `embedded(…)` or `embeddedLlm(…)`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;
-  /** What to send. Default: `random()`; required with `openai` and `embeddedLlm`. */
+  /** What to send. Default: `random()`; required with `openai` and `embeddedLlm`; not with `grpc`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
   readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];

@@ -111,7 +111,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     target: overrides.url === undefined ? target : atServer(target, overrides.url),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
-    inputs: toInputsPlan(inputs, folder, content),
+    inputs: builder.inputs?.(definition.target, folder) ?? toInputsPlan(inputs, folder, content),
     measurement: {
       mode: toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {}),
       warmupRequests: definition.warmupRequests ?? 0,
@@ -253,7 +253,7 @@ function describeValue(value: unknown): string {
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
   const { target, load, assert = [] } = definition;
   const problems = checkLoad(load);
-  const protocol = target.options.protocol ?? "http";
+  const protocol = target.options.protocol ?? targetBuilderOf(target).protocol ?? "http";
   const client = overrides.client ?? definition.client ?? "own";
   const [path, other] =
     overrides.client === undefined

@@ -31,7 +31,9 @@ export interface MessageForm {
   /** Encodes a message from plain data, or returns all that is wrong with it. Absent: the type of messages is not known. */
   encode?(
     value: unknown,
-  ): { readonly bytes: Uint8Array } | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
+  ):
+    | { readonly bytes: Uint8Array }
+    | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
 }
 
 /** A model that a server has ready. */

@@ -20,8 +20,7 @@ export function formatTensors(tensors: readonly Tensor[], onUnsupported?: (datat
  * known; perf_analyzer never has it.
  */
 export function formatPayload({ bytes, messages, session }: Payload): string {
-  if (messages !== undefined)
-    return bytes.length === 0 ? '{"message_generator":""}' : `{"messages":${toText(bytes)}}`;
+  if (messages !== undefined) return bytes.length === 0 ? '{"message_generator":""}' : `{"messages":${toText(bytes)}}`;
   const { id, delayMs } = session ?? {};
   const delay = delayMs === undefined ? "" : `"delay":${BigInt(Math.round(delayMs))},`;
   const name = id === undefined ? "" : `"session_id":${JSON.stringify(id)},`;

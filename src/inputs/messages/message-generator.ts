@@ -70,7 +70,10 @@ class GeneratorRun {
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    this.totalTimer = setTimeout(() => this.fail(`did not end within ${formatDurationNs(msToNs(limits.totalMs))}`), limits.totalMs);
+    this.totalTimer = setTimeout(
+      () => this.fail(`did not end within ${formatDurationNs(msToNs(limits.totalMs))}`),
+      limits.totalMs,
+    );
     this.expectOutput();
     this.child.stdout?.on("data", (bytes: Buffer) => this.read(bytes));
     this.child.stderr?.setEncoding("utf8").on("data", (text: string) => this.note(text));
@@ -84,7 +87,8 @@ class GeneratorRun {
     const { byteCount, pendingBytes } = this.messages;
     const { maxBytes } = this.limits;
     if (byteCount > maxBytes) this.fail(`wrote more than ${maxBytes} bytes`);
-    else if (pendingBytes > maxBytes) this.fail(`${this.messages.describePending()}, more than ${maxBytes} bytes are allowed`);
+    else if (pendingBytes > maxBytes)
+      this.fail(`${this.messages.describePending()}, more than ${maxBytes} bytes are allowed`);
   }
 
   private note(text: string): void {
@@ -94,7 +98,10 @@ class GeneratorRun {
   private expectOutput(): void {
     const { silenceMs } = this.limits;
     clearTimeout(this.silenceTimer);
-    this.silenceTimer = setTimeout(() => this.fail(`wrote nothing for ${formatDurationNs(msToNs(silenceMs))}`), silenceMs);
+    this.silenceTimer = setTimeout(
+      () => this.fail(`wrote nothing for ${formatDurationNs(msToNs(silenceMs))}`),
+      silenceMs,
+    );
   }
 
   private closed(code: number | null, signal: NodeJS.Signals | null): void {
@@ -169,7 +176,8 @@ class FrameReader {
   /** Describes the message that has begun: garbage looks like a message of great length. */
   describePending(): string {
     const which = `message ${this.complete.length + 1}`;
-    if (this.lengthBytes < LENGTH_BYTES) return `${which} has ${this.lengthBytes} of the ${LENGTH_BYTES} bytes of its length`;
+    if (this.lengthBytes < LENGTH_BYTES)
+      return `${which} has ${this.lengthBytes} of the ${LENGTH_BYTES} bytes of its length`;
     const first = [...this.length].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
     return `${which} has ${this.bodyBytes} of ${this.size} bytes (its length is the bytes ${first}${asText(this.length)})`;
   }

@@ -39,7 +39,8 @@ export async function readMessageLists(
   folder?: string,
 ): Promise<Dataset> {
   const list = new MessageList(name, messages, folder);
-  for (const file of files) await list.addAll(readEntries(file, await readWhole(file)), (index) => `${file}, data[${index}]`);
+  for (const file of files)
+    await list.addAll(readEntries(file, await readWhole(file)), (index) => `${file}, data[${index}]`);
   const own = setting("inputs.entries");
   await list.addAll(entries, (index) => (entries.length === 1 ? own : `${own}.calls[${index}]`));
   return list.finish();
@@ -94,7 +95,8 @@ class MessageList {
     if (key === undefined || keys.length > 1 || !KEYS.some((one) => one === key)) {
       const unknown = keys.find((one) => !KEYS.some((known) => known === one));
       const near = unknown === undefined ? undefined : nearestName(unknown, KEYS);
-      const message = unknown === undefined ? `must have one of ${KEYS.join(", ")}` : `has the unknown field '${unknown}'`;
+      const message =
+        unknown === undefined ? `must have one of ${KEYS.join(", ")}` : `has the unknown field '${unknown}'`;
       this.report(place, message, near === undefined ? ENTRY_HINT : `Did you mean ${near}?`);
       return;
     }
@@ -136,7 +138,13 @@ class MessageList {
     const encoded = texts.map((text) => (typeof text === "string" ? decodeBase64(text) : undefined));
     const wrong = encoded.findIndex((bytes) => bytes === undefined);
     if (wrong < 0) this.addStep(encoded as Uint8Array[], NO_TEXT, place);
-    else this.report(`${place}.message_bytes[${wrong}]`, "is not Base64", "Give each encoded message in Base64.", showValue(texts[wrong]));
+    else
+      this.report(
+        `${place}.message_bytes[${wrong}]`,
+        "is not Base64",
+        "Give each encoded message in Base64.",
+        showValue(texts[wrong]),
+      );
   }
 
   private async addGenerated(command: unknown, place: string): Promise<void> {
@@ -147,7 +155,9 @@ class MessageList {
     try {
       const messages = await runMessageGenerator(command, {}, this.folder);
       if (this.form.isStream) this.addStep(messages, NO_TEXT, place);
-      else for (const [index, message] of messages.entries()) this.addStep([message], NO_TEXT, `${place}, message ${index + 1}`);
+      else
+        for (const [index, message] of messages.entries())
+          this.addStep([message], NO_TEXT, `${place}, message ${index + 1}`);
     } catch (error) {
       if (!(error instanceof GeneratorError)) throw error;
       const { message, stderr } = error;

@@ -26,7 +26,10 @@ export interface AskedPlace {
 }
 
 /** What servers of the known kinds answer to. */
-const [FIRST_API, ...OTHER_APIS] = Object.values(SERVICE_KINDS).flatMap(({ api }) => api ?? []) as [ServiceApi, ...ServiceApi[]];
+const [FIRST_API, ...OTHER_APIS] = Object.values(SERVICE_KINDS).flatMap(({ api }) => api ?? []) as [
+  ServiceApi,
+  ...ServiceApi[],
+];
 
 /** Asks what servers of each known kind answer to; takes a few seconds at most and never throws. */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
+import { grpcBuilder } from "./grpc.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tritonBuilder } from "./triton.ts";
@@ -9,6 +10,7 @@ import { tritonBuilder } from "./triton.ts";
 const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
+  grpc: grpcBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
 };

@@ -98,7 +98,8 @@ class ValidAnswers {
 
   add(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
-    if (length <= MAX_KEPT_BYTES && this.byLength.size < MAX_LENGTHS) this.byLength.set(length, bytes.slice(start, end));
+    if (length <= MAX_KEPT_BYTES && this.byLength.size < MAX_LENGTHS)
+      this.byLength.set(length, bytes.slice(start, end));
   }
 }
 

@@ -69,7 +69,14 @@ function toForm(isStream: boolean, type: protobuf.Type | undefined): MessageForm
 }
 
 function toModel(name: string, messages?: MessageForm): ModelInfo {
-  return { name, version: "", maxBatchSize: 0, inputs: [], outputs: [], ...(messages === undefined ? {} : { messages }) };
+  return {
+    name,
+    version: "",
+    maxBatchSize: 0,
+    inputs: [],
+    outputs: [],
+    ...(messages === undefined ? {} : { messages }),
+  };
 }
 
 /** @throws UserError when the files do not have the method */
@@ -86,7 +93,8 @@ async function reflect(
   const { openReflection } = await import("./reflection.ts");
   const opened = await openReflection(ask).catch((error: unknown) => {
     // A server may protect its reflection; its method may still be open.
-    if (error instanceof RunError && error.code === "refused" && error.facts.failure?.kind === "grpc") return messageOf(error);
+    if (error instanceof RunError && error.code === "refused" && error.facts.failure?.kind === "grpc")
+      return messageOf(error);
     throw error;
   });
   if (opened === undefined) return unknown([]);
@@ -115,7 +123,9 @@ function refuseMethod(name: string, names: readonly string[], whoHas: string): n
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   const known = names.length === 0 ? `${whoHas} no methods` : `${whoHas} ${shown}${more}`;
   const hint = near === undefined ? "Give one of them." : `Did you mean ${near}?`;
-  throw new UserError([problem("unknown-name", setting("target.method"), `there is no such method: ${known}`, hint, name)]);
+  throw new UserError([
+    problem("unknown-name", setting("target.method"), `there is no such method: ${known}`, hint, name),
+  ]);
 }
 
 /** Returns all methods as what can be measured. */

@@ -28,11 +28,13 @@ export function encodeMessageJson(type: protobuf.Type, value: unknown): EncodedM
 
 /** Integer types with their limits. */
 const INTEGERS: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = Object.fromEntries(
-  ["int32", "sint32", "sfixed32", "uint32", "fixed32", "int64", "sint64", "sfixed64", "uint64", "fixed64"].map((name) => {
-    const bits = BigInt(name.endsWith("32") ? 32 : 64);
-    const isUnsigned = name.startsWith("u") || name.startsWith("f");
-    return [name, isUnsigned ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n]];
-  }),
+  ["int32", "sint32", "sfixed32", "uint32", "fixed32", "int64", "sint64", "sfixed64", "uint64", "fixed64"].map(
+    (name) => {
+      const bits = BigInt(name.endsWith("32") ? 32 : 64);
+      const isUnsigned = name.startsWith("u") || name.startsWith("f");
+      return [name, isUnsigned ? [0n, 2n ** bits - 1n] : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n]];
+    },
+  ),
 );
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const MAX_DEPTH = 100; // protobuf's own limit
@@ -79,7 +81,8 @@ class MessageFromJson {
     if (value === null && !acceptsNull(field)) return;
     const { partOf } = field;
     const other = partOf === null ? undefined : chosen.get(partOf);
-    if (other !== undefined) this.report(place, `cannot be set together with ${other}: only one of ${partOf?.name} can`);
+    if (other !== undefined)
+      this.report(place, `cannot be set together with ${other}: only one of ${partOf?.name} can`);
     if (partOf !== null) chosen.set(partOf, name);
     const converted = this.any(field, value, place);
     if (converted !== undefined) fields[field.name] = converted;
@@ -96,7 +99,8 @@ class MessageFromJson {
   /** A field without presence has its default when it is not sent. */
   private isLeftOut(field: protobuf.Field, value: unknown): boolean {
     if (field.hasPresence || field.required) return false;
-    if (field.resolvedType instanceof protobuf.Enum) return value === 0 || field.resolvedType.values[String(value)] === 0;
+    if (field.resolvedType instanceof protobuf.Enum)
+      return value === 0 || field.resolvedType.values[String(value)] === 0;
     return isScalarDefault(field, value);
   }
 
@@ -177,12 +181,16 @@ export function mapEntryOf(field: protobuf.Field): protobuf.Type | undefined {
 /** Returns the name of a field in JSON: `json_name`, or the name in camel case. */
 function jsonName(field: protobuf.Field): string {
   const given = field.getOption("json_name") as unknown;
-  return typeof given === "string" ? given : field.name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return typeof given === "string"
+    ? given
+    : field.name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function acceptsNull(field: protobuf.Field): boolean {
   const { resolvedType } = field.resolve();
-  return resolvedType !== null && [".google.protobuf.Value", ".google.protobuf.NullValue"].includes(resolvedType.fullName);
+  return (
+    resolvedType !== null && [".google.protobuf.Value", ".google.protobuf.NullValue"].includes(resolvedType.fullName)
+  );
 }
 
 function isScalarDefault({ type }: protobuf.Field, value: unknown): boolean {

@@ -37,7 +37,9 @@ function showField(field: protobuf.Field, value: unknown): unknown {
   if (entry !== undefined) return showEntries(entry, (value ?? []) as readonly Fields[]);
   if (field.map) {
     const pairs = Object.entries((value ?? {}) as Fields);
-    return Object.fromEntries(pairs.map(([key, item]) => [showKey(field as unknown as protobuf.MapField, key), showOne(field, item)]));
+    return Object.fromEntries(
+      pairs.map(([key, item]) => [showKey(field as unknown as protobuf.MapField, key), showOne(field, item)]),
+    );
   }
   if (field.repeated) return ((value ?? []) as readonly unknown[]).map((item) => showOne(field, item));
   return showOne(field, value ?? field.typeDefault);

@@ -13,7 +13,9 @@ export interface GrpcMethod {
 
 /** Returns the names of all methods, sorted. */
 export function methodNames(root: protobuf.Root): string[] {
-  return [...servicesIn(root)].flatMap((service) => service.methodsArray.map((method) => nameOf(service, method))).sort();
+  return [...servicesIn(root)]
+    .flatMap((service) => service.methodsArray.map((method) => nameOf(service, method)))
+    .sort();
 }
 
 /** Returns all methods, sorted by name. @throws Error when a type is missing */

@@ -34,7 +34,8 @@ class ProtoFileReader {
     const path = [file, ...this.importPaths.map((folder) => join(folder, file))].find((one) => existsSync(one));
     if (path === undefined) {
       const looked = isAbsolute(file) ? [] : this.importPaths;
-      const hint = looked.length === 0 ? "Give the path of a .proto file." : `It is not in ${looked.join(", ")} either.`;
+      const hint =
+        looked.length === 0 ? "Give the path of a .proto file." : `It is not in ${looked.join(", ")} either.`;
       this.problems.push(problem("unreadable", setting("target.protoFiles"), "there is no such file", hint, file));
     } else this.read(path);
   }

@@ -57,7 +57,9 @@ export function showWellKnown(
   if (name === "FieldMask") return { value: (shown(1) as readonly string[]).join() };
   if (name === "Struct" || name === "ListValue") return { value: shown(1) };
   if (name === "Value") {
-    const set = Object.values(VALUE).find((number) => fields[fieldOf(type, number).name] != null && Object.hasOwn(fields, fieldOf(type, number).name));
+    const set = Object.values(VALUE).find(
+      (number) => fields[fieldOf(type, number).name] != null && Object.hasOwn(fields, fieldOf(type, number).name),
+    );
     return { value: set === undefined || set === VALUE.nothing ? null : shown(set) };
   }
   return undefined;
@@ -87,12 +89,24 @@ function readStruct(type: protobuf.Type, value: unknown, convert: Convert): Well
   const valueField = entry === undefined ? field : fieldOf(entry, 2);
   const pairs = Object.entries(value).map(([key, part]) => [key, convert(valueField, part)] as const);
   if (entry === undefined) return { fields: at(type, 1, Object.fromEntries(pairs)) };
-  return { fields: at(type, 1, pairs.map(([key, part]) => ({ ...at(entry, 1, key), ...at(entry, 2, part) }))) };
+  return {
+    fields: at(
+      type,
+      1,
+      pairs.map(([key, part]) => ({ ...at(entry, 1, key), ...at(entry, 2, part) })),
+    ),
+  };
 }
 
 function readList(type: protobuf.Type, value: unknown, convert: Convert): WellKnown {
   if (!Array.isArray(value)) return { fields: {}, problem: "must be a list" };
-  return { fields: at(type, 1, value.map((part) => convert(fieldOf(type, 1), part))) };
+  return {
+    fields: at(
+      type,
+      1,
+      value.map((part) => convert(fieldOf(type, 1), part)),
+    ),
+  };
 }
 
 function readTimestamp(type: protobuf.Type, value: string): WellKnown {

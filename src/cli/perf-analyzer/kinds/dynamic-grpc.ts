@@ -39,7 +39,8 @@ export const dynamicGrpcKind: PerfAnalyzerKind = {
 
 function dynamicGrpcRules({ grpcMethod, protoFiles, importPaths, target, inputData }: Settings): Rule[] {
   const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
-  const dataHint = 'Give a JSON file such as {"data": [{"messages": [{…}]}]} or {"data": [{"message_generator": "COMMAND"}]}.';
+  const dataHint =
+    'Give a JSON file such as {"data": [{"messages": [{…}]}]} or {"data": [{"message_generator": "COMMAND"}]}.';
   return [
     [
       grpcMethod === "",

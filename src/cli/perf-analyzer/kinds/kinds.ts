@@ -1,8 +1,8 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { Settings } from "../settings.ts";
-import type { PerfAnalyzerKind } from "./kind.ts";
 import { dynamicGrpcKind } from "./dynamic-grpc.ts";
+import type { PerfAnalyzerKind } from "./kind.ts";
 import { openAiKind } from "./openai.ts";
 import { tritonKind } from "./triton.ts";
 
