@@ -1,7 +1,7 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
-import { grpcKind } from "../service/grpc/kind.ts";
+import { grpcKind } from "../service/dynamic-grpc/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
@@ -15,7 +15,7 @@ export const SERVICE_KINDS: {
 } = {
   triton: tritonKind,
   openai: openAiKind,
-  grpc: grpcKind,
+  "dynamic-grpc": grpcKind,
 };
 
 /** All kinds of targets by their `kind`. */

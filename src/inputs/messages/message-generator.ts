@@ -65,7 +65,8 @@ class GeneratorRun {
     this.result = promise;
     this.settle = { resolve, reject };
     process.on("exit", this.onExit);
-    this.child = spawn("/bin/sh", ["-c", command], {
+    this.child = spawn(command, {
+      shell: "/bin/sh",
       cwd: folder,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],

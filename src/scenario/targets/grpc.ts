@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
-import { METHOD_NAME } from "../../service/grpc/target.ts";
+import { METHOD_NAME } from "../../service/dynamic-grpc/target.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
@@ -113,7 +113,7 @@ function toGrpcPlan({ options, ...server }: CheckedGrpc, folder: string): Target
   const { method, proto = [], importPaths = [], pacing, success, headers = {}, compression = "none", tls } = options;
   const inFolder = (path: string): string => resolve(folder, path);
   return {
-    kind: "grpc",
+    kind: "dynamic-grpc",
     ...toServerPlan(server),
     protocol: "grpc",
     method,

@@ -1,4 +1,4 @@
-import { METHOD_NAME } from "../../../service/grpc/target.ts";
+import { METHOD_NAME } from "../../../service/dynamic-grpc/target.ts";
 import { isDirectory } from "../../output-files.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
@@ -21,7 +21,7 @@ export const dynamicGrpcKind: PerfAnalyzerKind = {
   defaultUrl: () => "localhost:8001",
   rules: dynamicGrpcRules,
   toTarget: ({ grpcMethod, protoFiles, importPaths, target: { model, headers, compression } }, { url, tls }) => ({
-    kind: "grpc",
+    kind: "dynamic-grpc",
     url,
     protocol: "grpc",
     method: grpcMethod,

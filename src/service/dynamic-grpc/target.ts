@@ -6,7 +6,7 @@ export type GrpcTargetPlan = PlanOf<typeof grpcTargetSchema>;
 
 declare module "../../plan/plan.ts" {
   interface TargetPlans {
-    readonly grpc: GrpcTargetPlan;
+    readonly "dynamic-grpc": GrpcTargetPlan;
   }
 }
 
@@ -17,7 +17,7 @@ export const METHOD_NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\/[A-Za-z_]\w*$/;
 export function grpcTargetSchema(v: Builders) {
   const path = v.pipe(v.string(), v.nonEmpty("must name a file or a folder"));
   return v.object({
-    kind: v.literal("grpc"),
+    kind: v.literal("dynamic-grpc"),
     /** `model` is the name in reports: the method, unless the user gives another one. */
     ...serverEntries(v),
     protocol: v.literal("grpc", "must be grpc"),
