@@ -18,7 +18,8 @@ export interface FlagRow {
     | "processes"
     | "shared-memory"
     | "composing"
-    | "openai";
+    | "openai"
+    | "dynamic-grpc";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -256,6 +257,21 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "schedule",
     test: "--max-failure-ratio lets a run continue despite failed requests",
   },
+  {
+    flag: "--grpc-method",
+    effect: "dynamic-grpc",
+    test: "--grpc-method names what is called, -H its metadata; without a description all messages go in one call",
+  },
+  {
+    flag: "--proto",
+    effect: "dynamic-grpc",
+    test: "--proto and --proto-path describe the method instead of reflection",
+  },
+  {
+    flag: "--proto-path",
+    effect: "dynamic-grpc",
+    test: "--proto and --proto-path describe the method instead of reflection",
+  },
 ];
 
 /** A flag that this version recognises and refuses. */
@@ -272,7 +288,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--model-signature-name", accepted: ["serving_default"], refused: "other" },
   { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
   { flag: "--model-repository", accepted: [""], refused: "/models" },
-  { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
 ];
 
 /** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */
