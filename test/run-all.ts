@@ -15,12 +15,14 @@ import {
 } from "./servers/shared.ts";
 
 /**
- * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`: types, lint, format, and the tests. Prints `N passed` for each group
+ * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`, or `npm test -- --matrix`: types, lint, format, and the tests. Prints `N passed` for each group
  * and ends with `N passed, N failed`.
  *
  * Every unit test runs on Bun; every end-to-end test and the tests of the command ({@link COMMAND_TESTS}) run on the executable, which is
  * what users run. Deno and Node run the tests of what can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end
  * smoke test from source. `--all` runs everything everywhere.
+ *
+ * `--matrix` runs the interoperability matrix instead, on the executable: real servers too large for every run of the tests.
  *
  * Most tests wait more than they compute, so lanes run beside each other: Bun's unit tests of genai-perf, which need no server; the others
  * of Bun; those of Deno, then of Node; the tests in which names of shared memory are used, among them the golden transcripts and the smoke
@@ -117,11 +119,17 @@ const SOURCE: Readonly<Record<Runtime, readonly string[]>> = {
 type Env = Record<string, string>;
 
 const results = new Map<string, TestCase[]>();
-const { values } = parseArgs({ options: { only: { type: "string" }, all: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    all: { type: "boolean", default: false },
+    matrix: { type: "boolean", default: false },
+  },
+});
 const wanted = values.only === undefined ? GROUPS : GROUPS.filter((group) => values.only?.split(",").includes(group));
 
 clearWork();
-process.exit((await runAll()) ? 0 : 1);
+process.exit((await (values.matrix ? runMatrixOnly() : runAll())) ? 0 : 1);
 
 async function runAll(): Promise<boolean> {
   // They are listed in this order, whichever lane ends first.
@@ -135,6 +143,14 @@ async function runAll(): Promise<boolean> {
   await Promise.all([...unitLanes, runGenaiPerfLane(genaiPerfTests), runSharedMemoryLane(), runCommandLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
+  return printResults(results);
+}
+
+async function runMatrixOnly(): Promise<boolean> {
+  add("checks", [await runCompile()]);
+  process.env["RAMPART_COMMAND"] = executable;
+  const { runMatrix } = await import("./matrix/run-matrix.ts");
+  add("matrix", await runMatrix(executable));
   return printResults(results);
 }
 

@@ -151,7 +151,7 @@ export class Interview {
     if (this.problems.length > 0) return "done";
     const { url = "" } = this.answers;
     try {
-      const target = wizardTargetOf(this.answers)?.probe?.(this.answers);
+      const target = wizardTargetOf(this.answers)?.probe?.({ ...this.given, ...this.answers });
       this.models = target === undefined ? [] : await probeModels(target);
       this.isProbed = true;
     } catch (error) {

@@ -52,11 +52,11 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     },
     inputs: { builder: "random", make: random },
     commandLine: "perf_analyzer",
-    probe: ({ url = "", protocol }) => ({
+    probe: ({ url = "", protocol, model = "" }) => ({
       ...DEFAULT_TRITON_TARGET,
       url,
       protocol: protocol === "grpc" ? "grpc" : "http",
-      model: "",
+      model,
     }),
   },
   openai: {

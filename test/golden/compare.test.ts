@@ -6,6 +6,8 @@ import type { Transcript } from "./transcript.ts";
 const measured: Transcript = {
   name: "measured",
   args: ["-m", "simple"],
+  server: "triton",
+  rankCount: undefined,
   exitCode: 0,
   names: [],
   isTimed: true,
@@ -55,8 +57,39 @@ const refusal: Outcome = {
   composingCsv: {},
 };
 
+/** Two ranks, whose lines come as they happen. */
+const job: Transcript = {
+  ...measured,
+  name: "job",
+  rankCount: 2,
+  stdout: ["Batch size: 1", "Request concurrency: 2", "Batch size: 1", "Request concurrency: 2"],
+  stderr: ["Failed to obtain stable measurement."],
+  csv: undefined,
+  composingCsv: {},
+};
+
+const jobOutcome: Outcome = {
+  ...refusal,
+  exitCode: 0,
+  stdout: [
+    "[1,0]<stdout>:Batch size: 1",
+    "[1,0]<stdout>:Request concurrency: 2",
+    "[1,1]<stdout>:Batch size: 1",
+    "[1,1]<stdout>:Request concurrency: 2",
+    "",
+  ].join("\n"),
+  stderr: "[1,1]<stderr>:Failed to obtain stable measurement.\nPrimary job terminated normally\n",
+};
+
 const cases: { title: string; transcript: Transcript; outcome: Outcome; differences: string[] }[] = [
   { title: "numbers, windows and accidents", transcript: measured, outcome: good, differences: [] },
+  { title: "the ranks of a job, without mpirun's own lines", transcript: job, outcome: jobOutcome, differences: [] },
+  {
+    title: "a rank that printed less",
+    transcript: job,
+    outcome: { ...jobOutcome, stdout: jobOutcome.stdout.replace("[1,1]<stdout>:Request concurrency: 2\n", "") },
+    differences: ["stdout:", "  - Request concurrency: 2"],
+  },
   {
     title: "another exit code",
     transcript: measured,

@@ -12,6 +12,7 @@ import type { Transcript } from "./transcript.ts";
 export interface Outcome {
   /** null when the run was ended because it took too long. */
   exitCode: number | null;
+  /** Of a job under mpirun with the tag of its rank before each line. */
   stdout: string;
   stderr: string;
   csv: string | undefined;
@@ -27,9 +28,11 @@ export function compare(transcript: Transcript, outcome: Outcome): string[] {
   if (outcome.exitCode !== transcript.exitCode) {
     differences.push(`exit code ${outcome.exitCode ?? "none in time"} instead of ${transcript.exitCode}`);
   }
-  const stdout = dropAccidents(normaliseStdout(outcome.stdout, context), transcript.stdout);
-  differences.push(...titled("stdout", diffLines(transcript.stdout, stdout)));
-  differences.push(...titled("stderr", diffLines(transcript.stderr, normaliseStderr(outcome.stderr, context))));
+  const { rankCount } = transcript;
+  const printed = splitRanks(outcome.stdout, "stdout", rankCount).flatMap((text) => normaliseStdout(text, context));
+  const told = splitRanks(outcome.stderr, "stderr", rankCount).flatMap((text) => normaliseStderr(text, context));
+  differences.push(...titled("stdout", diffLines(transcript.stdout, dropAccidents(printed, transcript.stdout))));
+  differences.push(...titled("stderr", diffLines(transcript.stderr, told)));
   differences.push(
     ...transcript.names.filter((name) => !namesIt(outcome.stderr, name)).map((name) => `stderr does not name ${name}`),
   );
@@ -43,6 +46,17 @@ export function compare(transcript: Transcript, outcome: Outcome): string[] {
   const profile = outcome.profile === undefined ? undefined : normaliseProfile(outcome.profile, context);
   differences.push(...titled("profile export", diffLines(transcript.profile ?? [], profile ?? [])));
   return differences;
+}
+
+/** What each rank of a job printed, without mpirun's own lines; all of it where there is no job. */
+function splitRanks(text: string, stream: "stdout" | "stderr", rankCount: number | undefined): string[] {
+  if (rankCount === undefined) return [text];
+  const lines = text.split("\n");
+  return Array.from({ length: rankCount }, (_, rank) => {
+    const tag = `[1,${rank}]<${stream}>:`;
+    const own = lines.filter((line) => line.startsWith(tag));
+    return own.map((line) => `${line.slice(tag.length)}\n`).join("");
+  });
 }
 
 /** Whether `text` has `name` as whole words: `0` is not named by `10`. */

@@ -4,12 +4,12 @@ import { startTriton } from "../servers/triton.ts";
 import { findDeadPort } from "./dead-port.ts";
 import { acceptResults, judgeResult, readMismatches, writeMismatches } from "./mismatches.ts";
 import { defaultCommand, type Ports, runGolden } from "./runner.ts";
-import { readCovered } from "./transcript.ts";
+import { readCovered, readCoveredOf } from "./transcript.ts";
 
 /**
  * `run.ts [--accept] [--command "dist/rampart perf_analyzer"] [--http PORT --grpc PORT [--metrics PORT]] [NAME…]` runs all covered transcripts, or those whose
  * names start with one of the given, and prints what differs otherwise than mismatches.json lists. With ports it uses a Triton that is
- * running already. `--accept` writes the differences into mismatches.json; the reasons of new ones are to be written by hand.
+ * running already; with ports of another server it runs that server's transcripts. `--accept` writes the differences into mismatches.json; the reasons of new ones are to be written by hand.
  */
 
 const { values, positionals } = parseArgs({
@@ -23,9 +23,8 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const isChosen = (name: string): boolean =>
-  positionals.length === 0 || positionals.some((start) => name.startsWith(start));
-const names = readCovered().filter(isChosen);
+const isChosen = (name: string): boolean => positionals.some((start) => name.startsWith(start));
+const names = positionals.length === 0 ? readCoveredOf("triton") : readCovered().filter(isChosen);
 const triton = values.http === undefined || values.grpc === undefined ? await startTriton() : undefined;
 const gpus = await startMetricsStub();
 const dead = await findDeadPort();

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ensureOpenMpi } from "../servers/open-mpi.ts";
 import { compare, type Outcome } from "./compare.ts";
 import { judgeResult, type Mismatches } from "./mismatches.ts";
 import { readTranscript, type Transcript } from "./transcript.ts";
@@ -13,7 +14,7 @@ const inputsFolder = fileURLToPath(new URL("./inputs", import.meta.url));
 /** Runs from source with Bun, unless the environment names an executable. */
 export const defaultCommand = process.env.RAMPART_COMMAND ?? "node_modules/.bin/bun src/main.ts perf_analyzer";
 
-/** Where the servers of the transcripts are. */
+/** Where the server of the transcripts is. */
 export interface Ports {
   http: number;
   grpc: number;
@@ -109,7 +110,9 @@ async function execute(transcript: Transcript, ports: Ports, words: readonly str
   const folder = mkdtempSync(join(tmpdir(), "rampart-golden-"));
   try {
     symlinkSync(inputsFolder, join(folder, "data"));
-    const [executable = "", ...first] = words;
+    const { rankCount } = transcript;
+    const job = rankCount === undefined ? [] : [...ensureOpenMpi(), "-n", String(rankCount)];
+    const [executable = "", ...first] = [...job, ...words];
     const { exitCode, stdout, stderr } = await runProcess(executable, [...first, ...fillIn(transcript, ports)], folder);
     const csvPath = join(folder, "out.csv");
     const profilePath = join(folder, "prof.json");
@@ -119,7 +122,8 @@ async function execute(transcript: Transcript, ports: Ports, words: readonly str
       stderr: generalise(stderr, transcript, ports),
       csv: existsSync(csvPath) ? readFileSync(csvPath, "utf8") : undefined,
       composingCsv: readComposingCsv(folder),
-      profile: existsSync(profilePath) ? readFileSync(profilePath) : undefined,
+      // The ranks of a job write to the same path, one over the other.
+      profile: rankCount === undefined && existsSync(profilePath) ? readFileSync(profilePath) : undefined,
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -147,7 +151,7 @@ function generalise(text: string, transcript: Transcript, ports: Ports): string 
   const { args, shortWindowMs, latencyLimitMs } = transcript;
   const recordedOf = (flag: string): string | undefined => args[args.indexOf(flag) + 1];
   const recorded = text
-    .replace(`Measurement window: ${shortWindowMs} msec`, `Measurement window: ${recordedOf("-p")} msec`)
+    .replaceAll(`Measurement window: ${shortWindowMs} msec`, `Measurement window: ${recordedOf("-p")} msec`)
     .replace(`Latency limit: ${latencyLimitMs} msec`, `Latency limit: ${recordedOf("-l")} msec`)
     .replaceAll(`over the set limit of ${latencyLimitMs} msec`, `over the set limit of ${recordedOf("-l")} msec`);
   return Object.entries(ports).reduce((result, [name, port]) => result.replaceAll(`:${port}`, `:{${name}}`), recorded);

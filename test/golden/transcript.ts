@@ -7,8 +7,12 @@ const folder = fileURLToPath(new URL("./transcripts/", import.meta.url));
 /** One run of the real perf_analyzer, as `transcripts/<name>/` holds it. */
 export interface Transcript {
   name: string;
-  /** The command line; `{http}` and `{grpc}` stand for Triton's ports, `{dead}` for one on which nothing listens. */
+  /** The command line; `{http}` and `{grpc}` stand for the server's ports, `{dead}` for one on which nothing listens. */
   args: string[];
+  /** The server that it was run against: `triton`, or a name of `test/matrix/servers.ts`. */
+  server: string;
+  /** How many ranks mpirun starts; undefined: the command runs without it. */
+  rankCount: number | undefined;
   exitCode: number;
   /** For an error: the flags, values and messages that its text must name. */
   names: string[];
@@ -29,6 +33,8 @@ export interface Transcript {
 
 interface CommandFile {
   args: string;
+  server?: string;
+  rankCount?: number;
   exitCode: number;
   names?: string[];
   isTimed?: boolean;
@@ -41,12 +47,19 @@ export function readCovered(): string[] {
   return JSON.parse(readFileSync(new URL("./covered.json", import.meta.url), "utf8")) as string[];
 }
 
+/** The names of the covered transcripts of one server. */
+export function readCoveredOf(server: string): string[] {
+  return readCovered().filter((name) => readTranscript(name).server === server);
+}
+
 /** Reads `transcripts/<name>/`. */
 export function readTranscript(name: string): Transcript {
   const file = JSON.parse(readFileSync(join(folder, name, "command.json"), "utf8")) as CommandFile;
   return {
     name,
     args: file.args === "" ? [] : file.args.split(" "),
+    server: file.server ?? "triton",
+    rankCount: file.rankCount,
     exitCode: file.exitCode,
     names: file.names ?? [],
     isTimed: file.isTimed ?? false,

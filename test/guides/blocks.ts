@@ -13,6 +13,7 @@ export const GUIDES: readonly string[] = [
   "src/cli/genai-perf/README.md",
   "src/cli/perf-analyzer/README.md",
   "src/measure/README.md",
+  "src/service/README.md",
   "test/README.md",
   "test/bench/README.md",
 ];

@@ -31,6 +31,12 @@ describe("generated parts", () => {
       assert.match(guide, new RegExp(`<!-- generated: ${name} -->\\n\\n[^<]*\\| rampart \\|`));
     });
 
+  test("the guide of service kinds has the matrix with its date, which is not empty", () => {
+    const guide = read("src/service/README.md");
+    assert.match(replacePart(guide, "matrix", "new rows"), /\n\nnew rows\n\n<!-- end -->/);
+    assert.match(guide, /\n\nOn \d{4}-\d\d-\d\d: \d+ of \d+ are measured\.\n\n\| server \|.*\n\| --- .*\n\| Triton \|/);
+  });
+
   test("are replaced between their marks only", () => {
     const guide = "# A\n\n<!-- generated: x -->\nold\n<!-- end -->\n\nrest\n";
     assert.equal(replacePart(guide, "x", "new\n"), "# A\n\n<!-- generated: x -->\n\nnew\n\n<!-- end -->\n\nrest\n");
@@ -67,7 +73,7 @@ describe("every guide", () => {
 
 /** Options of the programs beside Rampart that guides show, and of npm, Deno and `npm test`. */
 const FOREIGN = new Set(
-  "--bind-to --profile-models --triton-launch-mode --perf-analyzer-path --target --force --all --only --rounds --memory --baseline --quick --timeout --no-check --test --metrics".split(
+  "--bind-to --profile-models --matrix --triton-launch-mode --perf-analyzer-path --target --force --all --only --rounds --memory --baseline --quick --timeout --no-check --test --metrics".split(
     " ",
   ),
 );

@@ -5,6 +5,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
+import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, InferCodec, Service, ServiceSharedMemory } from "../../service/service.ts";
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../../service/tensor.ts";
 import { openSharedMemory } from "../../transport/shared-memory/open.ts";
@@ -287,6 +288,11 @@ export class SharedTensors {
       } catch (error) {
         if (messageOf(error).includes("already in manager")) return false;
         if (!(error instanceof RunError) || error.code !== "refused") throw error;
+        if (error instanceof MissingCallError)
+          throw error.reword(
+            error.message,
+            `This server has no shared memory for tensors: leave out ${setting("target.sharedMemory")}.`,
+          );
         if (this.memory.widenAccess(region)) continue;
         const hint =
           "Shared memory needs a server on this machine with the same memory: not in a separate container, and on the same GPU.";

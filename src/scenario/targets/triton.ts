@@ -46,9 +46,9 @@ interface TritonCommonOptions {
 export interface TritonHttpOptions extends TritonCommonOptions {
   /** Protocol. Default: `"http"`. */
   readonly protocol?: "http";
-  /** How input tensors are sent (HTTP only). Default: `"binary"`. */
+  /** How input tensors are sent (HTTP only). Default: `"binary"`, or `"json"` for a server that does not list binary tensors. */
   readonly inputTensorFormat?: "binary" | "json";
-  /** How output tensors are requested (HTTP only). Default: `"binary"`. */
+  /** How output tensors are requested (HTTP only). Default: `"binary"`, or `"json"` for a server that does not list binary tensors. */
   readonly outputTensorFormat?: "binary" | "json";
 }
 
@@ -168,6 +168,10 @@ function isGiven(options: object | null | undefined, name: string): boolean {
 }
 
 function toTritonPlan({ options, ...server }: CheckedTarget, folder: string): TargetPlan {
+  const { inputTensorFormat, outputTensorFormat } = options;
+  const binaryTensors: ("input" | "output")[] = [];
+  if (inputTensorFormat === "binary") binaryTensors.push("input");
+  if (outputTensorFormat === "binary") binaryTensors.push("output");
   return {
     kind: "triton",
     ...toServerPlan(server),
@@ -176,8 +180,9 @@ function toTritonPlan({ options, ...server }: CheckedTarget, folder: string): Ta
     batchSize: options.batchSize ?? 1,
     model: options.model,
     modelVersion: options.version ?? "",
-    inputTensorFormat: options.inputTensorFormat ?? "binary",
-    outputTensorFormat: options.outputTensorFormat ?? "binary",
+    inputTensorFormat: inputTensorFormat ?? "binary",
+    outputTensorFormat: outputTensorFormat ?? "binary",
+    ...(binaryTensors.length === 0 ? {} : { binaryTensors }),
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
     sharedMemory: options.sharedMemory ?? "none",

@@ -17,6 +17,8 @@ export interface TritonApi {
   statistics(model: ModelName | undefined): Query;
   /** Queries the repository's models that are ready. */
   index(): Query;
+  /** Queries the names of the models that a server without a repository has. Absent: the protocol has no such query. */
+  names?(): Query;
   readonly sharedMemory: Pick<ServiceSharedMemory, "register" | "unregister">;
 }
 
@@ -25,6 +27,6 @@ export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
   traceQueries(): Promise<TraceQueries>;
-  /** @param isJson the server does not support binary tensors, so ignore the plan's formats */
+  /** @param isJson the server does not say that it supports binary tensors: use JSON where the user did not choose binary */
   createCodec(model: TritonModel, isJson: boolean): TensorCodec;
 }

@@ -16,6 +16,7 @@ export const httpApi: TritonApi = {
     // Over HTTP, the list has no wrapper.
     return { ...query, read: (body) => ({ models: query.read(body) }) };
   },
+  names: () => httpQuery("GET", "/v2/models"),
   sharedMemory: {
     register: (region) => commandQuery(regionPath(region, "register"), JSON.stringify(describeRegion(region))),
     unregister: (region) => commandQuery(regionPath(region, "unregister"), ""),

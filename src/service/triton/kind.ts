@@ -53,7 +53,7 @@ function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront
     readStreamed: target.isStreaming ? front.readStreamed : undefined,
     setUp: (ask) => setUp(target, front, ask),
     traceQueries: front.traceQueries,
-    listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask),
+    listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask, target.model),
   };
 }
 
@@ -107,11 +107,14 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
 }
 
 function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
-  const formats = { inputFormat: target.inputTensorFormat, outputFormat: target.outputTensorFormat };
+  const { inputTensorFormat, outputTensorFormat, binaryTensors = [] } = target;
   return {
     api: httpApi,
     createCodec: (model, isJson) =>
-      createHttpCodec(model, isJson ? { inputFormat: "json", outputFormat: "json" } : formats),
+      createHttpCodec(model, {
+        inputFormat: isJson && !binaryTensors.includes("input") ? "json" : inputTensorFormat,
+        outputFormat: isJson && !binaryTensors.includes("output") ? "json" : outputTensorFormat,
+      }),
     traceQueries: async () => (await import("./http-trace.ts")).httpTrace,
   };
 }

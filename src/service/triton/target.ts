@@ -49,6 +49,8 @@ export function tritonTargetSchema(v: Builders) {
     isStreaming: v.boolean(),
     inputTensorFormat: format,
     outputTensorFormat: format,
+    /** The tensors that are binary also with a server that does not list binary tensors, because the user chose so. Absent: none. */
+    binaryTensors: v.exactOptional(v.array(v.picklist(["input", "output"], "must be input or output"))),
     /** Sizes of inputs with variable shape, without the batch dimension. */
     shapes: v.record(v.string(), v.array(whole)),
     /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */

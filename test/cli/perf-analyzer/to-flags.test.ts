@@ -114,6 +114,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
     },
   ],
   ["tensors as JSON", { target: { inputTensorFormat: "json", outputTensorFormat: "json" } }],
+  ["tensors that are binary for any server", { target: { binaryTensors: ["input"] } }],
   ["one level", { load: concurrency({ kind: "list", values: [16] }) }],
   ["a range", { load: concurrency({ kind: "range", start: 1, end: 50, step: 7 }), measurement: { mode: STABLE } }],
   ["a range of one level", { load: concurrency({ kind: "range", start: 3, end: 3, step: 1 }) }],

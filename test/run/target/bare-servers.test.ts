@@ -6,6 +6,7 @@ import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { encodeMessage } from "../../../src/service/protobuf/message.ts";
 import { INFER_RESPONSE, MODEL_CONFIG_RESPONSE, MODEL_METADATA } from "../../../src/service/triton/messages.ts";
+import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { type GrpcAnswer, startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
@@ -44,7 +45,11 @@ interface Json {
 }
 
 /** Without a configuration and statistics; answers with JSON, and with 422 what it cannot read. @param v2 answer to GET /v2 */
-async function runHttp(v2: object | undefined, format: "binary" | "json" = "binary") {
+async function runHttp(
+  v2: object | undefined,
+  format: "binary" | "json" = "binary",
+  binaryTensors?: TritonTargetPlan["binaryTensors"],
+) {
   const seen: { readonly inputs: readonly Json[]; readonly outputs: readonly Json[] }[] = [];
   const server = await startAnsweringServer((response, index) => {
     const { path, text } = server.received[index] as { path: string; text: string };
@@ -64,7 +69,8 @@ async function runHttp(v2: object | undefined, format: "binary" | "json" = "bina
     }
   });
   try {
-    const target = { url: server.url, model: "m", inputTensorFormat: format } as const;
+    const chosen = binaryTensors === undefined ? {} : { binaryTensors };
+    const target = { url: server.url, model: "m", inputTensorFormat: format, ...chosen } as const;
     return { ...(await run(makePlan({ target, measurement: REQUESTS }))), seen };
   } finally {
     server.close();
@@ -86,6 +92,16 @@ describe("a server without a configuration and statistics, over HTTP", () => {
       /does not report the model's configuration.*no statistics.*sent and requested as JSON/,
     );
     assert.equal(result.server, undefined);
+  });
+
+  test("that lists no binary tensors is sent them when the user chose so", LIMIT, async () => {
+    const both = await runHttp({ name: "x", version: "1", extensions: [] }, "binary", ["input", "output"]);
+    assert.deepEqual([both.result.failedCount, both.result.failures[0]?.example], [6, "the body is no JSON"]);
+    assert.equal(both.told.length, 2);
+    const output = await runHttp({ name: "x", version: "1", extensions: [] }, "binary", ["output"]);
+    assert.equal(output.result.completedCount, 6);
+    assert.equal(output.seen[0]?.outputs[0]?.parameters?.binary_data, true);
+    assert.match(output.told.join(" "), /binary_tensor_data: tensors are sent as JSON\./);
   });
 
   test("without a list of extensions is sent what the plan requests", LIMIT, async () => {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { DataStep } from "../../../src/inputs/dataset.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { SharedTensors, type SharedTensorsOptions } from "../../../src/run/target/shared-tensors.ts";
+import { MissingCallError } from "../../../src/service/missing-call.ts";
 import type { Ask, Query, Service, ServiceSharedMemory } from "../../../src/service/service.ts";
 import type { SharedPlace } from "../../../src/service/tensor.ts";
 import type { SharedRegion } from "../../../src/transport/shared-memory/shared-memory.ts";
@@ -120,4 +121,16 @@ test("a server that refuses leaves nothing behind", async () => {
     return true;
   });
   assert.equal(server.regions.size, 0);
+});
+
+test("a server without shared memory is not asked again, and the memory stays closed to other users", async () => {
+  const { server, open } = makeShared();
+  const missing = (): RunError => new MissingCallError("refused", "HTTP status 404", "");
+  server.refusals.push(missing(), missing());
+  await assert.rejects(open(), (error: unknown) => {
+    assert.ok(error instanceof RunError);
+    assert.match(error.hint, /This server has no shared memory for tensors: leave out/);
+    return true;
+  });
+  assert.equal(server.refusals.length, 1);
 });

@@ -14,5 +14,11 @@ export const tritonKind: PerfAnalyzerKind = {
       "Add -i grpc.",
     ],
   ],
-  toTarget: ({ target }, { url, tls }) => ({ ...target, url, tls }),
+  toTarget: ({ target, given }, { url, tls }) => {
+    const { inputTensorFormat, outputTensorFormat } = target;
+    const binaryTensors: ("input" | "output")[] = [];
+    if (given.has("--input-tensor-format") && inputTensorFormat === "binary") binaryTensors.push("input");
+    if (given.has("--output-tensor-format") && outputTensorFormat === "binary") binaryTensors.push("output");
+    return { ...target, url, tls, ...(binaryTensors.length === 0 ? {} : { binaryTensors }) };
+  },
 };

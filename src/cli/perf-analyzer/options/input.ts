@@ -1,4 +1,4 @@
-import type { InputsPlan } from "../../../plan/plan.ts";
+import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, text, whole } from "./readers.ts";
@@ -61,19 +61,30 @@ export const INPUT: readonly UngroupedOption[] = [
     help: "Shared memory for one batch item of an output of type BYTES or of varying shape.",
     parse: whole((value) => value >= 0, "The value must be >= 0.", "Give bytes."),
   }),
-  option("target.inputTensorFormat", {
-    names: ["--input-tensor-format"],
-    isForTensors: true,
-    ...choice(["binary", "json"], { ignoresCase: true }),
-    help: "How input tensors are sent over HTTP.",
-  }),
-  option("target.outputTensorFormat", {
-    names: ["--output-tensor-format"],
-    isForTensors: true,
-    ...choice(["binary", "json"], { ignoresCase: true }),
-    help: "How output tensors are asked for over HTTP.",
-  }),
+  tensorFormat(
+    "input",
+    "How input tensors are sent over HTTP. A server that does not list binary tensors gets JSON when this is not given.",
+  ),
+  tensorFormat(
+    "output",
+    "How output tensors are asked for over HTTP. A server that does not list binary tensors is asked for JSON when this is not given.",
+  ),
 ];
+
+/** Binary has a meaning of its own when it is given. */
+function tensorFormat(tensors: "input" | "output", help: string): UngroupedOption {
+  const flag = `--${tensors}-tensor-format`;
+  const entry = {
+    names: [flag] as const,
+    isForTensors: true,
+    help,
+    ...choice(["binary", "json"], { ignoresCase: true }),
+  };
+  const plain = option(tensors === "input" ? "target.inputTensorFormat" : "target.outputTensorFormat", entry);
+  const isChosen = ({ target }: Plan): boolean =>
+    "binaryTensors" in target && target.binaryTensors?.includes(tensors) === true;
+  return { ...plain, print: (plan) => (isChosen(plan) ? [flag, "binary"] : (plain.print?.(plan) ?? [])) };
+}
 
 function readInputData(reader: ValueReader, before: readonly string[]): readonly string[] | undefined {
   const { text: source } = reader;

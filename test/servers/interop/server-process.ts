@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { cacheFolder } from "../install-once.ts";
+
+/** Real servers as processes on loopback: started, awaited, and ended with all that they started. */
+
+/** How to start a server. */
+export interface ServerCommand {
+  /** For its log and for errors. */
+  readonly name: string;
+  /** Program and arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Whether it answers. Absent: it is not awaited. */
+  isReady?(): Promise<boolean>;
+}
+
+/** A running server. */
+export interface ServerProcess {
+  readonly logFile: string;
+  stop(): Promise<void>;
+}
+
+const READY_TIMEOUT_MS = 120_000;
+const POLL_MS = 100;
+const STOP_TIMEOUT_MS = 6_000;
+const LOG_TAIL_LINES = 30;
+const ASK_TIMEOUT_MS = 2_000;
+
+/** Starts a server and waits until it is ready. @throws with the end of its log when it ends early or is not ready in time */
+export async function startServerProcess(of: ServerCommand): Promise<ServerProcess> {
+  const folder = join(cacheFolder, "logs");
+  mkdirSync(folder, { recursive: true });
+  const logFile = join(folder, `${of.name}-${process.pid}-${Date.now()}.log`);
+  const log = openSync(logFile, "w");
+  const [program, ...args] = of.command;
+  // A process group of its own, so that the processes of a server end with it.
+  const options = { stdio: ["ignore", log, log] as ["ignore", number, number], detached: true };
+  const where = { env: { ...process.env, ...of.env }, ...(of.cwd === undefined ? {} : { cwd: of.cwd }) };
+  const child = spawn(program, args, { ...options, ...where });
+  closeSync(log);
+  const onExit = (): void => signalGroup(child, "SIGKILL");
+  process.once("exit", onExit);
+  const stop = async (): Promise<void> => {
+    process.off("exit", onExit);
+    await end(child);
+  };
+  try {
+    await waitUntilReady(child, of, logFile);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { logFile, stop };
+}
+
+async function waitUntilReady(child: ChildProcess, { name, isReady }: ServerCommand, logFile: string): Promise<void> {
+  if (isReady === undefined) return;
+  let spawnError: Error | undefined;
+  child.once("error", (error) => {
+    spawnError = error;
+  });
+  const deadlineMs = Date.now() + READY_TIMEOUT_MS;
+  while (!(await isReady())) {
+    const reason = spawnError?.message ?? (hasEnded(child) ? "it ended" : Date.now() > deadlineMs ? "it is late" : "");
+    if (reason !== "") {
+      const tail = readFileSync(logFile, "utf8").split("\n").slice(-LOG_TAIL_LINES).join("\n");
+      throw new Error(`${name} did not start: ${reason}\n${tail}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS)); // None of them tells when it is ready.
+  }
+}
+
+/** Whether a GET has a good answer. @param says what its text contains; default: anything */
+export async function answers(url: string, says = ""): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) });
+    const text = await response.text();
+    return response.ok && text.includes(says);
+  } catch {
+    return false;
+  }
+}
+
+/** Gives ports that were free a moment ago. */
+export async function findFreePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ports.push((server.address() as { port: number }).port);
+  }
+  for (const server of servers) await new Promise((resolve) => server.close(resolve));
+  return ports;
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid !== undefined && !hasEnded(child)) {
+    const exited = once(child, "exit");
+    signalGroup(child, "SIGTERM");
+    const timer = setTimeout(() => signalGroup(child, "SIGKILL"), STOP_TIMEOUT_MS);
+    await exited;
+    clearTimeout(timer);
+  }
+  signalGroup(child, "SIGKILL"); // What is left of it.
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal); // No such group: it has ended, or this runtime did not make one.
+  }
+}
