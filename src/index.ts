@@ -4,14 +4,27 @@ import { defineScenario as define, type Scenario, type ScenarioDefinition } from
 import type { LoadKind } from "./scenario/loads.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
+export type {
+  FileBody,
+  FileOptions,
+  FormField,
+  FormFields,
+  JsonValue,
+  MultipartBody,
+  RequestBody,
+  RequestOfScenario,
+} from "./inputs/request-bodies.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
 export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
 export {
   average,
   type ErrorRateMetric,
+  type ExtractedMetric,
   errorRate,
+  extracted,
   type LatencyMetric,
+  type PlainMetric,
   p50,
   p90,
   p95,
@@ -61,6 +74,7 @@ export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
 export { type GrpcMessage, type GrpcOptions, grpc } from "./scenario/targets/grpc.ts";
+export { file, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
 export {
   type AnswersOf,
   type EmbeddedEndpoint,
@@ -83,6 +97,7 @@ export {
   outputTokensPerSec,
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
+export type { HttpMethod } from "./transport/request.ts";
 
 const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;

@@ -77,7 +77,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         registerSecrets: registerServerSecrets,
         path: () => "lines",
         server: "a server of lines",
-        api: { name: "lines", path: "/", sign: /lines/ },
+        api: { name: "lines", label: "lines", probes: [] },
         open: ({ model }) => ({
           setUp: async () => ({
             model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },

@@ -35,6 +35,11 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) => (await import("./init.ts")).runInitCommand(args, command, io),
   },
   {
+    name: "http",
+    summary: "measure any HTTP server by its URL, without a scenario",
+    run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),
+  },
+  {
     name: "mock",
     summary: "start a small server to measure when there is no other",
     run: async (args, command, io) => (await import("./mock.ts")).runMockCommand(args, command, io),

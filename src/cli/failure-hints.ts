@@ -1,6 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import type { FailureFacts } from "../plan/problem.ts";
-import { setting } from "../plan/setting-names.ts";
+import { type SettingPath, setting } from "../plan/setting-names.ts";
+import { SERVICE_KINDS } from "../registry/service-kinds.ts";
 import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 import { type FrontDoor, wordFor } from "./setting-names.ts";
 
@@ -14,10 +15,10 @@ export async function findHint(plan: Plan, failure: FailureFacts, door: FrontDoo
 
 /** Returns the hint in a front door's words. @param protocol the requested protocol */
 export function wordHint(diagnosis: Diagnosis, door: FrontDoor, protocol: "http" | "grpc"): string {
-  return wordFor(door, describe(diagnosis, protocol));
+  return wordFor(door, describe(diagnosis, protocol, door));
 }
 
-function describe(diagnosis: Diagnosis, protocol: "http" | "grpc"): string {
+function describe(diagnosis: Diagnosis, protocol: "http" | "grpc", door: FrontDoor): string {
   const url = setting("target.url");
   switch (diagnosis.code) {
     case "doubled-path":
@@ -34,7 +35,7 @@ function describe(diagnosis: Diagnosis, protocol: "http" | "grpc"): string {
     case "http-port":
       return describePort(diagnosis);
     default:
-      return describeServer(diagnosis, protocol);
+      return describeServer(diagnosis, protocol, door);
   }
 }
 
@@ -48,12 +49,12 @@ function describePort({ code, address, port }: Diagnosis & { code: "grpc-port" |
 }
 
 function describeServer(
-  { code, address }: { readonly code: string; readonly address: string },
+  { code, address, asked }: { readonly code: string; readonly address: string; readonly asked?: string },
   protocol: "http" | "grpc",
+  door: FrontDoor,
 ): string {
   const useTls = setting(protocol === "http" ? "target.url=https" : "target.tls=true");
   const useNoTls = setting(protocol === "http" ? "target.url=http" : "target.tls=false");
-  const url = setting("target.url");
   switch (code) {
     case "tls-port":
       return `${address} speaks TLS: ${useTls}.`;
@@ -61,11 +62,21 @@ function describeServer(
       return `${address} does not speak TLS: ${useNoTls}.`;
     case "no-tls":
       return `${address} does not answer a TLS handshake: if it is a plain port, ${useNoTls}.`;
-    case "openai-server":
-      return `The server at ${address} speaks OpenAI's API, not KServe v2 (Triton): use ${setting("target.kind=openai")}, or change ${url}.`;
-    case "kserve-server":
-      return `The server at ${address} speaks KServe v2 (Triton), not OpenAI's API: use ${setting("target.kind=triton")}, or change ${url}.`;
     default:
-      return `A server of another kind answers at ${address}: change ${url}.`;
+      return describeOther(code.replace(/-server$/, ""), asked, address, door);
   }
+}
+
+/** Describes a server of another kind. A front door without a name for the kind can only change the address. */
+function describeOther(other: string, asked: string | undefined, address: string, door: FrontDoor): string {
+  const kinds = Object.entries(SERVICE_KINDS);
+  const [kind, entry] = kinds.find(([, { api }]) => api.name === other) ?? [];
+  const url = setting("target.url");
+  if (kind === undefined || entry === undefined)
+    return `A server of another kind answers at ${address}: change ${url}.`;
+  const wanted = kinds.find(([, { api }]) => api.name === asked)?.[1].api.label;
+  const not = wanted === undefined ? "" : `, not ${wanted}`;
+  const path = `target.kind=${kind}` as SettingPath;
+  const use = door(path) === undefined ? "" : `use ${setting(path)}, or `;
+  return `The server at ${address} speaks ${entry.api.label}${not}: ${use}change ${url}.`;
 }

@@ -28,12 +28,12 @@ export class FlagValues {
   readonly positionals: readonly string[];
   /** Unknown flags, and missing or unexpected values. A flag with a problem has no value here. */
   readonly problems: readonly Problem[];
-  private readonly values: ReadonlyMap<string, string>;
+  private readonly values: ReadonlyMap<string, readonly string[]>;
   private readonly counts: ReadonlyMap<string, number>;
 
   constructor(
     positionals: readonly string[],
-    values: ReadonlyMap<string, string>,
+    values: ReadonlyMap<string, readonly string[]>,
     counts: ReadonlyMap<string, number>,
     problems: readonly Problem[],
   ) {
@@ -43,9 +43,14 @@ export class FlagValues {
     this.counts = counts;
   }
 
-  /** Returns a flag's value; undefined when it was not given. */
+  /** Returns a flag's value, the last one if it was given several times; undefined when it was not given. */
   text(name: string): string | undefined {
-    return this.values.get(name);
+    return this.values.get(name)?.at(-1);
+  }
+
+  /** Returns all values of a flag that may be given several times. */
+  texts(name: string): readonly string[] {
+    return this.values.get(name) ?? [];
   }
 
   /** Returns how often a switch was given. */
@@ -78,7 +83,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     tokens: true,
   });
   const problems: Problem[] = [];
-  const values = new Map<string, string>();
+  const values = new Map<string, string[]>();
   const counts = new Map<string, number>();
   const positionals: string[] = [];
   for (const token of tokens) {
@@ -89,7 +94,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (problem !== undefined) problems.push(problem);
     if (flag === undefined || problem !== undefined) continue;
     counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
-    if (token.value !== undefined) values.set(flag.name, token.value);
+    if (token.value !== undefined) values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
   }
   for (const extra of positionals.slice(maxPositionals)) {
     problems.push(problem("unknown-name", extra, "is an unexpected argument", "Leave it out."));

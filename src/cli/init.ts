@@ -1,6 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, RunError, userError } from "../plan/problem.ts";
+import { maskText } from "../plan/secrets.ts";
+import { escapeControls } from "../plan/terminal-text.ts";
 import { writeOutput } from "../report/output-file.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
@@ -20,7 +22,7 @@ import { runScenarioCommand } from "./run.ts";
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
-  ...QUESTIONS.filter(({ id }) => id !== "run").map(({ id, value, help }) => ({ name: id, value, help })),
+  ...QUESTIONS.filter(({ help }) => help !== "").map(({ id, value, help }) => ({ name: id, value, help })),
   {
     name: "no-server",
     help: "Write the scenario without asking the server and without loading the tokenizer. Needs --model.",
@@ -46,6 +48,7 @@ export async function runInitCommand(args: readonly string[], command: string, i
       given: readFlags(flags),
       problems: flags.problems,
       isOffline: flags.has("no-server"),
+      say: (text) => io.out(`${escapeControls(maskText(text))}\n`),
     }).complete();
     if (answers !== undefined) return conclude(answers, io);
     io.err("rampart: ended, nothing was written\n");
@@ -56,6 +59,7 @@ export async function runInitCommand(args: readonly string[], command: string, i
 function readFlags(flags: FlagValues): Answers {
   const answers: Record<string, string> = {};
   for (const { id } of QUESTIONS) {
+    if (id === "address") continue;
     const text = flags.text(id)?.trim();
     if (text !== undefined) answers[id] = text;
   }
@@ -64,10 +68,6 @@ function readFlags(flags: FlagValues): Answers {
   }
   if (flags.has("run")) answers["run"] = "yes";
   if (flags.has("no-run")) answers["run"] = "no";
-  // An address or a model implies a server.
-  if (answers["target"] === undefined && (answers["url"] ?? answers["model"]) !== undefined) {
-    answers["target"] = "triton";
-  }
   return answers;
 }
 
@@ -131,7 +131,7 @@ function formatHelp(command: string): string {
   return [
     `Usage: ${command} [options]`,
     "",
-    "Writes a scenario: asks a few questions, looks at the server, writes the file, prints a command line that measures the same,",
+    "Writes a scenario: finds out what answers at the address, asks a few questions, writes the file, prints a command line that measures the same,",
     "and offers to run it. Every question can be answered by an option. Without a terminal nothing is asked.",
     "",
     "Options:",

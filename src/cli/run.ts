@@ -11,7 +11,7 @@ import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
 import { toLaterError } from "../scenario/scenario-error.ts";
 import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
-import { type CommandIo, type EndSignal, executePlan } from "./execute.ts";
+import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
@@ -116,6 +116,11 @@ async function runLoaded(
     file,
     executePlan(plan, reportIo, { door: inScenario, onInterrupt }),
   );
+  return concludeRun(plan, { result, outputError }, io);
+}
+
+/** Prints why a run ended early or has no success. Returns the exit code. */
+export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, io: CommandIo): number {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);

@@ -122,9 +122,10 @@ export function assembleContent(
   steps: readonly DataStep[],
   firstStep: number,
 ): RequestContent {
-  const { payload: bytes, messages } = steps[firstStep] ?? {};
+  const { payload: bytes, messages, request } = steps[firstStep] ?? {};
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
-  return messages === undefined ? { bytes } : { bytes, messages };
+  if (messages !== undefined) return { bytes, messages };
+  return request === undefined ? { bytes } : { bytes, request };
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { PayloadRequest } from "../service/service.ts";
+
 /** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */
 
 /** The data of one input or expected output for one batch item. */
@@ -21,6 +23,8 @@ export interface DataStep {
   readonly payload?: Uint8Array;
   /** The encoded messages of the request, where requests consist of messages; `payload` is then their text for exports. */
   readonly messages?: readonly Uint8Array[];
+  /** What the request has besides its body; only where requests are payloads. */
+  readonly request?: PayloadRequest;
   /** Expected outputs by name; empty without validation. */
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** Time to send the step, in milliseconds since the load began; only with a load that follows the data. */

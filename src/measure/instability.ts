@@ -60,9 +60,10 @@ export function explainInstability(
   instability: Instability,
   window: WindowResult,
   asked: AskedRate | undefined,
+  unit = "infer/s",
 ): InstabilityReport {
   const { windows, toleranceRatio } = instability;
-  const moved = describeMovement(instability);
+  const moved = describeMovement(instability, unit);
   const saturation = saturationReason(window);
   if (saturation !== undefined)
     return { moved, cause: `the client may have been the limit, not the server: ${saturation}`, remedy: "less-load" };
@@ -107,13 +108,13 @@ function isThroughputWorse({ throughputRatio, latencyRatio, isThroughputOnly }: 
   return isThroughputOnly || throughputRatio >= latencyRatio;
 }
 
-function describeMovement(instability: Instability): string {
+function describeMovement(instability: Instability, unit: string): string {
   const { throughputRatio, latencyRatio, toleranceRatio, trials, windows, isThroughputOnly } = instability;
   const throughputs = windows.map(({ inferPerSec }) => Number(inferPerSec.toPrecision(5))).join(", ");
   const latencies = windows.map(({ latencyNs }) => formatDurationNs(latencyNs)).join(", ");
   const parts: string[] = [];
   if (throughputRatio > toleranceRatio)
-    parts.push(`throughput moved by ${formatPct(throughputRatio)} (${throughputs} infer/s)`);
+    parts.push(`throughput moved by ${formatPct(throughputRatio)} (${throughputs} ${unit})`);
   if (latencyRatio > toleranceRatio && !isThroughputOnly)
     parts.push(`latency moved by ${formatPct(latencyRatio)} (${latencies})`);
   const first = trials - windows.length + 1;

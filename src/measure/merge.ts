@@ -1,3 +1,4 @@
+import { mergeExtracted } from "./extracted-tally.ts";
 import { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { sumDeltas } from "./server-delta.ts";
@@ -5,6 +6,7 @@ import type { WindowResult } from "./window.ts";
 
 /** Merges consecutive windows: adds counts, and computes rates over the total duration. */
 export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
+  const extracted = mergeExtracted(windows.map((window) => window.extracted));
   const first = windows[0];
   const last = windows.at(-1);
   if (first === undefined || last === undefined) throw new Error("no windows to merge");
@@ -49,6 +51,7 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
     },
     server: sumDeltas(windows.map((window) => window.server)),
     gpu: mergeGpus(windows.map((window) => window.gpu)),
+    ...(extracted === undefined ? {} : { extracted }),
   };
 }
 

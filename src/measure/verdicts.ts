@@ -1,5 +1,6 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { formatDurationNs } from "../plan/units.ts";
+import type { ExtractedColumn } from "./extracted-tally.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
@@ -33,8 +34,16 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** Evaluates an assertion at all levels. Without a measurement it is not met. */
-export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], batchSize: number): Verdict {
+/** The unit of throughput of most targets. */
+const DEFAULT_UNIT = "infer/s";
+
+/** Evaluates an assertion at all levels. Without a measurement it is not met. @param unit of throughput */
+export function judge(
+  assertion: AssertionPlan,
+  levels: readonly JudgedLevel[],
+  batchSize: number,
+  unit: string = DEFAULT_UNIT,
+): Verdict {
   const values = levels.map((measured) => ({
     level: measured.level,
     value: metricValue(assertion.metric, measured, batchSize),
@@ -47,11 +56,12 @@ export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], 
     level: worst?.level,
     measured: worst?.value,
     reason: known.length === levels.length ? undefined : findReason(assertion.metric, levels),
-    text: describe(assertion),
+    text: describe(assertion, unit),
   };
 }
 
 function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string | undefined {
+  if (metric.kind === "extracted") return "no answer had a number there";
   if (!isTokenMetric(metric)) return undefined;
   for (const { tokens, window } of levels) {
     const reason = tokens && explainNoValue(metric, tokens, window);
@@ -66,9 +76,19 @@ function metricValue(metric: MetricPlan, { window, tokens }: JudgedLevel, batchS
   if (metric.kind === "error-ratio")
     return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
   if (metric.kind === "throughput") return inferPerSec(window, batchSize);
+  if (metric.kind === "extracted") return extractedValue(metric, window.extracted?.find(metric.name));
   if (window.requestCount === 0) return undefined;
   const tally = metric.of === "latency" ? window.latency : window.scheduledLatency;
   return metric.kind === "latency-average" ? tally.meanNs : tally.percentileUs(metric.percentile) * 1000;
+}
+
+function extractedValue(
+  { statistic, percentile }: Extract<MetricPlan, { kind: "extracted" }>,
+  column: ExtractedColumn | undefined,
+): number | undefined {
+  if (column === undefined || column.numberCount === 0) return undefined;
+  if (statistic === "percentile") return column.percentile(percentile ?? 50);
+  return statistic === "average" ? column.mean : column[statistic];
 }
 
 function holds({ comparison, limit }: AssertionPlan, value: number): boolean {
@@ -100,22 +120,25 @@ const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
   is: "is",
 };
 
-function describe({ metric, comparison, limit }: AssertionPlan): string {
-  return `${metricName(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit)}`;
+function describe({ metric, comparison, limit }: AssertionPlan, unit: string): string {
+  return `${metricName(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
 }
 
 function metricName(metric: MetricPlan): string {
   if (isTokenMetric(metric)) return tokenMetricText(metric);
   if (metric.kind === "throughput") return "throughput";
   if (metric.kind === "error-ratio") return "error rate";
+  if (metric.kind === "extracted")
+    return `${metric.statistic === "percentile" ? `p${metric.percentile}` : metric.statistic} ${metric.name}`;
   const of = metric.of === "latency" ? "latency" : "scheduled latency";
   return metric.kind === "latency-average" ? `average ${of}` : `p${metric.percentile} ${of}`;
 }
 
-/** Formats a metric's value with its unit. */
-export function formatMetric(metric: MetricPlan, value: number): string {
+/** Formats a metric's value with its unit. @param unit of throughput */
+export function formatMetric(metric: MetricPlan, value: number, unit: string = DEFAULT_UNIT): string {
   if (isTokenMetric(metric)) return formatTokenMetric(metric, value);
-  if (metric.kind === "throughput") return `${Number(value.toPrecision(6))} infer/s`;
+  if (metric.kind === "throughput") return `${Number(value.toPrecision(6))} ${unit}`;
+  if (metric.kind === "extracted") return String(Number(value.toPrecision(6)));
   if (metric.kind === "error-ratio") return `${Number((value * 100).toPrecision(4))} %`;
   return formatDurationNs(value);
 }

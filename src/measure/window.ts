@@ -1,3 +1,4 @@
+import { ExtractedTally } from "./extracted-tally.ts";
 import type { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import type { OpenRequests } from "./open-requests.ts";
@@ -71,6 +72,8 @@ export interface WindowResult {
   readonly server: ServerDelta | undefined;
   /** Readings of the server's GPUs; absent when not scraped. */
   readonly gpu?: GpuTally | undefined;
+  /** Values extracted from the answers of successful requests; absent when the target extracts none. */
+  readonly extracted?: ExtractedTally | undefined;
 }
 
 /** Properties of a run that decide how records are counted. */
@@ -81,6 +84,8 @@ export interface TallyOptions {
   readonly countsReading: boolean;
   /** Whether a request may have several responses. */
   readonly isDecoupled: boolean;
+  /** Names of the values that the target extracts. Default: none. */
+  readonly extractedNames?: readonly string[] | undefined;
 }
 
 /** Aggregates the records of one window. */
@@ -98,6 +103,8 @@ export class WindowTally {
   receiveSumNs = 0;
   /** Time that lanes had a request outstanding, including failed ones. */
   outstandingSumNs = 0;
+  /** Undefined when the target extracts no values. */
+  readonly extracted: ExtractedTally | undefined;
   private readonly options: TallyOptions;
   private readonly latencies = new Float64Array(1024);
   private readonly firsts = new Float64Array(1024);
@@ -106,6 +113,8 @@ export class WindowTally {
 
   constructor(options: TallyOptions) {
     this.options = options;
+    const { extractedNames = [] } = options;
+    this.extracted = extractedNames.length === 0 ? undefined : new ExtractedTally(extractedNames);
     this.firstResponse = options.isDecoupled ? new LatencyTally() : this.latency;
     this.scheduledLatency = options.isScheduled ? new LatencyTally() : this.latency;
   }
@@ -197,6 +206,7 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     health: frame.health,
     server: frame.server,
     gpu: frame.gpu,
+    ...(tally.extracted === undefined ? {} : { extracted: tally.extracted }),
   };
 }
 

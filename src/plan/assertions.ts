@@ -13,10 +13,17 @@ export type MetricPlan =
   | { readonly kind: "token-average"; readonly of: string }
   /** Output tokens of all responses per second. */
   | { readonly kind: "output-tokens-per-sec" }
+  /** Numbers that the target extracts from answers by this name. `percentile` only with that statistic. */
+  | {
+      readonly kind: "extracted";
+      readonly name: string;
+      readonly statistic: "average" | "min" | "max" | "percentile";
+      readonly percentile?: number | undefined;
+    }
   /** Requests per second that meet all limits. */
   | { readonly kind: "goodput"; readonly limits: GoodputPlan };
 
-/** An assertion, checked at every level. Time limits are in nanoseconds. */
+/** An assertion, checked at every level. Time limits are in nanoseconds. Only limits of extracted numbers may be negative. */
 export interface AssertionPlan {
   readonly metric: MetricPlan;
   readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";

@@ -50,9 +50,15 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
           v.object({ kind: v.literal("throughput") }),
           v.object({ kind: v.literal("error-ratio") }),
           ...tokenMetricSchemas(percentile),
+          v.object({
+            kind: v.literal("extracted"),
+            name: v.string(),
+            statistic: v.picklist(["average", "min", "max", "percentile"]),
+            percentile: v.exactOptional(percentile),
+          }),
         ]),
         comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
-        limit: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+        limit: v.number(),
       }),
     ),
     outputs: v.object({
@@ -122,6 +128,7 @@ function checkTogether(plan: Plan): Problem[] {
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
   }
+  problems.push(...checkExtracted(plan));
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
     const message = "undici does not report when each event of a stream arrived";
     problems.push(problem("unsupported", setting("client.kind"), message, "Use own.", "undici"));
@@ -170,6 +177,19 @@ function checkTogether(plan: Plan): Problem[] {
     problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
   return problems;
+}
+
+/** Returns assertions on values that the target does not extract, and limits that no metric can have. */
+function checkExtracted({ assertions, target }: Plan): Problem[] {
+  const names = Object.keys(("extract" in target ? target.extract : undefined) ?? {});
+  return assertions.flatMap(({ metric, limit }, index): Problem[] => {
+    const path = `assert.${index}`;
+    if (metric.kind !== "extracted")
+      return limit < 0 ? [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))] : [];
+    if (names.includes(metric.name)) return [];
+    const hint = names.length === 0 ? "Name it in extract, in the target's options." : `Use ${names.join(" or ")}.`;
+    return [problem("unknown-name", path, "the target extracts no value of this name", hint, metric.name)];
+  });
 }
 
 function inputsThatMake(form: RequestForm): string[] {

@@ -7,6 +7,7 @@ import { jsonInputs } from "../inputs/kinds/json.ts";
 import { messagesInputs } from "../inputs/kinds/messages.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
+import { requestsInputs } from "../inputs/kinds/requests.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -21,6 +22,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   payloads: payloadsInputs,
   prompts: promptsInputs,
   messages: messagesInputs,
+  "http-requests": requestsInputs,
 };
 
 /** Returns the source of inputs. */

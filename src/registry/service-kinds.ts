@@ -1,7 +1,8 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
-import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
+import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
+import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
@@ -16,6 +17,7 @@ export const SERVICE_KINDS: {
   triton: tritonKind,
   openai: openAiKind,
   "dynamic-grpc": grpcKind,
+  "plain-http": httpKind,
 };
 
 /** All kinds of targets by their `kind`. */

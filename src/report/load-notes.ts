@@ -4,6 +4,7 @@ import type { Plan } from "../plan/plan.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { inputKindOf } from "../registry/input-kinds.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
@@ -29,6 +30,7 @@ export function describeRepeats({
 }: Pick<RunResult, "prepared" | "sentCount">): string | undefined {
   const { plan, dataset } = prepared;
   const { makes } = inputKindOf(plan.inputs);
+  if (targetKindOf(plan.target).takesNoPrompts === true) return undefined;
   const isPrompts = makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf");
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;

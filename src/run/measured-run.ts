@@ -89,7 +89,9 @@ export class MeasuredRun {
       laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
-    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers);
+    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers, (values) =>
+      this.meter.addExtracted(values),
+    );
     this.driver = driver;
     this.policy = new FailurePolicy(plan, signal, driver.ended, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);

@@ -129,8 +129,9 @@ async function runPlan(
  * token.
  */
 function isRehearsed({ target, client, behaviour }: Plan): boolean {
-  const isPayloadServer = urlsOf(target).length > 0 && targetKindOf(target).takes(target) === "payloads";
-  return isPayloadServer && client.kind === "own" && behaviour?.skipsRehearsal !== true;
+  const kind = targetKindOf(target);
+  const isPayloadServer = urlsOf(target).length > 0 && kind.takes(target) === "payloads";
+  return isPayloadServer && kind.takesNoPrompts !== true && client.kind === "own" && behaviour?.skipsRehearsal !== true;
 }
 
 /** @param atEnd registers what to undo after the run */

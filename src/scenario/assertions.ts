@@ -94,6 +94,40 @@ export function throughput(): ThroughputMetric {
   return comparisons({ kind: "throughput" });
 }
 
+/** Limits for a number. */
+export interface PlainMetric {
+  above(limit: number): Assertion<never>;
+  atLeast(limit: number): Assertion<never>;
+  below(limit: number): Assertion<never>;
+  atMost(limit: number): Assertion<never>;
+  is(limit: number): Assertion<never>;
+}
+
+/** Statistics of the numbers that a target extracts from its answers. */
+export interface ExtractedMetric {
+  average(): PlainMetric;
+  min(): PlainMetric;
+  max(): PlainMetric;
+  /** @param value above 0 and below 100 */
+  percentile(value: number): PlainMetric;
+}
+
+/**
+ * Numbers extracted from answers, by their name in `extract` of the target's options. Answers without a number there do not count.
+ * @example
+ * extracted("tokens").average().above(10)
+ */
+export function extracted(name: string): ExtractedMetric {
+  const metric = (statistic: "average" | "min" | "max"): PlainMetric =>
+    comparisons({ kind: "extracted", name, statistic });
+  return {
+    average: () => metric("average"),
+    min: () => metric("min"),
+    max: () => metric("max"),
+    percentile: (value) => comparisons({ kind: "extracted", name, statistic: "percentile", percentile: value }),
+  };
+}
+
 /** Share of failed requests, 0 to 1. */
 export function errorRate(): ErrorRateMetric {
   return comparisons({ kind: "error-ratio" });
@@ -146,6 +180,17 @@ export function assertionSchema(): Schema<Assertion> {
       return assertion({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
     }
     if (kind === "latency-average") return assertion({ kind: v.literal(kind), of }, durationSchema(), sides);
+    if (kind === "extracted")
+      return assertion(
+        {
+          kind: v.literal(kind),
+          name: v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract")),
+          statistic: v.picklist(["average", "min", "max", "percentile"]),
+          percentile: v.exactOptional(share),
+        },
+        v.number("must be a number"),
+        [...sides, "is"],
+      );
     if (kind === "throughput") return assertion({ kind: v.literal(kind) }, amount, sides);
     if (kind === "error-ratio") return assertion({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
     return v.never('must be an assertion such as p99().below("25 ms")');

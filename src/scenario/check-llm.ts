@@ -2,6 +2,7 @@ import { entryOf, findAsserted } from "../measure/tokens/metrics.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
+import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
 import { formOf, promptOptionsOf } from "./inputs.ts";
@@ -20,8 +21,10 @@ interface Parts {
 
 /** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
-  const content = targetBuilderOf(target).content?.(target, "");
-  if (targetBuilderOf(target).inputs !== undefined) return checkMessages(target.kind, inputs, assert);
+  const builder = targetBuilderOf(target);
+  const content = builder.content?.(target, "");
+  if (content === undefined && builder.takes !== undefined)
+    return checkOwnRequests(builder.call, builder.takes, inputs, assert);
   if (content === undefined) return checkTensors(target.kind, inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
@@ -131,6 +134,33 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
 }
 
+/** How to give requests of a form, up to the other way. */
+const OWN_HINTS: Readonly<Record<RequestForm, string>> = {
+  tensors: "Use random(), or l",
+  payloads: "Use payloads(file), or l",
+  messages: "L",
+};
+
+/** @param call the builder of a target whose answers are not those of a language model @param form of its requests */
+function checkOwnRequests(
+  call: string,
+  form: RequestForm,
+  inputs: Inputs | undefined,
+  assert: readonly Assertion[],
+): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined && (formOf(inputs) !== form || promptOptionsOf(inputs) !== undefined)) {
+    const hint = `${OWN_HINTS[form]}eave inputs out and describe the request in the target's options.`;
+    problems.push(problem("conflict", "inputs", `${call} takes ${form}`, hint, `${inputs.kind}(…)`));
+  }
+  for (const [index, { metric }] of assert.entries())
+    if (needsTokens(metric)) {
+      const hint = "Look at latencies and throughput, or at numbers that you extract.";
+      problems.push(problem("unsupported", `assert.${index}`, `tokens of ${call} are not measured`, hint));
+    }
+  return problems;
+}
+
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && formOf(inputs) === "payloads") {
@@ -141,21 +171,6 @@ function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly
     if (needsTokens(metric)) {
       const hint = "Look at latencies and throughput, or measure openai(…).";
       problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
-    }
-  return problems;
-}
-
-/** Checks a target that has the requests. */
-function checkMessages(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
-  const problems: Problem[] = [];
-  if (inputs !== undefined) {
-    const hint = "Leave inputs out.";
-    problems.push(problem("conflict", "inputs", `${kind}(…) already has the requests`, hint, `${inputs.kind}(…)`));
-  }
-  for (const [index, { metric }] of assert.entries())
-    if (needsTokens(metric)) {
-      const hint = "Look at latencies and throughput, or measure openai(…).";
-      problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) have no tokens`, hint));
     }
   return problems;
 }

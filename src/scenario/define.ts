@@ -56,11 +56,11 @@ export interface ScenarioDefinition<
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `grpc(…)`, `embedded(…)` or `embeddedLlm(…)`. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `http(…)`, `grpc(…)`, `embedded(…)` or `embeddedLlm(…)`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;
-  /** What to send. Default: `random()`; required with `openai` and `embeddedLlm`; not with `grpc`. */
+  /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
   readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];

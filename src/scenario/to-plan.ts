@@ -97,11 +97,15 @@ function checkLoadAlone(definition: unknown): Problem[] {
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
   const builder = targetBuilderOf(definition.target);
-  const target = builder.toPlan(definition.target, folder);
+  const target = builder.toPlan(definition.target, folder, definition.inputs);
   const content = builder.content?.(definition.target, folder);
   const inputs = definition.inputs ?? random();
-  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(inputs) ?? {}));
   const loadPlan = toLoadPlan(load, folder);
+  const mode = toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {});
+  const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
+  const ownInputs =
+    definition.inputs === undefined ? builder.inputs?.(definition.target, folder, requestCount) : undefined;
+  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(inputs) ?? {}));
   const isAsync = LEVEL_UNITS[loadModeOf(loadPlan).unit].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
@@ -111,9 +115,9 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     target: overrides.url === undefined ? target : atServer(target, overrides.url),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
-    inputs: builder.inputs?.(definition.target, folder) ?? toInputsPlan(inputs, folder, content),
+    inputs: ownInputs ?? toInputsPlan(inputs, folder, content),
     measurement: {
-      mode: toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {}),
+      mode,
       warmupRequests: definition.warmupRequests ?? 0,
       ...(warmupFor === undefined ? {} : { warmupMs: toMs(warmupFor) }),
       percentile: stability?.percentile ?? null,
@@ -268,7 +272,9 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
   problems.push(...checkLlm(definition));
-  const { isOwn, call } = targetBuilderOf(target);
+  const builder = targetBuilderOf(target);
+  problems.push(...(builder.check?.(target, definition.inputs) ?? []));
+  const { isOwn, call } = builder;
   const mode = loadModeOf(toLoadPlan(load, ""));
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;

@@ -1,36 +1,96 @@
 import { compile, type JSONValue, TreeInterpreter } from "@jmespath-community/jmespath";
 import { messageOf, userError } from "../plan/problem.ts";
-import { showValue } from "../plan/show-value.ts";
 
-/** A JMESPath expression (jmespath.org) about a response. */
-export class AnswerQuery {
-  readonly expression: string;
-  private readonly compiled: ReturnType<typeof compile>;
+/** A JMESPath expression (jmespath.org) over an answer that is JSON. */
+export interface AnswerQuery {
+  readonly text: string;
+  /** Returns what the expression finds; null for nothing, or when a function gets a value of the wrong type. */
+  find(data: unknown): unknown;
+}
 
-  /** @param path the setting, for errors @throws UserError when it is not JMESPath */
-  constructor(expression: string, path: string) {
-    this.expression = expression;
-    try {
-      this.compiled = compile(expression);
-    } catch (error) {
-      const hint = "Write for example ok, outputs[0].score > `0.5` or status == 'done'; see jmespath.org.";
-      throw userError("invalid-value", path, `is not JMESPath: ${messageOf(error)}`, hint, expression);
-    }
+const DEFAULT_HINT =
+  "Write an expression such as usage.total_tokens, outputs[0].label or error == null; see jmespath.org.";
+
+/**
+ * Compiles a JMESPath expression, such as `choices[0].text` or `join('', parts[?type=='text'].content)`.
+ * @param path the setting, for the error
+ * @throws UserError for a syntax error, with its position; for an unknown function or a wrong number of arguments
+ */
+export function parseAnswerQuery(text: string, path: string, hint = DEFAULT_HINT): AnswerQuery {
+  const expression = compileExpression(text, path, hint);
+  return {
+    text,
+    find: (data) => {
+      try {
+        return TreeInterpreter.search(expression, data as JSONValue) ?? null;
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+/** Whether JMESPath counts a value as true: all except null, false, and an empty string, list or object. */
+export function isTruthy(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "") return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}
+
+type Expression = ReturnType<typeof compile>;
+
+/** Python's library still accepts `word` for `"word"`. */
+const OPTIONS = { enable_legacy_literals: true };
+
+function compileExpression(text: string, path: string, hint: string): Expression {
+  let expression: Expression;
+  try {
+    expression = compile(text, OPTIONS);
+  } catch (error) {
+    const reason = messageOf(error).replace(/^syntax( error)?[:,] */i, "");
+    throw userError("invalid-value", path, `is not a JMESPath expression: ${reason}${describePlace(text)}`, hint, text);
   }
-
-  /** Returns the value in a response: null when there is none. @throws Error when the expression does not fit it */
-  find(answer: unknown): unknown {
-    return TreeInterpreter.search(this.compiled, answer as JSONValue);
+  try {
+    checkFunctions(expression);
+  } catch (error) {
+    throw userError("invalid-value", path, `is not a JMESPath expression: ${messageOf(error)}`, hint, text);
   }
+  return expression;
+}
 
-  /** Returns why the expression is not true for a response; undefined when it is true. */
-  explainFalse(answer: unknown): string | undefined {
-    let found: unknown;
-    try {
-      found = this.find(answer);
-    } catch (error) {
-      return `${this.expression} cannot be evaluated for the response: ${messageOf(error)}`;
-    }
-    return found === true ? undefined : `${this.expression} is not true for the response, it is ${showValue(found)}`;
+/** Longer expressions get no position, because finding it takes quadratic time. */
+const MAX_PLACED_CHARACTERS = 2000;
+
+/** Describes where a syntax error is, which the library does not report: after the longest beginning that could still become valid. */
+function describePlace(text: string): string {
+  if (text.length > MAX_PLACED_CHARACTERS) return "";
+  let end = text.length;
+  while (end > 0 && !canContinue(text.slice(0, end))) end--;
+  if (text.slice(end).trim() === "") return ", at its end";
+  return `, at character ${end + 1}`;
+}
+
+function canContinue(start: string): boolean {
+  if (start.trim() === "") return true;
+  try {
+    compile(start, OPTIONS);
+    return true;
+  } catch (error) {
+    return messageOf(error).includes("EOF");
+  }
+}
+
+/**
+ * The library looks up functions when they are called. Calls each one without values, so that only unknown names and arities are errors.
+ */
+function checkFunctions(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  for (const child of Object.values(node)) checkFunctions(child);
+  if (!("type" in node && node.type === "Function" && "children" in node && Array.isArray(node.children))) return;
+  const children = node.children.map(() => ({ type: "Literal", value: null }));
+  try {
+    TreeInterpreter.search({ ...node, children } as Expression, null);
+  } catch (error) {
+    if (/^(Unknown function|Invalid arity)/.test(messageOf(error))) throw error;
   }
 }

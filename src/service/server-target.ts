@@ -1,4 +1,6 @@
-import { registerHeaders, registerUrl } from "../plan/secrets.ts";
+import { userError } from "../plan/problem.ts";
+import { readApiKey, registerHeaders, registerUrl } from "../plan/secrets.ts";
+import type { Header } from "../transport/request.ts";
 
 /** What targets of several service kinds have in common. */
 interface ServerTarget {
@@ -22,4 +24,16 @@ export function describeServer({ url, protocol }: ServerTarget): string {
 export function registerServerSecrets(target: ServerTarget): void {
   for (const url of serverUrls(target)) registerUrl(url);
   registerHeaders(target.headers);
+}
+
+/**
+ * Adds the key in an environment variable to the headers of every request.
+ * @param name of the variable; undefined: none
+ * @throws UserError when the variable is not set
+ */
+export function withApiKey(headers: readonly Header[], name: string | undefined): readonly Header[] {
+  if (name === undefined) return headers;
+  const read = readApiKey(name);
+  if ("key" in read) return [...headers, ["Authorization", `Bearer ${read.key}`]];
+  throw userError("missing", "target.apiKeyEnv", read.problem, `Set it: export ${name}=…`);
 }

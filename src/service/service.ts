@@ -3,9 +3,10 @@ import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
+import type { Header, HttpMethod, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
+import type { AnswerReader } from "./answer-reader.ts";
 import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
@@ -42,12 +43,25 @@ export interface ListedModel extends ModelInfo {
   readonly refusal: string;
 }
 
+/** A request of its own: what it has instead of the target's method, path and headers. */
+export interface PayloadRequest {
+  readonly method?: HttpMethod;
+  /** Path and query, with the leading slash. */
+  readonly path?: string;
+  /** Replace headers of the same name. */
+  readonly headers?: readonly Header[];
+  /** The type of the body, unless a header gives another. */
+  readonly contentType?: string;
+}
+
 /** A request's body, complete as in the data. */
 export interface Payload {
   /** With `messages`: their text for exports; empty when they have none. */
   readonly bytes: Uint8Array;
   /** The encoded messages of a request that consists of messages. Absent: `bytes` is the body. */
   readonly messages?: readonly Uint8Array[];
+  /** What else differs between requests, for targets whose requests differ in more than the body. */
+  readonly request?: PayloadRequest;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
@@ -196,6 +210,8 @@ export interface Service {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts conversations. */
   readonly conversations?: () => Promise<() => Conversation>;
+  /** Judges the content of answers and extracts values from them, as the target asks. Absent: answers are not decoded. */
+  readonly answerReader?: AnswerReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
   readonly readsFirst?: boolean;
 }
@@ -207,6 +223,10 @@ export interface ServiceAddress {
   readonly wire: Wire;
   readonly defaultPort: number;
   readonly headers: readonly Header[];
+  /** HTTP only: the statuses of the load's successful responses. Default: 200 to 299. */
+  readonly successStatuses?: readonly number[] | undefined;
+  /** HTTP only: the load's responses may be encoded, such as by gzip, because nothing reads them. Default: false. */
+  readonly acceptsEncodings?: boolean | undefined;
   /** Compression of the load's gRPC requests. Queries are never compressed. */
   readonly compression?: MessageCompression | undefined;
 }
@@ -219,6 +239,17 @@ export interface TargetKind<T extends TargetPlan> {
   urls(target: T): readonly string[];
   /** Describes where it is, for the head of a report. */
   describe(target: T): string;
+  /** Describes what is measured there, for the head of a report. Absent: the model by its name and version. */
+  subject?(target: T): string;
+  /** No server of this kind reports its own counts and times. Default: false. */
+  readonly hasNoStatistics?: true;
+  /** The unit of throughput in reports. Default: `infer/s`. */
+  readonly throughputUnit?: string;
+  /**
+   * Its payloads are no prompts: none are sent to an in-process sink before the load begins, and sending one again says nothing of caches
+   * of prompts. Default: false.
+   */
+  readonly takesNoPrompts?: true;
   /** Returns the form of its requests. */
   takes(target: T): RequestForm;
   /** Returns its names in profile exports. */
@@ -245,19 +276,49 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   path(target: T): string;
   /** What such a server is, in errors: `a KServe v2 server`. */
   readonly server: string;
-  /** Absent: its servers do not answer over HTTP. */
-  readonly api?: ServiceApi;
+  readonly api: ServiceApi;
   /** Loads the front of a target, without queries. */
   open(target: T): ServiceFront | Promise<ServiceFront>;
 }
 
-/** How to recognize servers of a kind: by their response to a GET over HTTP. */
+/** How to recognize servers of a kind. */
 export interface ServiceApi {
-  /** For errors: `kserve`. */
+  /** For codes of errors: `kserve`. */
   readonly name: string;
-  readonly path: string;
-  /** Matches only responses of such servers. */
-  readonly marker: RegExp;
+  /** The API's name in texts: `KServe v2 (Triton)`. */
+  readonly label: string;
+  /** What servers of the kind answer to, each on its own protocol. Empty: its servers cannot be recognized. */
+  readonly probes: readonly ServiceProbe[];
+}
+
+/** A cheap request without side effects that only servers of a kind answer in a way of their own: a GET over HTTP, or a unary gRPC call. */
+export type ServiceProbe =
+  | { readonly protocol: "http"; readonly path: string; readonly recognize: Recognize<HttpProbeAnswer> }
+  | {
+      readonly protocol: "grpc";
+      /** `/package.Service/Method`. */
+      readonly path: string;
+      readonly payload: Uint8Array;
+      readonly recognize: Recognize<GrpcProbeAnswer>;
+    };
+
+/** Returns a description of the server, such as `Triton 2.51.0`, or undefined when the answer is not that of a server of the kind. */
+export type Recognize<A> = (answer: A) => string | undefined;
+
+/** The answer to a probe over HTTP. */
+export interface HttpProbeAnswer {
+  readonly status: number;
+  /** The body as received, perhaps with the lengths of its chunks. */
+  readonly text: string;
+}
+
+/** The answer to a probe over gRPC. */
+export interface GrpcProbeAnswer {
+  /** gRPC status; 0: OK. */
+  readonly status: number;
+  readonly message: string;
+  /** The response message; empty after an error. */
+  readonly body: Uint8Array;
 }
 
 /** A target's service before the first query. */

@@ -11,6 +11,10 @@ export interface StampPlace {
   readonly idDigits: number;
 }
 
+/** The methods of HTTP requests that a client sends. */
+export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+export type HttpMethod = (typeof HTTP_METHODS)[number];
+
 export type MessageCompression = "gzip" | "deflate";
 
 /** How many messages a gRPC call has: one or any number, from the client and from the server. */
@@ -29,9 +33,11 @@ export interface WireRequest {
   /** HTTP: the path and query. gRPC: `/package.Service/Method`. */
   readonly path: string;
   /** HTTP only; gRPC always POSTs. */
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   /** Headers of this request, in addition to the client's; lower-case names for gRPC. */
   readonly headers: readonly Header[];
+  /** HTTP only: `Host`, `User-Agent` and `Accept` in `headers` replace the client's, instead of being sent beside them. Default: false. */
+  readonly replacesHeaders?: true;
   readonly payload: Uint8Array;
   /** Absent when every send has the same bytes. */
   readonly stampPlace?: StampPlace | undefined;
@@ -59,6 +65,33 @@ export interface Endpoint {
   readonly tls?: import("../runtime/socket.ts").TlsSettings | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */
   readonly headers: readonly Header[];
+  /** HTTP only: the statuses of successful responses. Default: 200 to 299. */
+  readonly successStatuses?: readonly number[] | undefined;
+  /** HTTP only: responses may be encoded, because nothing reads them. Default: false; an encoded response is a failure. */
+  readonly acceptsEncodings?: boolean | undefined;
   /** gRPC only: compression of requests. Default: none. */
   readonly compression?: MessageCompression | undefined;
+}
+
+/** Whether a request states the length of its body: when it has one, and for methods whose requests usually have one. */
+export function hasContentLength({ method, payload }: Pick<WireRequest, "method" | "payload">): boolean {
+  return payload.length > 0 || method === "POST" || method === "PUT" || method === "PATCH";
+}
+
+/** Returns the headers that every HTTP request has, without those that the request replaces. */
+export function defaultHeaders(
+  { headers, replacesHeaders }: WireRequest,
+  defaults: readonly Header[],
+): readonly Header[] {
+  if (replacesHeaders !== true) return defaults;
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  return defaults.filter(([name]) => !given.has(name.toLowerCase()));
+}
+
+/** What an endpoint accepts as a successful response. */
+export type ResponseRules = Pick<Endpoint, "successStatuses" | "acceptsEncodings">;
+
+/** Whether a response's status is a success. */
+export function isSuccessStatus(status: number, { successStatuses }: ResponseRules): boolean {
+  return successStatuses === undefined ? status < 300 : successStatuses.includes(status);
 }

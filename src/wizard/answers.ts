@@ -1,5 +1,6 @@
-/** The questions' names, which are also those of their flags. */
+/** The questions' names, which are also those of their flags; `address` has none: `--url` answers it. */
 export type QuestionId =
+  | "address"
   | "target"
   | "protocol"
   | "url"

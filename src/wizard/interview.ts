@@ -4,9 +4,10 @@ import { messageOf, type Problem, problem, RunError, UserError } from "../plan/p
 import { probeModels } from "../run/target/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
+import { detectServer } from "./detect.ts";
 import type { Reply } from "./prompts.ts";
-import { nextQuestion, QUESTIONS, type Question, type Surroundings } from "./questions.ts";
-import { wizardTargetOf } from "./targets.ts";
+import { type Detected, nextQuestion, QUESTIONS, type Question, type Surroundings } from "./questions.ts";
+import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
 /** Questions that some targets do not have. */
 const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "shapes"] as const;
@@ -21,16 +22,21 @@ export interface InterviewStart {
   readonly given: Answers;
   /** Problems with the flags so far. */
   readonly problems: readonly Problem[];
-  /** Do not query the server for its models. */
+  /** Do not query the server. */
   readonly isOffline: boolean;
+  /** Prints a sentence when there is no terminal to ask on. */
+  readonly say: (text: string) => void;
 }
+
+/** The target of an address at which nothing answers that is known. */
+const IMPLIED_TARGET = "triton";
 
 const NO_SERVER_HINT = "Or give --no-server to write the scenario without querying the server.";
 
 /** Collects the answers from flags, defaults and the user. */
 export class Interview {
   private readonly manner: Manner;
-  private readonly given: Answers;
+  private given: Answers;
   private answers: Answers = {};
   /** Questions that the user answered, with the answers before each. */
   private readonly asked: { readonly id: QuestionId; readonly before: Answers }[] = [];
@@ -39,9 +45,12 @@ export class Interview {
   private models: readonly ListedModel[] = [];
   private isProbed = false;
   private isOffline: boolean;
+  private detected: Detected | undefined;
   private readonly problems: Problem[];
+  private readonly say: (text: string) => void;
 
-  constructor({ manner, given, problems, isOffline }: InterviewStart) {
+  constructor({ manner, given, problems, isOffline, say }: InterviewStart) {
+    this.say = say;
     this.manner = manner;
     this.given = given;
     this.problems = [...problems];
@@ -54,8 +63,9 @@ export class Interview {
    * @throws RunError when the server cannot be queried
    */
   async complete(): Promise<Answers | undefined> {
-    this.checkUnneeded();
     if (this.manner === "ask") await this.begin();
+    await this.implyTarget();
+    this.checkUnneeded();
     for (let question = this.next(); question !== undefined; question = this.next()) {
       if (question.id === "model" && !this.isProbed && !this.isOffline) {
         const way = await this.probe();
@@ -65,14 +75,42 @@ export class Interview {
       const reply = await this.reply(question);
       if (reply.kind === "end") return undefined;
       if (reply.kind === "back") this.goBack();
-      else this.answers = { ...this.answers, [question.id]: reply.text };
+      else await this.take(question, reply.text);
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
     return this.answers;
   }
 
   private get around(): Surroundings {
-    return { models: this.models, isOffline: this.isOffline, fileExists: existsSync, findFolderProblem };
+    const { models, isOffline, detected, given } = this;
+    const asksAddress = this.manner === "ask" && !isOffline && (given.target ?? given.url) === undefined;
+    return { models, isOffline, detected, asksAddress, fileExists: existsSync, findFolderProblem };
+  }
+
+  private async take({ id }: Question, text: string): Promise<void> {
+    this.answers = { ...this.answers, [id]: text };
+    if (id === "address" && text !== "") this.answers = { ...this.answers, url: await this.detect(text) };
+  }
+
+  /** Finds out what answers at an address, reports it, and returns the address to use. */
+  private async detect(url: string): Promise<string> {
+    const detection = await detectServer(url);
+    if (detection === undefined) return url;
+    this.detected = detection.detected;
+    if (this.manner === "ask") (await import("./prompts.ts")).inform(detection.text);
+    else this.say(detection.text);
+    return detection.url;
+  }
+
+  /** Derives the target from the flags: an address or a model implies a server, and what answers at the address says which. */
+  private async implyTarget(): Promise<void> {
+    const { url, model, target } = this.given;
+    if (target !== undefined || (url ?? model) === undefined) return;
+    const isAsked = url !== undefined && !this.isOffline && this.problems.length === 0 && !this.hasFlagProblem();
+    if (isAsked) this.given = { ...this.given, url: await this.detect(url) };
+    // A terminal has the user confirm it.
+    if (this.manner === "ask" && isAsked) return;
+    this.given = { ...this.given, target: this.detected?.target ?? IMPLIED_TARGET };
   }
 
   private next(): Question | undefined {
@@ -123,7 +161,7 @@ export class Interview {
     const { askQuestion, warn } = await import("./prompts.ts");
     for (;;) {
       const earlier = this.typed.get(question.id);
-      const reply = await askQuestion(question, this.answers, this.around, earlier);
+      const reply = await askQuestion(question, { ...this.given, ...this.answers }, this.around, earlier);
       if (reply.kind !== "answer") return reply;
       this.typed.set(question.id, reply.text);
       const problem = reply.text === earlier ? undefined : await this.findTokenizerProblem(question, reply.text);
@@ -143,6 +181,7 @@ export class Interview {
     if (this.answers.url !== undefined || this.given.url !== undefined) return;
     this.isProbed = false;
     this.models = [];
+    this.detected = undefined;
   }
 
   /** Queries the server for its models. Returns `again` when another question comes first, `end` when the user ends the interview. */
@@ -214,13 +253,24 @@ export class Interview {
 
   /** Reports problems with flags before the first question, as far as they can be known. */
   private checkBeforeAsking(): void {
-    for (const question of QUESTIONS) {
+    for (const [question, given] of this.givenToCheck()) this.check(question, given, this.given);
+    if (this.problems.length > 0) throw new UserError(this.problems);
+  }
+
+  private hasFlagProblem(): boolean {
+    return this.givenToCheck().some(
+      ([question, given]) => question.check(given, this.given, this.around) !== undefined,
+    );
+  }
+
+  /** Returns the flags that can be checked before the first question. */
+  private givenToCheck(): (readonly [question: Question, given: string])[] {
+    return QUESTIONS.flatMap((question) => {
       const given = this.given[question.id];
       const dependsOnServer = question.id === "model" || question.id === "shapes";
       const dependsOnLoad = question.id === "levels" && this.given.load === undefined;
-      if (given !== undefined && !dependsOnServer && !dependsOnLoad) this.check(question, given, this.given);
-    }
-    if (this.problems.length > 0) throw new UserError(this.problems);
+      return given === undefined || dependsOnServer || dependsOnLoad ? [] : [[question, given] as const];
+    });
   }
 
   private checkUnneeded(): void {
@@ -229,10 +279,14 @@ export class Interview {
     for (const id of TARGET_QUESTIONS) {
       const value = this.given[id];
       if (value === undefined || target.asks.includes(id)) continue;
-      const hint = `Leave it out, or give --target ${id === "tokenizer" ? "openai" : "triton"}.`;
+      const hint = `Leave it out, or give --target ${targetsAsking(id).join(", ")}.`;
       this.problems.push(problem("conflict", `--${id}`, `cannot be used with the ${target.name}`, hint, value));
     }
   }
+}
+
+function targetsAsking(id: QuestionId): string[] {
+  return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
 }
 
 /** Returns why no file can be written to a path; undefined when it can. A missing folder is no problem. */

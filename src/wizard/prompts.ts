@@ -84,6 +84,11 @@ export function warn(message: string): void {
   log.warn(clean(message));
 }
 
+/** Prints a sentence. */
+export function inform(message: string): void {
+  log.info(clean(message));
+}
+
 /** Masks secrets and escapes control characters, because names and messages come from the server. */
 function clean<T extends string | undefined>(text: T): T {
   return (text === undefined ? text : escapeControls(maskText(text))) as T;

@@ -9,9 +9,20 @@ export interface Surroundings {
   readonly models: readonly ListedModel[];
   /** Whether the server is not queried. */
   readonly isOffline: boolean;
+  /** What answers at the address; absent before the query, and when it is unknown. */
+  readonly detected?: Detected | undefined;
+  /** Whether the user is asked for an address first, before the target is known. */
+  readonly asksAddress?: boolean;
   fileExists(path: string): boolean;
   /** Returns why a file cannot be written to a path; undefined when it can. */
   findFolderProblem(path: string): string | undefined;
+}
+
+/** The answers that a server itself gives. */
+export interface Detected {
+  /** Key of `WIZARD_TARGETS`. */
+  readonly target: string;
+  readonly protocol: "http" | "grpc";
 }
 
 /** An answer to choose. */
@@ -60,26 +71,36 @@ function choose(question: Omit<Question, "check">): Question {
 
 /** All questions in order. */
 export const QUESTIONS: readonly Question[] = [
+  {
+    id: "address",
+    message: "Which server do you want to measure? (its address; empty: the target inside Rampart)",
+    value: "",
+    help: "",
+    isNeeded: ({ target, url }, { asksAddress }) => asksAddress === true && target === undefined && url === undefined,
+    preset: () => "",
+    check: () => undefined,
+  },
   choose({
     id: "target",
     message: "What do you want to measure?",
     value: "TARGET",
-    help: "What to measure: embedded (needs no server), triton or openai (a language model). Default: embedded, or triton when --url or --model is given.",
+    help: `What to measure: ${describeTargets()}. Default: what answers at --url; without --url embedded, or triton when --model is given.`,
     isNeeded: always,
     choices: () => Object.entries(WIZARD_TARGETS).map(([value, { label, hint }]) => ({ value, label, hint })),
-    preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
+    preset: ({ url, model }, { detected }) =>
+      detected?.target ?? (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),
   choose({
     id: "protocol",
     message: "Which protocol?",
     value: "PROTOCOL",
-    help: "http or grpc. Default: http.",
+    help: "http or grpc. Default: what the server at --url speaks, or http.",
     isNeeded: asksFor("protocol"),
     choices: () => [
       { value: "http", label: "HTTP" },
       { value: "grpc", label: "gRPC" },
     ],
-    preset: () => "http",
+    preset: (_answers, { detected }) => detected?.protocol ?? "http",
   }),
   {
     id: "url",
@@ -201,6 +222,13 @@ export const QUESTIONS: readonly Question[] = [
     preset: () => "yes",
   }),
 ];
+
+/** Lists the targets for the help of `--target`. */
+function describeTargets(): string {
+  return Object.entries(WIZARD_TARGETS)
+    .map(([name, { label }]) => `${name} (${label})`)
+    .join(", ");
+}
 
 /** Returns the first question that is needed and not answered. */
 export function nextQuestion(answers: Answers, around: Surroundings): Question | undefined {

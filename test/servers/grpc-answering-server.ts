@@ -1,4 +1,4 @@
-import { createServer, type Http2Session } from "node:http2";
+import { createSecureServer, createServer, type Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 
 /** A small gRPC server in this process whose messages the test decides, byte by byte. */
@@ -20,13 +20,18 @@ export interface GrpcAnsweringServer {
 const PREFIX_BYTES = 5;
 const UNIMPLEMENTED = 12;
 
-/** Starts a server on a free port. @param methods by name, such as `ModelInfer`; calls of others end with UNIMPLEMENTED */
+/**
+ * Starts a server on a free port.
+ * @param methods by name, such as `ModelInfer`; calls of others end with UNIMPLEMENTED
+ * @param tls key and certificate in PEM; absent: no TLS
+ */
 export async function startGrpcAnsweringServer(
   methods: Readonly<Record<string, GrpcAnswer>>,
+  tls?: { readonly key: Buffer; readonly cert: Buffer },
 ): Promise<GrpcAnsweringServer> {
   const called: string[] = [];
   const sessions = new Set<Http2Session>();
-  const server = createServer();
+  const server = tls === undefined ? createServer() : createSecureServer(tls);
   server.on("session", (session) => {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));

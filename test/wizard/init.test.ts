@@ -178,6 +178,23 @@ describe("rampart init --yes", () => {
     }
   });
 
+  for (const protocol of ["http", "grpc"] as const)
+    test(`finds out by itself that a server speaks KServe over ${protocol}`, async () => {
+      const mock = await startMock(MOCK, LOOPBACK);
+      try {
+        await inFolder({}, async (cwd) => {
+          const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
+          const { code, out, err } = await init(cwd, "--yes", "--no-run", "--url", url);
+          assert.equal(code, 0, out + err);
+          assert.match(out, new RegExp(`^${url} is .*\\(KServe v2\\) over ${protocol === "grpc" ? "gRPC" : "HTTP"}`));
+          const text = readFileSync(join(cwd, "simple.ts"), "utf8");
+          assert.match(text, new RegExp(`target: triton\\("${url}", \\{ protocol: "${protocol}"`));
+        });
+      } finally {
+        await mock.stop();
+      }
+    });
+
   test("requires the model when there are several", async () => {
     const server = await startModelServer();
     try {

@@ -47,6 +47,7 @@ export async function startModelServer(names: readonly string[] = Object.keys(MO
 
 function answer(path: string, names: readonly string[]): object | undefined {
   if (path === "/v2/repository/index") return names.map((name) => ({ name, version: "1", state: MODELS[name]?.state }));
+  if (path === "/v2") return { name: "triton", version: "2.51.0", extensions: [] };
   const [, name = "", suffix] = /^\/v2\/models\/([^/]+)(\/config)?$/.exec(path) ?? [];
   const model = MODELS[name];
   if (model === undefined) return undefined;

@@ -33,6 +33,7 @@ describe("rampart init in a terminal", () => {
     // Only the time is given: the default takes 8 s.
     await inTerminal({}, ["--for", "200 ms", "--p99-limit", "10 s"], async (terminal, cwd) => {
       for (const question of [
+        "Which server do you want to measure?",
         "What do you want to measure?",
         "Which protocol?",
         "Which load?",
@@ -58,19 +59,27 @@ describe("rampart init in a terminal", () => {
     const server = await startModelServer();
     try {
       await inTerminal({ "made.ts": "mine" }, [], async (terminal, cwd) => {
+        await terminal.asks("Which server do you want to measure?");
+        terminal.replace(`127.0.0.1:${gone.port}`);
+        await terminal.waitFor(new RegExp(`Nothing answers at 127\\.0\\.0\\.1:${gone.port}`));
         await terminal.asks("What do you want to measure?");
-        terminal.press("Down", "Enter");
+        terminal.press("Enter");
         await terminal.asks("Which protocol?");
         terminal.press("Enter");
-        await terminal.asks("What is its address?");
-        terminal.replace(`127.0.0.1:${gone.port}`);
         await terminal.waitFor(/refused/i);
         await terminal.asks("What next?");
         terminal.press("Enter");
-        await terminal.asks("What is its address?");
+        await terminal.asks("Which server do you want to measure?");
         // What was typed is still there, to be corrected.
-        await terminal.waitFor(new RegExp(`address\\?\\n[^\\n]*127\\.0\\.0\\.1:${gone.port}`));
+        await terminal.waitFor(new RegExp(`inside Rampart\\)\\n[^\\n]*127\\.0\\.0\\.1:${gone.port}`));
         terminal.replace(server.url);
+        await terminal.waitFor(/triton 2\.51\.0 \(KServe v2\) over HTTP\./i);
+        await terminal.asks("What do you want to measure?");
+        await terminal.waitFor(/● a Triton server/);
+        terminal.press("Enter");
+        await terminal.asks("Which protocol?");
+        await terminal.waitFor(/● HTTP/);
+        terminal.press("Enter");
         await terminal.asks("Which model?");
         await terminal.waitFor(/fixed/);
         assert.doesNotMatch(terminal.screen(), /loading/);
@@ -120,6 +129,8 @@ describe("rampart init in a terminal", () => {
 
   test("Ctrl-C ends it, with 130 and nothing written", async () => {
     await inTerminal({}, [], async (terminal, cwd) => {
+      await terminal.asks("Which server do you want to measure?");
+      terminal.press("Enter");
       await terminal.asks("What do you want to measure?");
       terminal.press("Enter");
       await terminal.asks("Which protocol?");

@@ -29,6 +29,7 @@ import { describeResends } from "../resend-note.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
+import { formatExtracted } from "./extracted.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatTokens } from "./tokens.ts";
@@ -55,12 +56,11 @@ class RampartConsole implements Report {
   onPrepared(prepared: PreparedRun): void {
     this.prepared = prepared;
     const { target } = this.plan;
-    const where = targetKindOf(target).describe(target);
+    const kind = targetKindOf(target);
     const { model } = prepared.service;
     const version = model.version === "" ? "" : ` version ${model.version}`;
-    this.sink.out(
-      `${this.plan.name}: model ${model.name}${version} on ${where}, ${loadModeOf(this.plan.load).describe(this.plan.load)}\n`,
-    );
+    const subject = kind.subject?.(target) ?? `model ${model.name}${version} on ${kind.describe(target)}`;
+    this.sink.out(`${this.plan.name}: ${subject}, ${loadModeOf(this.plan.load).describe(this.plan.load)}\n`);
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
   }
 
@@ -76,7 +76,7 @@ class RampartConsole implements Report {
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
     if (this.plan.outputs.verbosity === 0) return;
     const throughput = formatCount(inferPerSec(window, this.plan.target.batchSize));
-    this.sink.out(`    window ${trial}: ${throughput} infer/s, ${formatDurationNs(latencyNs)}\n`);
+    this.sink.out(`    window ${trial}: ${throughput} ${this.unit}, ${formatDurationNs(latencyNs)}\n`);
   }
 
   onEmptyWindow(trial: number): void {
@@ -90,6 +90,7 @@ class RampartConsole implements Report {
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
+      if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
     if (this.isRamp) {
@@ -103,6 +104,11 @@ class RampartConsole implements Report {
     if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
+  }
+
+  /** The unit of throughput. */
+  private get unit(): string {
+    return targetKindOf(this.plan.target).throughputUnit ?? "infer/s";
   }
 
   private get isStreamed(): boolean {
@@ -119,17 +125,18 @@ class RampartConsole implements Report {
     const isDecoupled = levels.some(({ window }) => window.firstResponse !== window.latency);
     const hasGaps = this.prepared?.service.hasManyResponses === true;
     const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
+    const hasStatistics = targetKindOf(this.plan.target).hasNoStatistics !== true;
     const percentiles = [50, 90, 99];
     const header = [
       LEVEL_UNITS[levels[0]?.unit ?? "concurrency"].column,
       ...(isScheduled ? ["req/s sent"] : []),
-      "infer/s",
+      this.unit,
       ...(isDecoupled ? ["responses/s", "p99 of the first", ...(hasGaps ? ["between them"] : [])] : []),
       ...(hasSequences ? ["sequences/s"] : []),
       "average",
       ...percentiles.map((percentile) => `p${percentile}`),
       ...(isScheduled ? ["p99 from due time"] : []),
-      "server avg",
+      ...(hasStatistics ? ["server avg"] : []),
       "errors",
       "requests",
       "",
@@ -152,7 +159,7 @@ class RampartConsole implements Report {
         hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
         ...percentiles.map((percentile) => (hasSamples ? formatUs(window.latency.percentileUs(percentile)) : "-")),
         ...(isScheduled ? [hasSamples ? formatUs(window.scheduledLatency.percentileUs(99)) : "-"] : []),
-        window.server === undefined ? "-" : formatUs(averageUs(window.server.successNs, window.server.successCount)),
+        ...(hasStatistics ? [formatServer(window)] : []),
         formatPct(errorRatio(window)),
         formatCount(window.requestCount),
         describeOutcome(level),
@@ -172,7 +179,7 @@ class RampartConsole implements Report {
       else notes.push(range);
     }
     if (instability !== undefined) {
-      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level));
+      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level), this.unit);
       notes.push(`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, this.plan.measurement.mode)}`);
     }
     if (result.repeats !== undefined) notes.push(this.formatRepeats(result.repeats));
@@ -220,14 +227,16 @@ class RampartConsole implements Report {
         formatCount(bucket.failedCount),
       ];
     });
-    return formatTable(["time", "outstanding", "infer/s", "average", "p99", "errors"], rows);
+    return formatTable(["time", "outstanding", this.unit, "average", "p99", "errors"], rows);
   }
 
   private formatVerdicts(levels: readonly LevelResult[]): string {
     const rows = this.plan.assertions.map((assertion) => {
-      const verdict = judge(assertion, levels, this.plan.target.batchSize);
+      const verdict = judge(assertion, levels, this.plan.target.batchSize, this.unit);
       const measured =
-        verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured);
+        verdict.measured === undefined
+          ? "nothing measured"
+          : formatMetric(assertion.metric, verdict.measured, this.unit);
       const where =
         levels.length > 1 && verdict.level !== undefined ? ` at ${describeLevel(this.plan.load, verdict.level)}` : "";
       const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
@@ -237,6 +246,10 @@ class RampartConsole implements Report {
     if (this.sink.hasColor !== true) return table;
     return table.replaceAll(/^(pass|FAIL)(?= )/gm, (word) => paint(word, word === "pass" ? "green" : "red"));
   }
+}
+
+function formatServer({ server }: WindowResult): string {
+  return server === undefined ? "-" : formatUs(averageUs(server.successNs, server.successCount));
 }
 
 /** @param isRamp lanes that do not send yet are not overhead, and look the same as lanes that lost time */

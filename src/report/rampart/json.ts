@@ -15,11 +15,13 @@ import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
 import { toClientJson } from "./client.ts";
+import { toExtractedJson } from "./extracted.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
 import { toTokensJson } from "./tokens.ts";
@@ -75,7 +77,12 @@ export function toReportJson(plan: Plan, result: RunResult): object {
     ...(result.server === undefined ? {} : { server: result.server }),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion) => {
-      const { isMet, level, measured, reason, text } = judge(assertion, levels, plan.target.batchSize);
+      const { isMet, level, measured, reason, text } = judge(
+        assertion,
+        levels,
+        plan.target.batchSize,
+        targetKindOf(plan.target).throughputUnit,
+      );
       return { text, isMet, level, measured, reason, limit: assertion.limit };
     }),
     plan: withoutSecrets(plan),
@@ -138,6 +145,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       ? {}
       : { tokens: toTokensJson(tokens, window, plan.measurement.tokens?.isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
+    ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
     timeline: timeline.map((bucket) => ({
       startSec: bucket.startNs / 1e9,
       endSec: bucket.endNs / 1e9,

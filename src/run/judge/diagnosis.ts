@@ -17,13 +17,12 @@ export type Diagnosis =
   | { readonly code: "tls-port" | "plain-port"; readonly address: string }
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
-  /** An OpenAI server instead of a KServe server, or vice versa. */
-  | { readonly code: `${string}-server`; readonly address: string };
+  /** A server of another kind, by the name of its API. `asked` is the name of the API that requests used. */
+  | { readonly code: `${string}-server`; readonly address: string; readonly asked?: string };
 
 /** The request of a failed run, as far as a diagnosis needs it. */
 export interface AskedOf {
   readonly wire: "http" | "grpc";
-  /** Empty: its servers do not answer over HTTP. */
   readonly api: string;
   readonly isSecure: boolean;
   /** `host:port`. */
@@ -31,6 +30,8 @@ export interface AskedOf {
   /** Including the prefix from the URL. */
   readonly path: string;
   readonly hasKey: boolean;
+  /** Whether servers of this kind cannot be recognized, so that any HTTP server can be the right one. */
+  readonly isAnyServer?: boolean;
 }
 
 const GRPC_PERMISSION_DENIED = 7;
@@ -56,12 +57,13 @@ export function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosi
 /** Diagnoses a failure from what the server speaks. @param port neighbouring port with the wanted protocol */
 export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: number): Diagnosis | undefined {
   const { address } = asked;
-  const { speaks, apis } = found;
-  const [other] = apis.includes(asked.api) ? [] : apis;
+  const { speaks } = found;
+  const apis = found.found.map(({ api }) => api);
+  const [other] = asked.isAnyServer === true || apis.includes(asked.api) ? [] : apis;
   if (speaks === "tls") return asked.isSecure ? undefined : { code: "tls-port", address };
   if (asked.wire === "http" && speaks === "grpc") return { code: "grpc-port", address, port };
   if (asked.wire === "grpc" && speaks === "http" && other === undefined) return { code: "http-port", address, port };
-  return other === undefined ? undefined : { code: `${other}-server`, address };
+  return other === undefined ? undefined : { code: `${other}-server`, address, asked: asked.api };
 }
 
 /**
@@ -78,7 +80,7 @@ export async function diagnose(
   if (known !== undefined) return known;
   const { kind, status = 0, message } = failure;
   if (kind === "http") {
-    if (status !== 404 && status !== 405) return undefined;
+    if ((status !== 404 && status !== 405) || asked.isAnyServer === true) return undefined;
     return diagnoseServer(asked, await identifyServer(place));
   }
   const isAway = /refused|Unknown host|No route|unreachable|certificate/i.test(message);
@@ -106,11 +108,12 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
   const usesTls = isSecure || target.tls.isEnabled;
   const asked: AskedOf = {
     wire: wire === "http" ? "http" : "grpc",
-    api: kind.api?.name ?? "",
+    api: kind.api.name,
     isSecure: usesTls,
     address: authority,
     path: `${pathPrefix}/${kind.path(target)}`,
-    hasKey: headers.some(([name]) => /^(authorization|(x-)?api-key)$/i.test(name)),
+    isAnyServer: kind.api.probes.length === 0,
+    hasKey: [...headers, ...target.headers].some(([name]) => /^(authorization|(x-)?api-key)$/i.test(name)),
   };
   return { asked, place: { host, port, isSecure: usesTls } };
 }

@@ -35,6 +35,7 @@ export class RequestJudge {
   private readonly isTracing: boolean;
   private readonly answers: AnswerPacker | undefined;
   private readonly shared: SharedTensors | undefined;
+  private readonly onExtracted: ((values: readonly unknown[]) => void) | undefined;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   /** Whether response bodies must be kept. */
@@ -49,15 +50,20 @@ export class RequestJudge {
   /** Checks responses that are kept. */
   private readonly check: AnswerCheck;
 
-  /** @param answers receives the answers whose tokens are measured */
+  /**
+   * @param answers receives the answers whose tokens are measured
+   * @param onExtracted receives the values that the target extracts from each successful answer
+   */
   constructor(
     { service, shared }: Session,
     feed: RequestFeed,
     verbosity: 0 | 1 | 2,
     observer: RunObserver,
     answers: AnswerPacker | undefined,
+    onExtracted?: (values: readonly unknown[]) => void,
   ) {
     this.answers = answers;
+    this.onExtracted = onExtracted;
     this.service = service;
     this.shared = shared;
     this.feed = feed;
@@ -69,6 +75,7 @@ export class RequestJudge {
       this.isTracing ||
       observer.onRecord !== undefined ||
       answers !== undefined ||
+      service.answerReader !== undefined ||
       feed.hasExpectations ||
       sessionsOf(feed) !== undefined;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
@@ -148,6 +155,8 @@ export class RequestJudge {
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
+    const extracted = this.readAnswer(call);
+    if (extracted !== undefined && "kind" in extracted) return extracted;
     const step = slots.steps[call.slot] as number;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
@@ -167,13 +176,27 @@ export class RequestJudge {
       const offsetNs = offsetsNs[read] as number;
       records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs: isEmpty ? this.noOutputs : outputs });
     }
+    if (extracted !== undefined) this.onExtracted?.(extracted);
     this.observer.onRecord?.({
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
       responses: records,
+      ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
     });
     return records;
+  }
+
+  /** Returns the values extracted from an answer, or why it is no success; undefined when the target has no rules for answers. */
+  private readAnswer(call: Call): readonly unknown[] | Failure | undefined {
+    const { answerReader } = this.service;
+    if (answerReader === undefined) return undefined;
+    return answerReader.read(responsesOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])));
+  }
+
+  private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {
+    const names = this.service.answerReader?.names ?? [];
+    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
   }
 
   /** Checks a response whose body was kept. */

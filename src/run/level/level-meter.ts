@@ -27,6 +27,11 @@ export class LevelMeter {
     this.timeline?.add(records, count);
   }
 
+  /** Adds the values extracted from an answer, in the order of their names. */
+  addExtracted(values: readonly unknown[]): void {
+    this.tally?.extracted?.add(values);
+  }
+
   /** Number of requests in the current window, including failed ones, without those still in the columns. */
   get collected(): number {
     return this.tally === undefined ? 0 : this.tally.latency.count + this.tally.failedCount;

@@ -31,12 +31,15 @@ export class WindowCutter {
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { driver, session, health, isScheduled, observer, signal } = this.context;
-    const { wire, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
+    const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
     const isDecoupled = isModelDecoupled || hasManyResponses === true;
+    const extractedNames = answerReader?.names;
     driver.drain();
     observer.onRecordsCut?.(undefined);
     this.context.tokens?.reset();
-    this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
+    this.meter.begin(
+      () => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled, extractedNames }),
+    );
     this.startNs = driver.clock.nowNs();
     this.sentBefore = driver.sentCount;
     this.openBefore = sumOpenRequests(this.openSentNs(), this.startNs);

@@ -1,20 +1,33 @@
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
 import type { SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
-import type { ServiceApi } from "../../service/service.ts";
+import type { GrpcProbeAnswer, ServiceApi, ServiceProbe } from "../../service/service.ts";
+import { ControlClient, ControlError } from "../../transport/control-client.ts";
 
 const LIMIT_MS = 1500;
 const MAX_BYTES = 64 * 1024; // 64 KiB, more than any response to these requests
 const FRAME_HEADER_BYTES = 9;
 const SETTINGS_FRAME = 4;
 const TLS_ALERT = 0x15;
+const UNVERIFIED = { verifyPeer: false, verifyHost: false } as const;
 
 /** What a server speaks. */
 export interface ServerIdentity {
   /** `nothing`: no connection or no response. */
   readonly speaks: "http" | "grpc" | "tls" | "nothing";
-  /** The known APIs that it serves over HTTP. */
-  readonly apis: readonly string[];
+  /** The known APIs that it serves, in the order of the service kinds. */
+  readonly found: readonly FoundApi[];
+}
+
+/** An API that a server serves. */
+export interface FoundApi {
+  /** The service kind that measures it. */
+  readonly kind: keyof typeof SERVICE_KINDS;
+  /** Name of the API: `kserve`. */
+  readonly api: string;
+  readonly protocol: "http" | "grpc";
+  /** The server: `Triton 2.51.0 (KServe v2)`. */
+  readonly description: string;
 }
 
 /** The address to query. */
@@ -25,21 +38,84 @@ export interface AskedPlace {
   readonly isSecure: boolean;
 }
 
-/** What servers of the known kinds answer to. */
-const [FIRST_API, ...OTHER_APIS] = Object.values(SERVICE_KINDS).flatMap(({ api }) => api ?? []) as [
-  ServiceApi,
-  ...ServiceApi[],
-];
-
-/** Asks what servers of each known kind answer to; takes a few seconds at most and never throws. */
+/** Sends what servers of each known kind answer to; takes a few seconds at most and never throws. */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
-  const first = await ask(place, FIRST_API.path);
+  const first = await ask(place, FIRST_PATH);
   const speaks = classify(first);
-  if (speaks === "nothing" && !place.isSecure && (await answersHandshake(place))) return { speaks: "tls", apis: [] };
-  if (speaks !== "http") return { speaks, apis: [] };
-  const apis = FIRST_API.marker.test(textOf(first)) ? [FIRST_API.name] : [];
-  for (const { name, path, marker } of OTHER_APIS) if (marker.test(textOf(await ask(place, path)))) apis.push(name);
-  return { speaks, apis };
+  if (speaks === "grpc") return { speaks, found: await probeGrpc(place) };
+  if (speaks === "http") return { speaks, found: await probeHttp(place, first) };
+  if (speaks === "tls") return { speaks, found: [] };
+  if (!place.isSecure) return { speaks: (await answersHandshake(place)) ? "tls" : "nothing", found: [] };
+  // A gRPC server may refuse a handshake for HTTP/1.1.
+  const found = await probeGrpc(place);
+  return { speaks: found.length > 0 ? "grpc" : "nothing", found };
+}
+
+const KINDS = Object.entries(SERVICE_KINDS) as [FoundApi["kind"], { readonly api: ServiceApi }][];
+
+/** The path of the first request, which also shows the protocol. */
+const FIRST_PATH = KINDS.flatMap(([, { api }]) => api.probes).find(({ protocol }) => protocol === "http")?.path ?? "/";
+
+async function probeHttp(place: AskedPlace, first: Uint8Array): Promise<FoundApi[]> {
+  const answers = new Map([[FIRST_PATH, Promise.resolve(first)]]);
+  return collect("http", async (probe) => {
+    if (probe.protocol !== "http") return undefined;
+    const answer = answers.get(probe.path) ?? ask(place, probe.path);
+    answers.set(probe.path, answer);
+    const [, status = "0", text = ""] = /^HTTP\/1\.\d (\d{3})(?:.*?\r\n\r\n(.*))?/s.exec(textOf(await answer)) ?? [];
+    return probe.recognize({ status: Number(status), text });
+  });
+}
+
+async function probeGrpc({ host, port, isSecure }: AskedPlace): Promise<FoundApi[]> {
+  const { GrpcUnaryClient } = await import("../../transport/grpc/unary-client.ts");
+  const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const tls = isSecure ? { tls: { ...UNVERIFIED, alpn: ["h2"] } } : {};
+  const endpoint = { host, port, authority, pathPrefix: "", headers: [], ...tls };
+  const control = new ControlClient(LIMIT_MS * 1e6, (options) => new GrpcUnaryClient(endpoint, options), {
+    limitNs: LIMIT_MS * 1e6,
+    maxResponseBytes: MAX_BYTES,
+  });
+  try {
+    return await collect("grpc", async (probe) => {
+      if (probe.protocol !== "grpc") return undefined;
+      const answer = await callOnce(control, probe.path, probe.payload);
+      return answer && probe.recognize(answer);
+    });
+  } finally {
+    control.close();
+  }
+}
+
+/** Returns the response to a call, or its gRPC status; undefined when the server sent neither. */
+async function callOnce(
+  control: ControlClient,
+  path: string,
+  payload: Uint8Array,
+): Promise<GrpcProbeAnswer | undefined> {
+  try {
+    const body = await control.call({ path, method: "POST", headers: [], payload });
+    return { status: 0, message: "", body };
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error;
+    const { kind, status, message } = error.failure;
+    return kind === "grpc" && status !== undefined ? { status, message, body: new Uint8Array(0) } : undefined;
+  }
+}
+
+/** Returns the APIs whose probes are recognized. A kind counts once. */
+async function collect(
+  protocol: FoundApi["protocol"],
+  recognize: (probe: ServiceProbe) => Promise<string | undefined>,
+): Promise<FoundApi[]> {
+  const found = await Promise.all(
+    KINDS.map(async ([kind, { api }]): Promise<FoundApi[]> => {
+      const descriptions = await Promise.all(api.probes.map(recognize));
+      const description = descriptions.find((text) => text !== undefined);
+      return description === undefined ? [] : [{ kind, api: api.name, protocol, description }];
+    }),
+  );
+  return found.flat();
 }
 
 function classify(answer: Uint8Array): ServerIdentity["speaks"] {
@@ -74,7 +150,8 @@ function connect({ host, port }: AskedPlace, isSecure: boolean, request: Uint8Ar
   const target: SocketTarget = {
     host,
     port,
-    ...(isSecure ? { tls: { alpn: ["http/1.1"], verifyPeer: false, verifyHost: false } } : {}),
+    // A server of gRPC alone refuses a handshake without h2.
+    ...(isSecure ? { tls: { ...UNVERIFIED, alpn: request === undefined ? ["http/1.1", "h2"] : ["http/1.1"] } } : {}),
   };
   return new Promise((resolve) => {
     const pieces: Uint8Array[] = [];

@@ -73,10 +73,16 @@ export async function openTarget(
   const control = openControl(plan, address, createControl, observer);
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const front = await kind.open(target);
-  const { compression } = address;
+  const { compression, successStatuses, acceptsEncodings } = address;
   const loadFor = (to: Endpoint): Promise<CreateClient> =>
-    loadClient(plan.client.kind, address.wire, { ...to, compression }, front.readStreamed);
-  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && compression === undefined;
+    loadClient(
+      plan.client.kind,
+      address.wire,
+      { ...to, compression, successStatuses, acceptsEncodings },
+      front.readStreamed,
+    );
+  const isPlain = compression === undefined && successStatuses === undefined && acceptsEncodings !== true;
+  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && isPlain;
   const createFirst = isControlFit ? createControl : await loadFor(endpoint);
   const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
   const ask = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);

@@ -4,6 +4,7 @@ import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../service/dynamic-grpc/target.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
+import { expressionSchema } from "./http.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
 import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
@@ -37,8 +38,16 @@ export interface GrpcOptions {
    * When the messages of a call are sent: all at once, or each after the response to the one before it. Default: `"at-once"`.
    */
   readonly pacing?: "at-once" | "after-response";
-  /** JMESPath expression that must be true for each response: ``"ok && score > `0.5`"``. Default: status OK is enough. */
-  readonly success?: string;
+  /**
+   * What a response is besides status OK, for a call to succeed: `where` is a JMESPath expression (jmespath.org) over the response, which
+   * must be true: ``"ok && score > `0.5`"``; for a method with a stream of responses, over the list of them: `"[-1].ok"`. Default: nothing.
+   */
+  readonly success?: { readonly where: string };
+  /**
+   * Values to extract from responses, by name, as JMESPath expressions over the same: `{ score: "score" }`. Reports and records have them,
+   * and assertions with `extracted(…)`. Default: none.
+   */
+  readonly extract?: Readonly<Record<string, string>>;
   /** Metadata of every call. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Compress messages that become shorter by it. Default: none. */
@@ -51,7 +60,7 @@ export interface GrpcOptions {
  * A method of any gRPC service: unary, or with streams of messages. A request is one call.
  * @param url `host:port` (default port: 8001), or an `http://` or `https://` URL. With several, calls go to each in turn.
  * @example
- * grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" }, success: "ok" })
+ * grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" }, success: { where: "ok" } })
  */
 export function grpc(url: string | readonly string[], options: GrpcOptions): Target<"grpc", "messages"> {
   return { kind: "grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
@@ -64,6 +73,7 @@ interface CheckedGrpc extends CheckedServer {
 export const grpcBuilder: TargetBuilder<CheckedGrpc> = {
   call: "grpc(…)",
   protocol: "grpc",
+  takes: "messages",
   schema: grpcSchema,
   toPlan: toGrpcPlan,
   inputs: toMessagesPlan,
@@ -89,7 +99,10 @@ function grpcSchema(): Schema<CheckedGrpc> {
     proto: v.optional(v.union([file, v.array(file)], "must be a file or a list of files")),
     importPaths: v.optional(v.array(nameSchema("a folder"), "must be a list of folders")),
     pacing: v.optional(v.picklist(["at-once", "after-response"], 'must be "at-once" or "after-response"')),
-    success: v.optional(nameSchema("a JMESPath expression")),
+    success: v.optional(strictOptions({ where: expressionSchema() })),
+    extract: v.optional(
+      v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), expressionSchema(), "must be expressions by name"),
+    ),
     headers: headersSchema(),
     compression: v.optional(v.picklist(["gzip", "deflate"], 'must be "gzip" or "deflate"')),
     tls: v.optional(tlsSchema()),
@@ -110,7 +123,17 @@ function isMessage(value: unknown): boolean {
 
 /** Converts the target to that of a plan. @param folder base of relative paths */
 function toGrpcPlan({ options, ...server }: CheckedGrpc, folder: string): TargetPlan {
-  const { method, proto = [], importPaths = [], pacing, success, headers = {}, compression = "none", tls } = options;
+  const {
+    method,
+    proto = [],
+    importPaths = [],
+    pacing,
+    success,
+    extract,
+    headers = {},
+    compression = "none",
+    tls,
+  } = options;
   const inFolder = (path: string): string => resolve(folder, path);
   return {
     kind: "dynamic-grpc",
@@ -123,7 +146,8 @@ function toGrpcPlan({ options, ...server }: CheckedGrpc, folder: string): Target
     protoFiles: [proto].flat().map(inFolder),
     importPaths: importPaths.map(inFolder),
     ...(pacing === undefined ? {} : { pacing }),
-    ...(success === undefined ? {} : { success }),
+    ...(success === undefined ? {} : { successWhere: success.where }),
+    ...(extract === undefined || Object.keys(extract).length === 0 ? {} : { extract: { ...extract } }),
     headers: Object.entries(headers),
     compression,
     tls: toTlsPlan(tls, folder),

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { grpcBuilder } from "./grpc.ts";
+import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tritonBuilder } from "./triton.ts";
@@ -11,6 +12,7 @@ const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
   grpc: grpcBuilder,
+  "plain-http": httpBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
 };

@@ -1,5 +1,8 @@
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
+import type { Problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
+import type { RequestForm } from "../../service/service.ts";
+import type { Inputs } from "../input-data.ts";
 import type { LlmContent } from "./llm-content.ts";
 import type { CheckedServer } from "./target-fields.ts";
 
@@ -16,12 +19,19 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   readonly isOwn?: true;
   /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */
   readonly protocol?: "http" | "grpc";
+  /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */
+  readonly takes?: RequestForm;
+  /**
+   * Returns the inputs that the target's own options describe, for scenarios without `inputs`.
+   * @param requestCount the number of requests of a level, if the load fixes it
+   */
+  inputs?(target: T, folder: string, requestCount: number | undefined): InputsPlan;
+  /** Returns conflicts between its options, or with the scenario's inputs, which the schema cannot see. */
+  check?(target: T, inputs: Inputs | undefined): Problem[];
   /** Returns the schema of what the builder returns. */
   schema(): Schema<T>;
-  /** Converts it to the target of a plan. @param folder base of relative paths */
-  toPlan(target: T, folder: string): TargetPlan;
-  /** Returns the inputs that are part of the target. Absent: the scenario has inputs of its own. @param folder base of relative paths */
-  inputs?(target: T, folder: string): InputsPlan;
+  /** Converts it to the target of a plan. @param folder base of relative paths @param inputs those of the scenario, if it has any */
+  toPlan(target: T, folder: string, inputs?: Inputs): TargetPlan;
   /** Returns the format of its requests and responses. Absent for tensors. */
   content?(target: T, folder: string): LlmContent;
 }

@@ -3,7 +3,6 @@ import { messageOf } from "../../plan/problem.ts";
 import { isSameBytes } from "../../runtime/same-bytes.ts";
 import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
-import type { AnswerQuery } from "../answer-query.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
 import type { PayloadCodec } from "../service.ts";
 import { decodeToJson } from "./message-to-json.ts";
@@ -20,8 +19,6 @@ export interface GrpcCodecOptions {
   readonly pacing?: MessagePacing | undefined;
   /** Absent: responses are bytes, and any is valid. */
   readonly responseType?: protobuf.Type | undefined;
-  /** What a response must fulfil. Needs `responseType`. */
-  readonly success?: AnswerQuery | undefined;
 }
 
 /** Creates the codec of one method. */
@@ -68,10 +65,10 @@ function showAnswer(type: protobuf.Type, body: Uint8Array): string {
 }
 
 /** Creates the checks of a run's slots. */
-function createChecks({ responseType, success }: GrpcCodecOptions): CreateAnswerCheck {
+function createChecks({ responseType }: GrpcCodecOptions): CreateAnswerCheck {
   if (responseType === undefined) return () => ANY_ANSWER;
   const valid = new ValidAnswers();
-  return () => new MessageCheck(responseType, success, valid);
+  return () => new MessageCheck(responseType, valid);
 }
 
 /** Accepts every response, because its type is not known. */
@@ -103,16 +100,14 @@ class ValidAnswers {
   }
 }
 
-/** Checks that responses are messages of the method's type, and that they fulfil the user's expression. */
+/** Checks that responses are messages of the method's type. */
 class MessageCheck implements AnswerCheck {
   private readonly type: protobuf.Type;
-  private readonly success: AnswerQuery | undefined;
   private readonly valid: ValidAnswers;
   private readonly pieces = new CollectedPieces();
 
-  constructor(type: protobuf.Type, success: AnswerQuery | undefined, valid: ValidAnswers) {
+  constructor(type: protobuf.Type, valid: ValidAnswers) {
     this.type = type;
-    this.success = success;
     this.valid = valid;
   }
 
@@ -142,8 +137,7 @@ class MessageCheck implements AnswerCheck {
 
   private explain(message: Uint8Array): string | undefined {
     try {
-      if (this.success === undefined) this.type.decode(message);
-      else return this.success.explainFalse(decodeToJson(this.type, message));
+      this.type.decode(message);
     } catch (error) {
       return `the response is not a message of the method's type: ${messageOf(error)}`;
     }

@@ -2,37 +2,32 @@ import type protobuf from "protobufjs";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
-import { AnswerQuery } from "../answer-query.ts";
+import { createAnswerReader } from "../answer-reader.ts";
 import type { Ask, ListedModel, MessageForm, ModelInfo, Service, ServiceFront } from "../service.ts";
 import { createGrpcCallCodec } from "./codec.ts";
 import { encodeMessageJson } from "./json-to-message.ts";
+import { decodeToJson } from "./message-to-json.ts";
 import { findMethod, findMethods, type GrpcMethod, methodNames } from "./methods.ts";
 import type { Reflection } from "./reflection.ts";
 import type { GrpcTargetPlan } from "./target.ts";
 
 const MOST_NAMES = 20;
 
-/** Creates the front of a method. @throws UserError when a `.proto` file or the expression of success is not valid */
+/** Creates the front of a method. @throws UserError when a `.proto` file is not valid */
 export async function createGrpcFront(target: GrpcTargetPlan): Promise<ServiceFront> {
-  const { protoFiles, importPaths, success } = target;
-  const query = success === undefined ? undefined : new AnswerQuery(success, setting("target.success"));
+  const { protoFiles, importPaths } = target;
   const root =
     protoFiles.length === 0 ? undefined : (await import("./proto-files.ts")).readProtoFiles(protoFiles, importPaths);
   return {
     setUp: async (ask) => {
       const known = root === undefined ? await reflect(target, ask) : { method: inFiles(target, root), warnings: [] };
-      return describeService(target, known.method, query, known.warnings);
+      return describeService(target, known.method, known.warnings);
     },
     listModels: (ask) => listMethods(root, ask),
   };
 }
 
-function describeService(
-  target: GrpcTargetPlan,
-  method: GrpcMethod | undefined,
-  success: AnswerQuery | undefined,
-  warnings: readonly string[],
-): Service {
+function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined, warnings: readonly string[]): Service {
   // Without a description, calls may have any number of messages each way, like perf_analyzer's.
   const { callType = "bidi-stream", requestType, responseType } = method ?? {};
   const { method: name, pacing } = target;
@@ -41,18 +36,29 @@ function describeService(
     const message = `${name} is ${DESCRIBED[callType]}, so its messages cannot wait for responses`;
     throw new UserError([problem("conflict", setting("target.pacing"), message, "Leave it out.")]);
   }
-  if (success !== undefined && responseType === undefined)
-    throw new RunError("unsupported", `${setting("target.success")} needs the type of responses`, DESCRIPTION_HINT);
+  const hasManyResponses = callType === "server-stream" || callType === "bidi-stream";
+  const answerReader = createAnswerReader(target, (bodies) => readAnswer(responseType, bodies, hasManyResponses));
+  if (answerReader !== undefined && responseType === undefined) {
+    const message = `the type of the responses of ${name} is not known, so ${setting("target.success")} and extract cannot read them`;
+    throw new RunError("unsupported", message, DESCRIPTION_HINT);
+  }
   return {
     model: toModel(target.model, toForm(hasStream, requestType)),
-    codec: createGrpcCallCodec({ method: name, callType, pacing, responseType, success }),
+    codec: createGrpcCallCodec({ method: name, callType, pacing, responseType }),
     wire: "grpc-call",
     batchSize: 1,
     isSequence: false,
     isDecoupled: false,
-    hasManyResponses: method === undefined || callType === "server-stream" || callType === "bidi-stream",
+    hasManyResponses,
+    ...(answerReader === undefined ? {} : { answerReader }),
     warnings,
   };
+}
+
+/** Returns the response as plain data; where a method has a stream of them, the list. @throws Error when one is not of the type */
+function readAnswer(type: protobuf.Type | undefined, bodies: readonly Uint8Array[], isList: boolean): unknown {
+  const answers = type === undefined ? [] : bodies.map((body) => decodeToJson(type, body));
+  return isList ? answers : answers[0];
 }
 
 const DESCRIPTION_HINT = `Name the .proto file in ${setting("target.protoFiles")}, or turn on the server's reflection.`;

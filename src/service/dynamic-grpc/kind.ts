@@ -1,3 +1,4 @@
+import { checkAnswerRules } from "../answer-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { type GrpcTargetPlan, grpcTargetSchema } from "./target.ts";
@@ -16,10 +17,15 @@ export const grpcKind: ServiceKind<GrpcTargetPlan> = {
   }),
   urls: serverUrls,
   describe: describeServer,
+  check: (target) => checkAnswerRules(target),
+  hasNoStatistics: true,
+  throughputUnit: "calls/s",
   takes: () => "messages",
   exported: () => ({ serviceKind: "dynamic_grpc", endpoint: "" }),
   registerSecrets: registerServerSecrets,
   path: ({ method }) => method,
   server: "a gRPC server",
+  // Any server may have any method.
+  api: { name: "grpc", label: "gRPC", probes: [] },
   open: async (target) => (await import("./front.ts")).createGrpcFront(target),
 };

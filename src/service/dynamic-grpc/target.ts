@@ -1,4 +1,5 @@
 import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { answerRulesEntries } from "../answer-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
 
 /** A method of a gRPC service of any kind. */
@@ -34,8 +35,7 @@ export function grpcTargetSchema(v: Builders) {
     importPaths: v.array(path),
     /** When the messages of a call are sent; absent: all at once. */
     pacing: v.exactOptional(v.picklist(["at-once", "after-response"], "must be at-once or after-response")),
-    /** JMESPath expression that is true for the message of a successful response. Absent: status OK is enough. */
-    success: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be an expression"))),
+    ...answerRulesEntries(v),
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
   });
 }

@@ -1,12 +1,28 @@
-import { userError } from "../../plan/problem.ts";
-import { readApiKey, registerSecret, registerUrl } from "../../plan/secrets.ts";
-import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-import type { ServiceKind } from "../service.ts";
+import { registerSecret, registerUrl } from "../../plan/secrets.ts";
+import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
+import type { ServiceApi, ServiceKind } from "../service.ts";
 import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
 /** Servers of generative models with JSON payloads over HTTP and whole or streamed answers, like OpenAI's API. */
 
 const DEFAULT_PORT = 8000;
+
+/** A list of models, whose owner often names the server's software. */
+const openAiApi: ServiceApi = {
+  name: "openai",
+  label: "OpenAI's API",
+  probes: [
+    {
+      protocol: "http",
+      path: "/v1/models",
+      recognize: ({ text }) => {
+        if (!/"object"\s*:\s*"list"/.test(text)) return undefined;
+        const owner = /"owned_by"\s*:\s*"([\w. -]{1,40})"/.exec(text)?.[1];
+        return `an OpenAI-compatible server${owner === undefined ? "" : ` (models owned by ${owner})`}`;
+      },
+    },
+  ],
+};
 
 export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
   schema: openAiTargetSchema,
@@ -14,7 +30,7 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     url,
     wire: "http",
     defaultPort: DEFAULT_PORT,
-    headers: apiKeyEnv === undefined ? headers : [...headers, ["Authorization", `Bearer ${requireApiKey(apiKeyEnv)}`]],
+    headers: withApiKey(headers, apiKeyEnv),
   }),
   urls: serverUrls,
   describe: describeServer,
@@ -27,13 +43,6 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
   },
   path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
   server: "an OpenAI-compatible server",
-  api: { name: "openai", path: "/v1/models", marker: /"object"\s*:\s*"list"/ },
+  api: openAiApi,
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };
-
-/** @throws UserError when the environment variable is not set */
-function requireApiKey(name: string): string {
-  const read = readApiKey(name);
-  if ("key" in read) return read.key;
-  throw userError("missing", "target.apiKeyEnv", read.problem, `Set it: export ${name}=…`);
-}

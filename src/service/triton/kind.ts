@@ -10,6 +10,7 @@ import type { Composition } from "./composing.ts";
 import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
 import { readModel, type TritonModel } from "./model.ts";
+import { kserveApi } from "./probes.ts";
 import { readStatistics } from "./statistics.ts";
 import { type TritonTargetPlan, tritonTargetSchema } from "./target.ts";
 
@@ -40,7 +41,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
   registerSecrets: registerServerSecrets,
   path: () => "v2",
   server: "a KServe v2 server",
-  api: { name: "kserve", path: "/v2", marker: /"extensions"\s*:/ },
+  api: kserveApi,
   open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
 };
 

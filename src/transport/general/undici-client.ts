@@ -10,7 +10,14 @@ import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
 import { type Failure, MAX_ERROR_BODY_BYTES, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
-import type { Endpoint, WireRequest } from "../request.ts";
+import {
+  defaultHeaders,
+  type Endpoint,
+  hasContentLength,
+  isSuccessStatus,
+  type ResponseRules,
+  type WireRequest,
+} from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
 /** The HTTP client based on undici: for comparison with Rampart's own client, and for features that one lacks. */
@@ -119,15 +126,21 @@ class UndiciSlot {
     call.jsonBytes = 0;
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
-    const headers = ["Host", this.endpoint.authority, "Accept", "*/*", "User-Agent", USER_AGENT];
-    for (const [name, value] of [...request.headers, ...this.endpoint.headers]) headers.push(name, value);
-    this.exchange = new UndiciExchange(call, this.options);
+    const defaults = [
+      ["Host", this.endpoint.authority],
+      ["Accept", "*/*"],
+      ["User-Agent", USER_AGENT],
+    ] as const;
+    const headers: string[] = [];
+    for (const [name, value] of [...defaultHeaders(request, defaults), ...request.headers, ...this.endpoint.headers])
+      headers.push(name, value);
+    this.exchange = new UndiciExchange(call, this.options, this.endpoint);
     this.client.dispatch(
       {
         path: `${this.endpoint.pathPrefix}${request.path}`,
         method: request.method,
         headers,
-        body: request.method === "POST" ? withStamp(request, stamp) : null,
+        body: hasContentLength(request) ? withStamp(request, stamp) : null,
       },
       this.exchange,
     );
@@ -147,6 +160,7 @@ class UndiciSlot {
 class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly call: Call;
   private readonly options: ClientOptions;
+  private readonly rules: ResponseRules;
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
   private encoding = "";
@@ -155,9 +169,14 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly body = new GrowingBytes();
   private isOver = false;
 
-  constructor(call: Call, options: ClientOptions) {
+  constructor(call: Call, options: ClientOptions, rules: ResponseRules) {
     this.call = call;
     this.options = options;
+    this.rules = rules;
+  }
+
+  private get isSuccess(): boolean {
+    return isSuccessStatus(this.status, this.rules);
   }
 
   cancel(failure: Failure): void {
@@ -199,7 +218,9 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     // The response is checked when it is complete.
     const { keepBodies, createCheck, maxResponseBytes } = this.options;
     const isKept =
-      this.status < 400 ? keepBodies || createCheck !== undefined : this.body.length < MAX_ERROR_BODY_BYTES;
+      this.isSuccess || this.status < 400
+        ? keepBodies || createCheck !== undefined
+        : this.body.length < MAX_ERROR_BODY_BYTES;
     if (this.receivedBytes > maxResponseBytes) this.refuse();
     else if (isKept)
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
@@ -211,11 +232,11 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     const call = this.call;
     call.endNs = nowNs();
     if (this.body.length > 0) call.body = this.body.take();
-    if (this.status >= 300) {
+    if (!this.isSuccess) {
       this.finish(statusFailure(this.status, this.location));
       return;
     }
-    if (this.encoding !== "") {
+    if (this.encoding !== "" && this.rules.acceptsEncodings !== true) {
       this.finish(unreadable(explainEncoding(this.encoding)));
       return;
     }
@@ -232,11 +253,11 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private refuse(): void {
     const { call, controller, status } = this;
     call.endNs = nowNs();
-    if (status >= 400 && this.body.length > 0) call.body = this.body.take();
-    const failure: Failure =
-      status >= 400
-        ? { kind: "http", status, message: `HTTP status ${status}` }
-        : tooLarge(this.options.maxResponseBytes);
+    const isError = status >= 400 && !this.isSuccess;
+    if (isError && this.body.length > 0) call.body = this.body.take();
+    const failure: Failure = isError
+      ? { kind: "http", status, message: `HTTP status ${status}` }
+      : tooLarge(this.options.maxResponseBytes);
     this.finish(failure, () => controller?.abort(new Error(failure.message)));
   }
 

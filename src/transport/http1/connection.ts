@@ -48,6 +48,8 @@ export class Connection {
   private holdTimer: ReturnType<typeof setTimeout> | undefined;
   /** Bytes of the current request. */
   private sent: Uint8Array = new Uint8Array(0);
+  /** Whether the current request is a HEAD. */
+  private isHead = false;
   /** Number of times that the current request was sent again. */
   private resends = 0;
 
@@ -57,7 +59,7 @@ export class Connection {
     this.call = call;
     this.context = context;
     this.options = options;
-    this.response = new ReceivedResponse(call, options);
+    this.response = new ReceivedResponse(call, options, context.endpoint);
     this.parser = new ResponseParser(this.response);
   }
 
@@ -77,6 +79,8 @@ export class Connection {
     const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.sent = bytes;
     this.resends = 0;
+    this.isHead = message.isHead;
+    this.parser.isHead = message.isHead;
     this.options.onWire?.(">", headOf(bytes));
     const startNs = nowNs();
     call.sendStartNs = startNs;
@@ -119,6 +123,7 @@ export class Connection {
   private connect(): void {
     const { endpoint, open } = this.context;
     this.parser = new ResponseParser(this.response);
+    this.parser.isHead = this.isHead;
     this.parser.keepsHead = this.options.onWire !== undefined;
     this.parser.maxBodyBytes = this.options.maxResponseBytes;
     this.response.reset();

@@ -1,9 +1,12 @@
-import type { Endpoint, WireRequest } from "../request.ts";
+import { defaultHeaders, type Endpoint, type Header, hasContentLength, type WireRequest } from "../request.ts";
 import type { StampedBytes } from "../stamp-scratch.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
 /** The bytes of an HTTP/1.1 request and the place of its stamp. */
-export type Http1Message = StampedBytes;
+export interface Http1Message extends StampedBytes {
+  /** Whether its response has no body, whatever its head says. */
+  readonly isHead: boolean;
+}
 
 const encoder = new TextEncoder();
 
@@ -13,14 +16,21 @@ export function encodeHttp1(request: WireRequest, endpoint: Endpoint): Http1Mess
   const bytes = new Uint8Array(head.length + request.payload.length);
   bytes.set(head);
   bytes.set(request.payload, head.length);
-  return { bytes, stampOffset: request.stampPlace === undefined ? -1 : head.length + request.stampPlace.offset };
+  const stampOffset = request.stampPlace === undefined ? -1 : head.length + request.stampPlace.offset;
+  return { bytes, stampOffset, isHead: request.method === "HEAD" };
 }
 
 function formatHead(request: WireRequest, endpoint: Endpoint): string {
-  let head = `${request.method} ${endpoint.pathPrefix}${request.path} HTTP/1.1\r\nHost: ${endpoint.authority}\r\nUser-Agent: ${USER_AGENT}\r\nAccept: */*\r\n`;
+  const defaults: readonly Header[] = [
+    ["Host", endpoint.authority],
+    ["User-Agent", USER_AGENT],
+    ["Accept", "*/*"],
+  ];
+  let head = `${request.method} ${endpoint.pathPrefix}${request.path} HTTP/1.1\r\n`;
+  for (const header of defaultHeaders(request, defaults)) head += `${header[0]}: ${header[1]}\r\n`;
   for (const header of request.headers) head += `${header[0]}: ${header[1]}\r\n`;
   for (const header of endpoint.headers) head += `${header[0]}: ${header[1]}\r\n`;
-  if (request.method === "POST") head += `Content-Length: ${request.payload.length}\r\n`;
+  if (hasContentLength(request)) head += `Content-Length: ${request.payload.length}\r\n`;
   return `${head}\r\n`;
 }
 

@@ -36,6 +36,8 @@ export class ResponseParser {
   keepsHead = false;
   /** Maximum bytes of a response's body, without chunk framing. */
   maxBodyBytes = Number.POSITIVE_INFINITY;
+  /** Whether the current response has no body, whatever its head says, because the request was a HEAD. */
+  isHead = false;
   /** Whether the connection may carry another request after this response. */
   keepAlive = true;
 
@@ -130,7 +132,7 @@ export class ResponseParser {
     }
     this.keepAlive = this.head.keepAlive;
     this.wantsBody = this.sink.onHead(this);
-    if (status === 204 || status === 304) {
+    if (status === 204 || status === 304 || this.isHead) {
       this.complete();
     } else if (isChunked) {
       // Transfer-Encoding overrides Content-Length (RFC 9112, 6.3). Both together may be request smuggling, so the connection closes.

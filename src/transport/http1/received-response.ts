@@ -10,6 +10,7 @@ import {
   statusFailure,
 } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
+import { isSuccessStatus, type ResponseRules } from "../request.ts";
 import { expectResponses, isTooLarge } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
@@ -26,15 +27,17 @@ export class ReceivedResponse implements ResponseSink {
   private readonly body = new GrowingBytes();
   /** Checks the body when it is not kept. */
   private readonly checked = new CheckedBody();
+  private readonly rules: ResponseRules;
   private isError = false;
   /** Whether the response is kept: the client's options may change meanwhile. */
   private keeps = false;
   /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
 
-  constructor(call: Call, options: ClientOptions) {
+  constructor(call: Call, options: ClientOptions, rules: ResponseRules) {
     this.call = call;
     this.options = options;
+    this.rules = rules;
   }
 
   /** Whether the latest response is a stream of events. */
@@ -56,12 +59,12 @@ export class ReceivedResponse implements ResponseSink {
 
   /** Ends the request after a complete response: with success, unless its status or content is an error. */
   conclude({ status, location, contentEncoding }: ResponseHead): void {
-    if (status >= 300) {
+    if (!isSuccessStatus(status, this.rules)) {
       this.fail(statusFailure(status, location));
       return;
     }
     const { call } = this;
-    const fault = this.checked.end(contentEncoding);
+    const fault = this.checked.end(this.rules.acceptsEncodings === true ? "" : contentEncoding);
     if (fault === undefined) {
       call.isActive = false;
       this.options.onDone(call);
@@ -104,12 +107,13 @@ export class ReceivedResponse implements ResponseSink {
     this.events = undefined;
     const { call, options } = this;
     const { status, jsonBytes, isJson, isEventStream } = parser.head;
-    this.isError = status >= 400;
+    const isSuccess = isSuccessStatus(status, this.rules);
+    this.isError = status >= 400 && !isSuccess;
     this.keeps = options.keepBodies;
     call.jsonBytes = jsonBytes;
     call.isJson = isJson;
-    call.isChecked = this.checked.begin(this.keeps || status >= 300 ? undefined : options.createCheck, call);
-    if (isEventStream && status < 300) {
+    call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.createCheck, call);
+    if (isEventStream && isSuccess) {
       expectResponses(call);
       this.events = new EventSplitter((event) => this.receivedEvent(event));
       return true;

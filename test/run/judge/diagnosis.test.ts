@@ -83,9 +83,14 @@ test("failures of other kinds, and of several servers, are left as they are", as
   assert.equal(await diagnose({ target: openAi("127.0.0.1:1", { moreUrls: ["h:2"] }) }, http(401)), undefined);
 });
 
+const found = (kind: "triton" | "openai", api: string) => ({ kind, api, protocol: "http", description: api }) as const;
+
 test("a server with both APIs is not a mistake", () => {
   const asked = { wire: "http", api: "openai", isSecure: false, address: "h:1", path: "/x", hasKey: false } as const;
-  assert.equal(diagnoseServer(asked, { speaks: "http", apis: ["kserve", "openai"] }), undefined);
+  assert.equal(
+    diagnoseServer(asked, { speaks: "http", found: [found("triton", "kserve"), found("openai", "openai")] }),
+    undefined,
+  );
 });
 
 const INSTANT = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
@@ -109,7 +114,9 @@ await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
 const list = await startAnsweringServer((response) => response.end('{"object":"list","data":[]}'));
 const kserve = await startAnsweringServer((response, index) =>
-  index % 2 === 0 ? response.end('{"name":"x","extensions":[]}') : response.writeHead(404).end("no"),
+  kserve.received[index]?.path === "/v2"
+    ? response.end('{"name":"x","extensions":[]}')
+    : response.writeHead(404).end("no"),
 );
 const placeOf = (url: string): string => url.replace("http://", "");
 after(async () => {
@@ -130,15 +137,20 @@ describe("the server that answers is", () => {
       "one of OpenAI's API",
       triton(placeOf(list.url), "http"),
       NO_FAILURE,
-      { code: "openai-server", address: placeOf(list.url) },
+      { code: "openai-server", address: placeOf(list.url), asked: "kserve" },
     ],
     [
       "one of OpenAI's API, asked by gRPC",
       triton(placeOf(list.url), "grpc"),
       closed,
-      { code: "openai-server", address: placeOf(list.url) },
+      { code: "openai-server", address: placeOf(list.url), asked: "kserve" },
     ],
-    ["a Triton", openAi(kserve.url), NO_FAILURE, { code: "kserve-server", address: placeOf(kserve.url) }],
+    [
+      "a Triton",
+      openAi(kserve.url),
+      NO_FAILURE,
+      { code: "kserve-server", address: placeOf(kserve.url), asked: "openai" },
+    ],
     ["one of TLS", openAi(tlsAt), closed, { code: "tls-port", address: tlsAt }],
     ["one of TLS, asked by gRPC", triton(tlsAt, "grpc"), closed, { code: "tls-port", address: tlsAt }],
     ["one without TLS", openAi(`https://${httpAt}`), failed, { code: "plain-port", address: httpAt }],

@@ -26,7 +26,7 @@ export async function explainBackend(
   { target }: Plan,
   inputsFile: string,
 ): Promise<unknown> {
-  if (!ENDPOINT_TYPES[endpoint.type].isTritonModel || !("url" in target) || !isAboutInputs(error, inputsFile))
+  if (!ENDPOINT_TYPES[endpoint.type].isTritonModel || !("model" in target) || !isAboutInputs(error, inputsFile))
     return error;
   const models = await probeModels(target).catch(() => []);
   const model = models.find(({ name }) => name === target.model);

@@ -1,0 +1,116 @@
+import { UserError } from "../../plan/problem.ts";
+import { withoutSecrets } from "../../plan/secrets.ts";
+import type { SettingPath } from "../../plan/setting-names.ts";
+import { outputFilesOf } from "../../report/output-place.ts";
+import { toPlan } from "../../scenario/to-plan.ts";
+import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
+import { EXIT } from "../exit-codes.ts";
+import { explainErrors } from "../explain.ts";
+import { formatFlags, parseFlags } from "../flags.ts";
+import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
+import { concludeRun } from "../run.ts";
+import { type FrontDoor, inScenario, wordError, wordingIo } from "../setting-names.ts";
+import { FLAGS } from "./flags.ts";
+import { readScenario } from "./read-scenario.ts";
+
+/** `rampart http URL`: measures any HTTP server without a scenario. */
+
+/** What the settings of a scenario are called here. */
+const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
+  "client.kind": "--client",
+  "client.requestTimeoutMs": "--timeout",
+  "client.stallTimeoutMs": "--stall-timeout",
+  "inputs.data": "--data",
+  "load.concurrency": "--concurrency",
+  "measurement.warmupRequests": "--warmup",
+  "target.apiKeyEnv": '-H "Authorization: Bearer …"',
+  "target.tls=false": "write http:// before the address",
+  "target.tls=true": "write https:// before the address",
+  "target.url": "the URL",
+  "target.url=http": "write http:// before the address",
+  "target.url=https": "write https:// before the address",
+};
+
+const inHttp: FrontDoor = (path) => FLAG_NAMES[path] ?? inScenario(path);
+
+/** The flags of the fields of the scenario that the command makes, by the beginning of a problem's path. */
+const FIELDS: readonly (readonly [path: RegExp, flag: string])[] = [
+  [/^target\.(url|moreUrls|path)\b.*/, "URL"],
+  [/^target\.method$/, "--method"],
+  [/^target\.headers\./, "--header "],
+  [/^target\.headers$/, "--header"],
+  [/^target\.body$/, "--data"],
+  [/^target\.success\.where$/, "--success"],
+  [/^target\.success\.status.*/, "--status"],
+  [/^target\.extract\./, "--extract "],
+  [/^load\.maxOutstanding$/, "--concurrency"],
+  [/^load\b.*/, "--rate"],
+];
+
+/** Runs `rampart http`. Returns the exit code. */
+export async function runHttpCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
+  const io = wordingIo(inHttp, rawIo);
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, 1);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    const { scenario, overrides } = readScenario(flags);
+    try {
+      const plan = toPlan(scenario, process.cwd(), overrides);
+      const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
+      if (problems.length > 0) throw new UserError(problems);
+      if (flags.has("dry-run")) {
+        io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
+        return EXIT.passed;
+      }
+      const reportIo = flags.has("quiet") ? silent(io) : besideJson(io, plan.outputs.files.json);
+      const onInterrupt = (signal: EndSignal): void =>
+        io.err(
+          `rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`,
+        );
+      return concludeRun(plan, await executePlan(plan, reportIo, { door: inHttp, onInterrupt }), io);
+    } catch (error) {
+      throw inFlags(wordError(inHttp, error));
+    }
+  });
+}
+
+/** Names the flags instead of the fields of the scenario. */
+function inFlags(error: unknown): unknown {
+  if (!(error instanceof UserError)) return error;
+  return new UserError(
+    error.problems.map((problem) => {
+      const [path, flag] = FIELDS.find(([pattern]) => pattern.test(problem.path)) ?? [];
+      return path === undefined || flag === undefined
+        ? problem
+        : { ...problem, path: problem.path.replace(path, flag) };
+    }),
+  );
+}
+
+function silent(io: CommandIo): CommandIo {
+  return Object.create(io, { out: { value: () => {} } }) as CommandIo;
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} URL [options]`,
+    "",
+    "Measures any HTTP server: sends the same request again and again, and reports latency, throughput and failures.",
+    "For more than one request, assertions or other loads write a scenario with http(…): rampart help scenarios.",
+    "",
+    "Options (durations have a unit, such as 10s or 2min):",
+    formatFlags(FLAGS),
+    "",
+    "Examples:",
+    `  ${command} http://localhost:8080/health -c 16 --for 10s`,
+    `  ${command} localhost:8080/predict -c 16 -n 1000 -d @body.json`,
+    `  ${command} localhost:8080/predict -r 200 -F image=@cat.jpg --success 'label != null' --json report.json`,
+    "",
+    "Exit codes: 0 passed, 64 wrong usage, 65 more failures than --max-error-rate, 69 server unreachable, stalled or failing,",
+    "74 a report could not be written, 130 interrupted, 1 internal error.",
+    "",
+  ].join("\n");
+}

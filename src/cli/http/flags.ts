@@ -1,0 +1,88 @@
+import { HTTP_METHODS } from "../../transport/request.ts";
+import { type Flag, HELP_FLAG } from "../flags.ts";
+
+/** The options of `rampart http`. Names and letters are those of curl, hey and oha where they agree. */
+export const FLAGS: readonly Flag[] = [
+  { name: "concurrency", short: "c", value: "N", default: "1", help: "Requests in flight. With --rate: at most." },
+  { name: "rate", short: "r", value: "N", help: "Send N requests per second, whatever the server does." },
+  { name: "for", value: "DURATION", default: "10s, without --requests", help: "Measure for this long." },
+  { name: "requests", short: "n", value: "N", help: "Measure this number of requests instead." },
+  { name: "warmup", value: "DURATION", help: "Send requests for this long first, which are not measured." },
+  {
+    name: "method",
+    short: "m",
+    value: "METHOD",
+    choices: HTTP_METHODS,
+    default: "POST with a body, otherwise GET",
+    help: "Method.",
+  },
+  { name: "request", short: "X", value: "METHOD", choices: HTTP_METHODS, help: "The same as --method, like in curl." },
+  { name: "header", short: "H", value: '"NAME: VALUE"', help: "Header; may be given several times." },
+  {
+    name: "data",
+    short: "d",
+    value: "TEXT|@FILE|@-",
+    help: "Body: this text, the bytes of a file, or those of standard input. JSON is sent as application/json.",
+  },
+  {
+    name: "form",
+    short: "F",
+    value: "NAME=VALUE|NAME=@FILE",
+    help: "Field of a multipart/form-data body; may be given several times. ;type=… after a file gives its type.",
+  },
+  {
+    name: "status",
+    value: "LIST",
+    default: "200 to 299",
+    help: "Statuses of successful answers, such as 200,404. Redirects are not followed.",
+  },
+  {
+    name: "success",
+    value: "EXPRESSION",
+    help: "JMESPath expression over the JSON answer that must be true: 'error == null'.",
+  },
+  {
+    name: "extract",
+    value: "NAME=EXPRESSION",
+    help: "Report this value of JSON answers, a JMESPath expression: tokens=usage.total_tokens; may be given several times.",
+  },
+  {
+    name: "max-error-rate",
+    value: "RATIO",
+    help: "Exit with 65 if a larger share of requests fails, 0 to 1.",
+  },
+  { name: "timeout", value: "DURATION", default: "no limit", help: "A request fails when it takes longer." },
+  {
+    name: "stall-timeout",
+    value: "DURATION",
+    default: "60s",
+    help: "A request fails when no byte arrives for this long.",
+  },
+  { name: "url", value: "URL", help: "Another server; requests go to all in turn. May be given several times." },
+  { name: "insecure", short: "k", help: "Accept any certificate." },
+  { name: "cacert", value: "FILE", help: "PEM file of the authorities to trust." },
+  { name: "cert", value: "FILE", help: "PEM file of the client's certificate." },
+  { name: "key", value: "FILE", help: "PEM file of its private key." },
+  {
+    name: "client",
+    value: "NAME",
+    choices: ["own", "undici"],
+    default: "own",
+    help: "Library that sends the requests.",
+  },
+  {
+    name: "json",
+    value: "FILE",
+    help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
+  },
+  { name: "csv", value: "FILE", help: "Write one row per level, in perf_analyzer's CSV layout." },
+  {
+    name: "profile-export-file",
+    value: "FILE",
+    help: "Write every request, in perf_analyzer's profile export layout.",
+  },
+  { name: "quiet", short: "q", help: "Print errors only." },
+  { name: "live", help: "Show the state of the run on stderr while it lasts." },
+  { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
+  HELP_FLAG,
+];

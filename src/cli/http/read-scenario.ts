@@ -1,0 +1,255 @@
+import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
+import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { type Duration, nsToMs, parseDurationNs } from "../../plan/units.ts";
+import { fileSystem } from "../../runtime/files.ts";
+import { errorRate } from "../../scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../scenario/define.ts";
+import { hold, rate } from "../../scenario/loads.ts";
+import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
+import type { TlsOptions } from "../../scenario/targets/tls.ts";
+import type { PlanOverrides } from "../../scenario/to-plan.ts";
+import type { HttpMethod } from "../../transport/request.ts";
+import type { FlagValues } from "../flags.ts";
+import { checkOutputFiles, toOutputPath } from "../output-files.ts";
+
+/** `rampart http` as a scenario: everything after this is shared with scenarios. */
+
+const DEFAULT_FOR = "10s";
+
+/** A scenario, and what belongs to no scenario. */
+export interface ReadScenario {
+  readonly scenario: Scenario;
+  readonly overrides: PlanOverrides;
+}
+
+/** Reads the flags of `rampart http`. @throws UserError with all problems */
+export function readScenario(flags: FlagValues): ReadScenario {
+  const problems: Problem[] = [...flags.problems];
+  const [url] = flags.positionals;
+  if (url === undefined)
+    problems.push(problem("missing", "URL", "is not given", "Write rampart http http://localhost:8080/predict."));
+  const extent = readExtent(flags, problems);
+  const options = readOptions(flags, problems);
+  const overrides = readOverrides(flags, problems);
+  const concurrency = readNumber(flags, "concurrency", problems, 1, true);
+  const perSec = readNumber(flags, "rate", problems, 0, false);
+  const maxErrorRate = readNumber(flags, "max-error-rate", problems, 0, false, 1);
+  const warmup = readDuration(flags, "warmup", problems);
+  const client = flags.text("client") as "own" | "undici" | undefined;
+  if (problems.length > 0 || url === undefined) throw new UserError(problems);
+  const load =
+    perSec === undefined
+      ? hold(concurrency ?? 1, extent)
+      : rate(perSec, { ...extent, ...(concurrency === undefined ? {} : { maxOutstanding: concurrency }) });
+  const scenario = defineScenario({
+    name: "http",
+    target: http([url, ...flags.texts("url")], options),
+    load: load as ReturnType<typeof hold>,
+    ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(maxErrorRate)] }),
+    ...(warmup === undefined ? {} : { warmupFor: warmup }),
+    ...(client === undefined ? {} : { client }),
+  });
+  return { scenario, overrides };
+}
+
+type Extent = { readonly for: Duration } | { readonly requests: number };
+
+function readExtent(flags: FlagValues, problems: Problem[]): Extent {
+  const requests = readNumber(flags, "requests", problems, 1, true);
+  const time = readDuration(flags, "for", problems);
+  if (requests !== undefined && time !== undefined)
+    problems.push(problem("conflict", "--for", "--requests already says when to end", "Leave one of both out."));
+  return requests === undefined ? { for: time ?? DEFAULT_FOR } : { requests };
+}
+
+function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
+  const headers = readHeaders(flags, problems);
+  const body = readBody(flags, problems);
+  const method = (flags.text("method") ?? flags.text("request")) as HttpMethod | undefined;
+  const status = flags.text("status")?.split(",").map(Number);
+  const where = flags.text("success");
+  const extract = readPairs(flags, "extract", "tokens=usage.total_tokens", problems);
+  const tls = readTls(flags);
+  if (body?.isJson === true && !hasType(headers)) headers["Content-Type"] = "application/json";
+  return {
+    headers,
+    ...(method === undefined ? {} : { method }),
+    ...(body === undefined ? {} : { body: body.value }),
+    success: { ...(status === undefined ? {} : { status }), ...(where === undefined ? {} : { where }) },
+    extract: Object.fromEntries(extract),
+    ...(tls === undefined ? {} : { tls }),
+  };
+}
+
+function hasType(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+}
+
+function readHeaders(flags: FlagValues, problems: Problem[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const text of flags.texts("header")) {
+    const colon = text.indexOf(":");
+    if (colon > 0) headers[text.slice(0, colon).trim()] = text.slice(colon + 1).trim();
+    else problems.push(problem("invalid-value", "--header", "is not a header", 'Write "NAME: VALUE".', text));
+  }
+  return headers;
+}
+
+interface ReadBody {
+  readonly value: RequestBody;
+  /** Whether it is JSON, as it was typed. */
+  readonly isJson?: boolean;
+}
+
+function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined {
+  const data = flags.text("data");
+  const fields = readPairs(flags, "form", "image=@cat.jpg", problems);
+  if (data !== undefined && fields.length > 0) {
+    problems.push(problem("conflict", "--form", "--data is given too", "Leave one of both out."));
+    return undefined;
+  }
+  if (fields.length > 0) return { value: multipart(groupFields(fields)) };
+  if (data === undefined) return undefined;
+  if (data === "@-") return readStdin(problems);
+  if (data.startsWith("@")) return checkFile(data.slice(1), "--data", problems) && { value: file(data.slice(1)) };
+  return { value: data, isJson: isJson(data) };
+}
+
+function readStdin(problems: Problem[]): ReadBody | undefined {
+  try {
+    const bytes = new Uint8Array(fileSystem().readFileSync(0));
+    return { value: bytes, isJson: isJson(new TextDecoder().decode(bytes)) };
+  } catch (error) {
+    problems.push(
+      problem("unreadable", "--data", `standard input cannot be read: ${messageOf(error)}`, "Pipe the body in."),
+    );
+    return undefined;
+  }
+}
+
+function checkFile(path: string, flag: string, problems: Problem[]): true | undefined {
+  try {
+    fileSystem().accessSync(path, fileSystem().constants.R_OK);
+    return true;
+  } catch (error) {
+    problems.push(problem("unreadable", flag, `cannot be read: ${messageOf(error)}`, "Check the path.", path));
+    return undefined;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** A field that is given several times is sent several times. */
+function groupFields(fields: readonly (readonly [name: string, value: string])[]): Record<string, FormField[]> {
+  const grouped: Record<string, FormField[]> = {};
+  for (const [name, value] of fields) grouped[name] = [...(grouped[name] ?? []), toField(value)];
+  return grouped;
+}
+
+/** Reads a value like curl: `@FILE`, with `;type=…` and `;filename=…`, or text. */
+function toField(value: string): string | FileBody {
+  if (!value.startsWith("@")) return value;
+  const [path = "", ...rest] = value.slice(1).split(";");
+  const find = (name: string): string | undefined =>
+    rest
+      .map((part) => part.trim())
+      .find((part) => part.startsWith(`${name}=`))
+      ?.slice(name.length + 1);
+  const [type, name] = [find("type"), find("filename")];
+  return file(path, { ...(type === undefined ? {} : { type }), ...(name === undefined ? {} : { name }) });
+}
+
+function readPairs(
+  flags: FlagValues,
+  flag: string,
+  example: string,
+  problems: Problem[],
+): [name: string, value: string][] {
+  return flags.texts(flag).flatMap((text): [string, string][] => {
+    const equals = text.indexOf("=");
+    if (equals > 0) return [[text.slice(0, equals), text.slice(equals + 1)]];
+    problems.push(problem("invalid-value", `--${flag}`, "has no name and value", `Write --${flag} ${example}.`, text));
+    return [];
+  });
+}
+
+function readTls(flags: FlagValues): TlsOptions | undefined {
+  const [ca, cert, key] = [flags.text("cacert"), flags.text("cert"), flags.text("key")];
+  if (ca === undefined && cert === undefined && key === undefined && !flags.has("insecure")) return undefined;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(flags.has("insecure") ? { verify: false } : {}),
+  };
+}
+
+function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
+  const given = {
+    csv: flags.text("csv"),
+    json: toOutputPath(flags.text("json")),
+    profileExport: flags.text("profile-export-file"),
+  };
+  problems.push(
+    ...checkOutputFiles([
+      ["--csv", given.csv],
+      ["--json", given.json],
+      ["--profile-export-file", given.profileExport],
+    ]),
+  );
+  const requestTimeoutMs = toMs(readDuration(flags, "timeout", problems));
+  const stallTimeoutMs = toMs(readDuration(flags, "stall-timeout", problems));
+  return {
+    requestTimeoutMs,
+    stallTimeoutMs,
+    files: Object.fromEntries(Object.entries(given).filter(([, path]) => (path ?? "") !== "")),
+    isLive: flags.has("live"),
+  };
+}
+
+function toMs(duration: Duration | undefined): number | undefined {
+  return duration === undefined ? undefined : nsToMs(parseDurationNs(duration) as number);
+}
+
+function readDuration(flags: FlagValues, name: string, problems: Problem[]): Duration | undefined {
+  const value = flags.text(name);
+  if (value === undefined) return undefined;
+  if ((parseDurationNs(value) ?? 0) > 0) return value as Duration;
+  problems.push(
+    problem("invalid-value", `--${name}`, "is not a duration", 'Give a duration with its unit, such as "10s".', value),
+  );
+  return undefined;
+}
+
+function readNumber(
+  flags: FlagValues,
+  name: string,
+  problems: Problem[],
+  least: number,
+  isWhole: boolean,
+  most = Number.POSITIVE_INFINITY,
+): number | undefined {
+  const value = flags.text(name);
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  const isAllowed = value.trim() !== "" && number >= least && number <= most && (!isWhole || Number.isInteger(number));
+  if (isAllowed) return number;
+  const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
+  problems.push(
+    problem(
+      "invalid-value",
+      `--${name}`,
+      `is not a ${isWhole ? "whole number" : "number"} ${range}`,
+      "Correct it.",
+      value,
+    ),
+  );
+  return undefined;
+}

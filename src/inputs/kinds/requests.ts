@@ -1,0 +1,15 @@
+import { type RequestsInputsPlan, requestsSchema } from "../../service/http/requests-plan.ts";
+import type { InputKind } from "../input-kind.ts";
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly "http-requests": RequestsInputsPlan;
+  }
+}
+
+export const requestsInputs: InputKind<RequestsInputsPlan> = {
+  schema: requestsSchema,
+  makes: "payloads",
+  isInOrder: () => true,
+  load: async (plan) => (await import("../requests.ts")).makeRequests(plan),
+};

@@ -1,0 +1,117 @@
+import { resolve } from "node:path";
+import { showValue } from "../plan/show-value.ts";
+import type { BodyPlan, FormPartPlan } from "../service/http/requests-plan.ts";
+
+/** The bodies of requests as a scenario writes them. */
+
+/** A value that JSON can write. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue | undefined };
+
+/** What a file is sent as, besides its bytes. */
+export interface FileOptions {
+  /** Value of Content-Type. Default: by the end of the name, such as `image/jpeg`; otherwise `application/octet-stream`. */
+  readonly type?: string;
+  /** Name of the file in a form. Default: its own. */
+  readonly name?: string;
+}
+
+/** A file whose bytes are sent; see `file()`. A class, so that JSON with the same fields is still JSON. */
+export class FileBody {
+  readonly file: string;
+  readonly options: FileOptions;
+
+  constructor(file: string, options: FileOptions) {
+    this.file = file;
+    this.options = options;
+  }
+}
+
+/** The value of a form's field: text, a number, bytes or a file; a list sends the field several times. */
+export type FormField = string | number | boolean | Uint8Array | FileBody;
+
+/** A form of type multipart/form-data; see `multipart()`. */
+export class MultipartBody {
+  readonly fields: FormFields;
+
+  constructor(fields: FormFields) {
+    this.fields = fields;
+  }
+}
+
+/** The fields of a form by name, in the order in which they are sent. */
+export type FormFields = Readonly<Record<string, FormField | readonly FormField[]>>;
+
+/** The body of a request: text, bytes, a file, a form, or a list or an object, which is sent as JSON. */
+export type RequestBody =
+  | string
+  | Uint8Array
+  | FileBody
+  | MultipartBody
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue | undefined };
+
+/** One request, as a function returns it. What is left out is that of the target. */
+export interface RequestOfScenario {
+  readonly method?: string | undefined;
+  /** Path and query. */
+  readonly path?: string | undefined;
+  /** Replace the target's headers of the same name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: RequestBody | undefined;
+}
+
+/** Converts a body to that of a plan; undefined when it is none. @param folder base of relative paths */
+export function toBodyPlan(body: unknown, folder: string): BodyPlan | undefined {
+  if (typeof body === "string") return { form: "text", text: body };
+  if (body instanceof Uint8Array) return { form: "bytes", base64: Buffer.from(body).toString("base64") };
+  if (body instanceof FileBody) return toFilePlan(body, folder);
+  if (body instanceof MultipartBody) return toFormPlan(body, folder);
+  if (typeof body !== "object" || body === null || ArrayBuffer.isView(body)) return undefined;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(body);
+  } catch {
+    // Cycles and bigints.
+  }
+  return text === undefined ? undefined : { form: "json", text };
+}
+
+/** Describes a value that is no body, for errors. */
+export function describeBody(value: unknown): string {
+  return typeof value === "function" ? "a function" : showValue(value);
+}
+
+function toFilePlan({ file, options }: FileBody, folder: string): Extract<BodyPlan, { form: "file" }> {
+  const { type } = options;
+  return { form: "file", file: resolve(folder, file), ...(type === undefined ? {} : { contentType: type }) };
+}
+
+function toFormPlan({ fields }: MultipartBody, folder: string): BodyPlan | undefined {
+  if (typeof fields !== "object" || fields === null || !Object.values(fields).flat().every(isField)) return undefined;
+  const parts = Object.entries(fields).flatMap(([name, field]) =>
+    (Array.isArray(field) ? (field as readonly FormField[]) : [field as FormField]).map((value) =>
+      toPartPlan(name, value, folder),
+    ),
+  );
+  return { form: "multipart", parts };
+}
+
+function toPartPlan(name: string, value: FormField, folder: string): FormPartPlan {
+  if (value instanceof Uint8Array)
+    return { name, value: { form: "bytes", base64: Buffer.from(value).toString("base64") } };
+  if (typeof value !== "object") return { name, value: { form: "text", text: String(value) } };
+  const { name: fileName } = value.options;
+  return { name, ...(fileName === undefined ? {} : { fileName }), value: toFilePlan(value, folder) };
+}
+
+function isField(value: unknown): boolean {
+  return (
+    ["string", "number", "boolean"].includes(typeof value) || value instanceof Uint8Array || value instanceof FileBody
+  );
+}

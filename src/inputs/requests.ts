@@ -1,0 +1,177 @@
+import { basename, extname } from "node:path";
+import { heldFunction } from "../plan/functions.ts";
+import { messageOf, userError } from "../plan/problem.ts";
+import { fileSystem } from "../runtime/files.ts";
+import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
+import { REQUEST_PATH, REQUEST_PATH_RULE } from "../service/http/target.ts";
+import { encodeForm, type FormPart } from "../service/multipart.ts";
+import type { PayloadRequest } from "../service/service.ts";
+import { HTTP_METHODS, type HttpMethod } from "../transport/request.ts";
+import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
+import { describeBody, type RequestBody, type RequestOfScenario, toBodyPlan } from "./request-bodies.ts";
+
+/** Requests that are described in a plan or made by a scenario's function, as bytes. */
+
+/** All made requests stay in memory. */
+const MAX_MADE_BYTES = 1024 * 1024 * 1024; // 1 GiB
+
+const NO_BYTES = new Uint8Array(0);
+const encoder = new TextEncoder();
+
+/**
+ * Makes the requests of a plan, once and before the load.
+ * @throws UserError when a file cannot be read, or when the function throws or returns something else than a request
+ */
+export function makeRequests({ requests, made }: RequestsInputsPlan): Dataset {
+  const steps = requests.map((request) => toStep(request.body, request));
+  if (made !== undefined) steps.push(...callFunction(made));
+  return { streams: [steps], isFromJson: true, warnings: [] };
+}
+
+function callFunction({ by, returns, count, folder }: NonNullable<RequestsInputsPlan["made"]>): DataStep[] {
+  const make = heldFunction<(n: number) => unknown>(by);
+  const steps: DataStep[] = [];
+  let totalBytes = 0;
+  for (let n = 0; n < count; n++) {
+    const place = `${by.function}, request ${n}`;
+    const request = callOnce(make, n, place);
+    const step = toMadeStep(
+      returns === "request" ? checkRequest(request, place) : { body: request as RequestBody },
+      place,
+      folder,
+    );
+    steps.push(step);
+    totalBytes += step.payload?.length ?? 0;
+    if (totalBytes <= MAX_MADE_BYTES) continue;
+    const message = `the bodies of the first ${n + 1} requests have ${totalBytes} bytes, more than ${MAX_MADE_BYTES}`;
+    throw userError("invalid-value", place, message, "Make fewer different requests with distinct, or smaller ones.");
+  }
+  return steps;
+}
+
+function callOnce(make: (n: number) => unknown, n: number, place: string): unknown {
+  let value: unknown;
+  try {
+    value = make(n);
+  } catch (error) {
+    throw userError("exception", place, `throws: ${messageOf(error)}`, "Correct the function.");
+  }
+  if (!(value instanceof Promise)) return value;
+  value.catch(() => {});
+  throw userError("invalid-value", place, "returns a promise", "Prepare the data first, and return it at once.");
+}
+
+function toMadeStep({ body, ...request }: CheckedRequest, place: string, folder: string): DataStep {
+  if (body === undefined) return toStep(undefined, request);
+  const plan = toBodyPlan(body, folder);
+  if (plan !== undefined) return toStep(plan, request);
+  throw userError("invalid-value", place, "returns no body", BODY_HINT, describeBody(body));
+}
+
+const BODY_HINT = "Return text, bytes, an object or a list, which are sent as JSON, file(…) or multipart(…).";
+
+type CheckedRequest = PayloadRequest & { readonly body?: RequestBody | undefined };
+
+/** Returns the request that a function returned. @throws UserError when it is none */
+function checkRequest(value: unknown, place: string): CheckedRequest {
+  const fail = (message: string, hint: string, got: unknown): never => {
+    throw userError("invalid-value", place, message, hint, describeBody(got));
+  };
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return fail("returns no request", "Return { method, path, headers, body }, or a part of it.", value);
+  const { method, path, headers = {}, body, ...others } = value as RequestOfScenario;
+  const [other] = Object.keys(others);
+  if (other !== undefined) fail("returns an unknown field", "The fields are method, path, headers and body.", other);
+  if (method !== undefined && !HTTP_METHODS.includes(method as HttpMethod))
+    fail("returns an unknown method", `Use one of ${HTTP_METHODS.join(", ")}.`, method);
+  if (path !== undefined && !(typeof path === "string" && REQUEST_PATH.test(path)))
+    fail(`returns a path that is wrong: it ${REQUEST_PATH_RULE}`, "Correct the path.", path);
+  for (const [name, text] of Object.entries(headers))
+    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) || typeof text !== "string" || /[\r\n\0]/.test(text))
+      fail(
+        "returns a header that cannot be sent",
+        "Headers are texts without line breaks, by name.",
+        `${name}: ${String(text)}`,
+      );
+  return {
+    ...(method === undefined ? {} : { method: method as HttpMethod }),
+    ...(path === undefined ? {} : { path }),
+    headers: Object.entries(headers),
+    body,
+  };
+}
+
+function toStep(body: BodyPlan | undefined, { method, path, headers }: PayloadRequest): DataStep {
+  const encoded = body === undefined ? undefined : encodeBody(body);
+  const request: PayloadRequest = {
+    ...(method === undefined ? {} : { method }),
+    ...(path === undefined ? {} : { path }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(encoded === undefined ? {} : { contentType: encoded.contentType }),
+  };
+  return { payload: encoded?.bytes ?? NO_BYTES, request, inputs: NO_TENSORS, expected: NO_TENSORS };
+}
+
+interface EncodedBody {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+}
+
+function encodeBody(body: BodyPlan): EncodedBody {
+  switch (body.form) {
+    case "multipart":
+      return encodeForm(body.parts.map(encodePart));
+    case "text":
+      return { bytes: encoder.encode(body.text), contentType: body.contentType ?? "text/plain; charset=utf-8" };
+    case "json":
+      return { bytes: encoder.encode(body.text), contentType: body.contentType ?? "application/json" };
+    case "bytes":
+      return {
+        bytes: new Uint8Array(Buffer.from(body.base64, "base64")),
+        contentType: body.contentType ?? OTHER_TYPE,
+      };
+    case "file":
+      return { bytes: readFile(body.file), contentType: body.contentType ?? typeOfFile(body.file) };
+  }
+}
+
+/** Fields of forms that are text have no type, like those of browsers. */
+function encodePart({ name, fileName, value }: FormPartPlan): FormPart {
+  const { bytes, contentType } = encodeBody(value);
+  const file = fileName ?? (value.form === "file" ? basename(value.file) : undefined);
+  const isPlain = value.form === "text" && value.contentType === undefined && file === undefined;
+  return { name, bytes, ...(file === undefined ? {} : { fileName: file }), ...(isPlain ? {} : { contentType }) };
+}
+
+function readFile(path: string): Uint8Array {
+  try {
+    return new Uint8Array(fileSystem().readFileSync(path));
+  } catch (error) {
+    throw userError("unreadable", path, `cannot be read: ${messageOf(error)}`, "Check its path and permissions.");
+  }
+}
+
+const OTHER_TYPE = "application/octet-stream";
+
+/** Types of files that model servers take, by the end of their names. */
+const TYPES: Readonly<Record<string, string>> = {
+  ".json": "application/json",
+  ".txt": "text/plain; charset=utf-8",
+  ".csv": "text/csv",
+  ".xml": "application/xml",
+  ".html": "text/html",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".png": "image/png",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+  ".wav": "audio/wav",
+  ".mp3": "audio/mpeg",
+  ".flac": "audio/flac",
+  ".mp4": "video/mp4",
+  ".pdf": "application/pdf",
+};
+
+function typeOfFile(path: string): string {
+  return TYPES[extname(path).toLowerCase()] ?? OTHER_TYPE;
+}

@@ -1,0 +1,50 @@
+import { userError } from "./problem.ts";
+import type { Builders } from "./schema.ts";
+
+/**
+ * The functions that a scenario gives for its requests and answers. A plan is printable JSON, so it names a function and the function stays
+ * in this process.
+ */
+
+/** A function in a plan: its name here, such as `target.body (makeBody) #1`. */
+export interface FunctionPlan {
+  readonly function: string;
+}
+
+/** Any function. Whoever calls one knows its type. */
+export type HeldFunction = (...args: never[]) => unknown;
+
+const HELD = new Map<string, HeldFunction>();
+
+/**
+ * Keeps a function and returns what a plan has instead of it. The same function at the same place always gets the same name.
+ * @param place the setting that has it: `target.body`
+ */
+export function holdFunction(place: string, fn: HeldFunction): FunctionPlan {
+  const name = /^[\w$ ]+$/.test(fn.name) ? `${place} (${fn.name})` : place;
+  for (let number = 1; ; number++) {
+    const key = `${name} #${number}`;
+    const held = HELD.get(key);
+    if (held !== undefined && held !== fn) continue;
+    HELD.set(key, fn);
+    return { function: key };
+  }
+}
+
+/** Returns the function that a plan names. @throws UserError when this process does not have it, as with a plan from a file */
+export function heldFunction<F extends HeldFunction>({ function: key }: FunctionPlan): F {
+  const held = HELD.get(key);
+  if (held !== undefined) return held as F;
+  const message = "is a function of the scenario, which is not in this process";
+  throw userError("unsupported", key, message, "Run the scenario itself.");
+}
+
+/** Returns the schema of a function in a plan. */
+export function functionSchema(v: Builders) {
+  return v.object({
+    function: v.pipe(
+      v.string(),
+      v.check((key) => HELD.has(key), "is a function of the scenario, which is not in this process"),
+    ),
+  });
+}

@@ -1,0 +1,307 @@
+import * as v from "valibot";
+import {
+  FileBody,
+  type FileOptions,
+  type FormFields,
+  MultipartBody,
+  type RequestBody,
+  type RequestOfScenario,
+  toBodyPlan,
+} from "../../inputs/request-bodies.ts";
+import { type HeldFunction, holdFunction } from "../../plan/functions.ts";
+import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import type { Schema } from "../../plan/schema.ts";
+import { explainExpression } from "../../service/answer-reader.ts";
+import { REQUEST_PATH, REQUEST_PATH_RULE } from "../../service/http/target.ts";
+import { HTTP_METHODS, type HttpMethod } from "../../transport/request.ts";
+import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import type { Inputs } from "../input-data.ts";
+import { splitUrls, type Target } from "./target.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+
+/** How to tell that an answer is a success. Without a part, that part is not asked for. */
+export interface SuccessRule {
+  /** The statuses of successful answers. Default: 200 to 299. */
+  readonly status?: number | readonly number[];
+  /** JMESPath expression (jmespath.org) over an answer that is JSON; it must be true: `"error == null"`. Default: none. */
+  readonly where?: string;
+}
+
+/** Options of {@link http}. */
+export interface HttpOptions {
+  /** Method of the requests. Default: `"POST"` with a body, `request` or `inputs`, otherwise `"GET"`. */
+  readonly method?: HttpMethod;
+  /** Path and query. Default: those in the URL, or `/`. */
+  readonly path?: string;
+  /** Headers of every request, also in place of Rampart's own. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Body of the requests: text, bytes (`Uint8Array`), a list or an object, which is sent as JSON, {@link file} or {@link multipart}. A
+   * function of the request's number, from 0, makes a different body for each request. Default: none.
+   */
+  readonly body?: RequestBody | ((requestNumber: number) => RequestBody);
+  /**
+   * Makes each request by its number, from 0: `{ method, path, headers, body }`, or a part of it. What it leaves out is that of the target.
+   * Default: all requests are alike.
+   */
+  readonly request?: (requestNumber: number) => RequestOfScenario;
+  /**
+   * Number of different requests that a function makes. They are made before the load begins, kept in memory, and sent in turn: request
+   * number `n` is the function's `n % distinct`. Default: the number of requests of the load, up to 100,000; 1000 if the load has none.
+   */
+  readonly distinct?: number;
+  /** How to tell that an answer is a success. Default: by a status from 200 to 299. Redirects are not followed. */
+  readonly success?: SuccessRule;
+  /**
+   * Values to extract from answers that are JSON, by name, as JMESPath expressions: `{ tokens: "usage.total_tokens" }`. Reports and records
+   * list them, and `extracted("tokens")` asserts on numbers. Default: none; answers are then not decoded.
+   */
+  readonly extract?: Readonly<Record<string, string>>;
+  /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
+  readonly apiKeyEnv?: string;
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
+  readonly tls?: boolean | TlsOptions;
+}
+
+/**
+ * Any HTTP server, such as a model server with a REST API of its own.
+ * @param url `host:port` (default port: 80), or an `http://` or `https://` URL, with path and query. With several, requests go to each in turn.
+ * @example
+ * http("localhost:8080/predict", {
+ *   body: (n) => ({ text: `question ${n}` }),
+ *   success: { where: "error == null" },
+ *   extract: { tokens: "usage.total_tokens" },
+ * })
+ */
+export function http(url: string | readonly string[], options: HttpOptions = {}): Target<"http", "plain"> {
+  return { kind: "plain-http", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
+}
+
+/** The bytes of a file, as a body or in a form. A relative path starts at the scenario's folder. */
+export function file(path: string, options: FileOptions = {}): FileBody {
+  return new FileBody(path, options);
+}
+
+/**
+ * A form of type multipart/form-data. A list sends a field several times.
+ * @example
+ * multipart({ model: "resnet", image: file("./cat.jpg") })
+ */
+export function multipart(fields: FormFields): MultipartBody {
+  return new MultipartBody(fields);
+}
+
+interface CheckedTarget extends CheckedServer {
+  readonly options: HttpOptions & { readonly protocol?: undefined };
+}
+
+export const httpBuilder: TargetBuilder<CheckedTarget> = {
+  call: "http(…)",
+  takes: "payloads",
+  schema: httpSchema,
+  toPlan: toHttpPlan,
+  inputs: toRequestsPlan,
+  check: checkHttp,
+};
+
+const BODY_RULE =
+  "must be text, bytes, an object or a list, file(…), multipart(…), or a function that returns one of them";
+
+function httpSchema(): Schema<CheckedTarget> {
+  const isFunction = (input: unknown): boolean => typeof input === "function";
+  const expression = expressionSchema();
+  const status = v.pipe(
+    v.number("must be a status such as 200"),
+    v.integer("must be a whole number"),
+    v.minValue(200, "must be 200 or more"),
+    v.maxValue(599, "must be 599 or less"),
+  );
+  const options = strictOptions({
+    method: v.optional(v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`)),
+    path: v.optional(v.pipe(v.string("must be text"), v.regex(REQUEST_PATH, REQUEST_PATH_RULE))),
+    headers: requestHeadersSchema(),
+    body: v.optional(v.custom((input) => isFunction(input) || toBodyPlan(input, "/") !== undefined, BODY_RULE)),
+    request: v.optional(v.custom(isFunction, "must be a function that returns a request")),
+    distinct: v.optional(countSchema()),
+    success: v.optional(
+      strictOptions({
+        status: v.optional(
+          v.union(
+            [status, v.pipe(v.array(status), v.minLength(1, "must have a status"))],
+            "must be statuses from 200 to 599",
+          ),
+        ),
+        where: v.optional(expression),
+      }),
+    ),
+    extract: v.optional(
+      v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), expression, "must be expressions by name"),
+    ),
+    apiKeyEnv: v.optional(
+      v.pipe(v.string("must be text"), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable")),
+    ),
+    tls: v.optional(tlsSchema()),
+  });
+  return v.object({ kind: v.literal("plain-http"), ...serverEntries(), options }) as unknown as Schema<CheckedTarget>;
+}
+
+/** An address without its path, and the path with its query; empty without one. */
+interface SplitUrl {
+  readonly server: string;
+  readonly path: string;
+}
+
+/** Splits an address where its path or query begins. */
+function splitPath(url: string): SplitUrl {
+  const [, server = url, rest = ""] = /^((?:https?:\/\/)?[^/?#]*)(.*)$/s.exec(url.trim()) ?? [];
+  return { server, path: rest.startsWith("?") ? `/${rest}` : rest };
+}
+
+/** Returns the addresses and the path. A path in the options follows the one in the address, like a prefix. */
+function addressesOf({ url, moreUrls = [], options }: CheckedTarget): {
+  readonly servers: CheckedServer;
+  readonly path: string;
+} {
+  const split = [url, ...moreUrls].map(splitPath);
+  const [first = { server: url, path: "" }, ...others] = split;
+  if (options.path !== undefined) return { servers: { kind: "plain-http", url, moreUrls }, path: options.path };
+  const servers = { kind: "plain-http", url: first.server, moreUrls: others.map(({ server }) => server) };
+  return { servers, path: first.path === "" ? "/" : first.path };
+}
+
+function toHttpPlan(target: CheckedTarget, folder: string, inputs: Inputs | undefined): TargetPlan {
+  const { options } = target;
+  const { method, headers = {}, body, request, success = {}, extract = {}, apiKeyEnv, tls } = options;
+  const { servers, path } = addressesOf(target);
+  const hasBody = body !== undefined || request !== undefined || inputs !== undefined;
+  const { status, where } = success;
+  return {
+    kind: "plain-http",
+    ...toServerPlan(servers),
+    protocol: "http",
+    isStreaming: false,
+    batchSize: 1,
+    method: method ?? (hasBody ? "POST" : "GET"),
+    path,
+    headers: Object.entries(headers),
+    tls: toTlsPlan(tls, folder),
+    ...(status === undefined ? {} : { successStatuses: [status].flat() }),
+    ...(where === undefined ? {} : { successWhere: where }),
+    ...(Object.keys(extract).length === 0 ? {} : { extract: { ...extract } }),
+    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+  };
+}
+
+const DEFAULT_DISTINCT = 1000;
+const MAX_DEFAULT_DISTINCT = 100_000;
+
+function toRequestsPlan({ options }: CheckedTarget, folder: string, requestCount: number | undefined): InputsPlan {
+  const { body, request, distinct } = options;
+  const make = request ?? (typeof body === "function" ? body : undefined);
+  if (make === undefined) {
+    const plan = body === undefined ? undefined : toBodyPlan(body, folder);
+    return { kind: "http-requests", requests: [plan === undefined ? {} : { body: plan }] };
+  }
+  const returns = request === undefined ? "body" : "request";
+  const count = distinct ?? Math.min(requestCount ?? DEFAULT_DISTINCT, MAX_DEFAULT_DISTINCT);
+  const by = holdFunction(`target.${returns}`, make as HeldFunction);
+  return { kind: "http-requests", requests: [], made: { by, returns, folder, count } };
+}
+
+function checkHttp(target: CheckedTarget, inputs: Inputs | undefined): Problem[] {
+  const { url, moreUrls = [], options } = target;
+  const { method, path, body, request, distinct, success, extract } = options;
+  const problems: Problem[] = [];
+  const refuse = (isBroken: boolean, name: string, message: string, hint: string, value?: string): void => {
+    if (isBroken) problems.push(problem("conflict", name, message, hint, value));
+  };
+  const paths = [url, ...moreUrls].map((one) => splitPath(one).path);
+  const inUrl = paths[0] ?? "";
+  refuse(
+    path !== undefined && inUrl.includes("?"),
+    "target.path",
+    "the address already has a query",
+    "Give the whole path in one of both.",
+    path,
+  );
+  refuse(
+    path === undefined && !REQUEST_PATH.test(inUrl || "/"),
+    "target.url",
+    `its path ${REQUEST_PATH_RULE}`,
+    "Correct the address.",
+    url,
+  );
+  refuse(
+    path === undefined && paths.slice(1).some((other) => other !== "" && other !== inUrl),
+    "target.url",
+    "all servers must have the same path",
+    "Give it with path.",
+  );
+  refuse(
+    body !== undefined && request !== undefined,
+    "target.request",
+    "body is given too",
+    "Return the body from request.",
+  );
+  for (const name of ["body", "request"] as const)
+    refuse(
+      options[name] !== undefined && inputs !== undefined,
+      `target.${name}`,
+      "the scenario has inputs too",
+      "Leave one of both out.",
+    );
+  refuse(
+    distinct !== undefined && request === undefined && typeof body !== "function",
+    "target.distinct",
+    "needs a function that makes the requests",
+    "Leave it out.",
+    String(distinct),
+  );
+  const reads = success?.where !== undefined || Object.keys(extract ?? {}).length > 0;
+  refuse(
+    method === "HEAD" && reads,
+    "target.method",
+    "answers to HEAD have no body for success.where and extract",
+    "Use GET.",
+    method,
+  );
+  return problems;
+}
+
+/** Returns the schema of a JMESPath expression. */
+export function expressionSchema(): Schema<string> {
+  return v.pipe(
+    nameSchema("a JMESPath expression"),
+    v.check(
+      (text) => explainExpression(text) === undefined,
+      ({ input }) => explainExpression(input) ?? "",
+    ),
+  );
+}
+
+function requestHeadersSchema() {
+  return v.pipe(
+    headersSchema(),
+    v.check(
+      (headers) => findFraming(headers) === undefined,
+      ({ input }) => `the client itself sets ${findFraming(input)}: leave it out`,
+    ),
+  );
+}
+
+function findFraming(headers: Readonly<Record<string, unknown>> = {}): string | undefined {
+  return Object.keys(headers).find((name) => FRAMING.has(name.toLowerCase()));
+}
+
+/** Headers that frame a message. */
+const FRAMING: ReadonlySet<string> = new Set([
+  "content-length",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+  "trailer",
+  "te",
+]);

@@ -1,0 +1,43 @@
+import { registerSecret, registerUrl } from "../../plan/secrets.ts";
+import { checkAnswerRules } from "../answer-reader.ts";
+import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
+import type { ServiceKind } from "../service.ts";
+import { type HttpTargetPlan, httpTargetSchema } from "./target.ts";
+
+/** Any HTTP server, measured with requests that the user describes. */
+
+const DEFAULT_PORT = 80;
+
+export const httpKind: ServiceKind<HttpTargetPlan> = {
+  schema: httpTargetSchema,
+  address: ({ url, apiKeyEnv, successStatuses, successWhere, extract }) => ({
+    url,
+    wire: "http",
+    defaultPort: DEFAULT_PORT,
+    // The codec writes the other headers, because requests may replace them.
+    headers: withApiKey([], apiKeyEnv),
+    successStatuses,
+    acceptsEncodings: successWhere === undefined && Object.keys(extract ?? {}).length === 0,
+  }),
+  urls: serverUrls,
+  describe: describeServer,
+  subject: ({ method, url, path, moreUrls = [] }) => {
+    const others = moreUrls.length === 0 ? "" : ` and ${moreUrls.length} more`;
+    return `${method} ${path} on ${url}${others}`;
+  },
+  hasNoStatistics: true,
+  throughputUnit: "req/s",
+  takesNoPrompts: true,
+  takes: () => "payloads",
+  exported: ({ path }) => ({ serviceKind: "http", endpoint: path }),
+  check: (target) => checkAnswerRules(target),
+  registerSecrets: (target) => {
+    registerServerSecrets(target);
+    registerUrl(target.path);
+    if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
+  },
+  path: ({ path }) => path.replace(/^\/+/, ""),
+  server: "an HTTP server",
+  api: { name: "http", label: "HTTP", probes: [] },
+  open: async (target) => (await import("./front.ts")).createHttpFront(target),
+};

@@ -1,0 +1,70 @@
+import { functionSchema } from "../../plan/functions.ts";
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { HTTP_METHODS } from "../../transport/request.ts";
+
+/** HTTP requests in a plan. */
+
+/** HTTP requests that a scenario describes, or makes by a function. */
+export type RequestsInputsPlan = PlanOf<typeof requestsSchema>;
+
+/** The body of one request. Absent: none. */
+export type BodyPlan = PlanOf<typeof bodySchema>;
+
+/** A part of a form. */
+export type FormPartPlan = PlanOf<typeof partSchema>;
+
+const typeEntry = (v: Builders) => ({
+  /** Value of Content-Type. Default: by the form of the body; for a file by the end of its name. */
+  contentType: v.exactOptional(v.string()),
+});
+
+const wholeForms = (v: Builders) =>
+  [
+    v.object({ form: v.literal("text"), text: v.string(), ...typeEntry(v) }),
+    v.object({ form: v.literal("json"), text: v.string(), ...typeEntry(v) }),
+    v.object({ form: v.literal("bytes"), base64: v.string(), ...typeEntry(v) }),
+    v.object({ form: v.literal("file"), file: v.pipe(v.string(), v.nonEmpty("must name a file")), ...typeEntry(v) }),
+  ] as const;
+
+const partSchema = (v: Builders) =>
+  v.object({
+    name: v.pipe(v.string(), v.nonEmpty("must have a name")),
+    /** Absent: that of the file; none for other forms. */
+    fileName: v.exactOptional(v.string()),
+    value: v.variant("form", [...wholeForms(v)]),
+  });
+
+const bodySchema = (v: Builders) =>
+  v.variant("form", [
+    ...wholeForms(v),
+    /** `multipart/form-data`. */
+    v.object({ form: v.literal("multipart"), parts: v.array(partSchema(v)) }),
+  ]);
+
+/** Returns the schema of inputs that are HTTP requests. */
+export const requestsSchema = (v: Builders) =>
+  v.object({
+    kind: v.literal("http-requests"),
+    /** Sent in turn. Empty when a function makes the requests. */
+    requests: v.array(
+      v.object({
+        method: v.exactOptional(v.picklist(HTTP_METHODS)),
+        path: v.exactOptional(v.string()),
+        headers: v.exactOptional(v.array(v.tuple([v.string(), v.string()]))),
+        body: v.exactOptional(bodySchema(v)),
+      }),
+    ),
+    /**
+     * Makes the requests: called with 0 to `count` - 1 before the load begins, and then their requests are sent in turn. `returns` says
+     * what it returns.
+     */
+    made: v.exactOptional(
+      v.object({
+        by: functionSchema(v),
+        returns: v.picklist(["body", "request"]),
+        /** Base of relative paths of files. */
+        folder: v.string(),
+        count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+      }),
+    ),
+  });

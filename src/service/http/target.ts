@@ -1,0 +1,49 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { HTTP_METHODS } from "../../transport/request.ts";
+import { answerRulesEntries } from "../answer-reader.ts";
+import { serverEntries } from "../target-schemas.ts";
+
+/** Any HTTP server: requests and answers are bytes. */
+export type HttpTargetPlan = PlanOf<typeof httpTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly "plain-http": HttpTargetPlan;
+  }
+}
+
+/** Matches a path with its query, as it stands in a request. */
+export const REQUEST_PATH = /^\/[!-"$-~]*$/;
+
+/** What {@link REQUEST_PATH} asks for, in words. */
+export const REQUEST_PATH_RULE =
+  "must begin with a slash and have no space, no # and no letters beyond ASCII: encode them with %";
+
+/** Returns the schema of a target whose requests and answers are bytes. */
+export function httpTargetSchema(v: Builders) {
+  const { model: _, ...server } = serverEntries(v);
+  const status = v.pipe(
+    v.number(),
+    v.integer("must be a whole number"),
+    v.minValue(200, "must be 200 or more"),
+    v.ltValue(600, "must be below 600"),
+  );
+  return v.object({
+    kind: v.literal("plain-http"),
+    ...server,
+    protocol: v.literal("http", "must be http"),
+    isStreaming: v.pipe(
+      v.boolean(),
+      v.check((isStreaming) => !isStreaming, "must be false"),
+    ),
+    batchSize: v.literal(1, "must be 1: each request counts once"),
+    method: v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`),
+    /** Path and query of requests without one of their own. */
+    path: v.pipe(v.string(), v.regex(REQUEST_PATH, REQUEST_PATH_RULE)),
+    /** Statuses of successful answers. Absent: 200 to 299. */
+    successStatuses: v.exactOptional(v.pipe(v.array(status), v.minLength(1, "must have a status"))),
+    /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
+    apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
+    ...answerRulesEntries(v),
+  });
+}

@@ -1,0 +1,66 @@
+/** Bodies of type multipart/form-data, as RFC 7578 describes them. */
+
+/** One part of a form. */
+export interface FormPart {
+  readonly name: string;
+  /** Absent: the part has no file name. */
+  readonly fileName?: string;
+  /** Absent: the part has no Content-Type. */
+  readonly contentType?: string;
+  readonly bytes: Uint8Array;
+}
+
+/** An encoded form. */
+export interface FormBody {
+  readonly bytes: Uint8Array;
+  /** Value of the header Content-Type: `multipart/form-data; boundary=…`. */
+  readonly contentType: string;
+}
+
+const BOUNDARY_START = "------------------------";
+const BOUNDARY_DIGITS = 16;
+
+const encoder = new TextEncoder();
+
+/**
+ * Encodes a form. The same parts give the same bytes.
+ * @param boundary must not occur in the parts. Default: the first of a fixed series that does not
+ */
+export function encodeForm(parts: readonly FormPart[], boundary = chooseBoundary(parts)): FormBody {
+  const pieces: Uint8Array[] = [];
+  for (const part of parts) pieces.push(encoder.encode(formatHead(part, boundary)), part.bytes, LINE_END);
+  pieces.push(encoder.encode(`--${boundary}--\r\n`));
+  return { bytes: join(pieces), contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+const LINE_END = encoder.encode("\r\n");
+
+/** Returns a boundary that occurs in none of the parts. */
+export function chooseBoundary(parts: readonly FormPart[]): string {
+  const bodies = parts.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  for (let number = 1; ; number++) {
+    const boundary = BOUNDARY_START + number.toString(16).padStart(BOUNDARY_DIGITS, "0");
+    if (!bodies.some((body) => body.includes(boundary))) return boundary;
+  }
+}
+
+function formatHead({ name, fileName, contentType }: FormPart, boundary: string): string {
+  const file = fileName === undefined ? "" : `; filename="${escapeName(fileName)}"`;
+  const type = contentType === undefined ? "" : `Content-Type: ${contentType}\r\n`;
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"${file}\r\n${type}\r\n`;
+}
+
+/** Escapes a name as browsers do. */
+function escapeName(name: string): string {
+  return name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
+}
+
+function join(pieces: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const piece of pieces) {
+    joined.set(piece, offset);
+    offset += piece.length;
+  }
+  return joined;
+}

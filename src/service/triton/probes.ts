@@ -1,0 +1,46 @@
+import type { ServiceApi } from "../service.ts";
+
+/** How to recognize KServe v2 servers: by their metadata, which names the server's software, over HTTP and over gRPC. */
+export const kserveApi: ServiceApi = {
+  name: "kserve",
+  label: "KServe v2 (Triton)",
+  probes: [
+    {
+      protocol: "http",
+      path: "/v2",
+      recognize: ({ text }) =>
+        /"extensions"\s*:/.test(text)
+          ? describeServer(/"name"\s*:\s*"([^"]*)"/.exec(text)?.[1], /"version"\s*:\s*"([^"]*)"/.exec(text)?.[1])
+          : undefined,
+    },
+    {
+      protocol: "grpc",
+      path: "/inference.GRPCInferenceService/ServerMetadata",
+      payload: new Uint8Array(0),
+      recognize: ({ status, body }) => (status === 0 ? describeServer(...readNames(body)) : undefined),
+    },
+  ],
+};
+
+function describeServer(name = "", version = ""): string {
+  const shown = name === "triton" ? "Triton" : name;
+  const full = [shown, version].filter((word) => /^[\w.+ -]{1,40}$/.test(word)).join(" ");
+  return full === "" ? "a KServe v2 server" : `${full} (KServe v2)`;
+}
+
+const NAME_TAG = 0x0a;
+const VERSION_TAG = 0x12;
+
+/** Reads the first two fields of a ServerMetadataResponse, the name and the version, as far as they are short texts. */
+function readNames(body: Uint8Array): readonly [name: string, version: string] {
+  const name = readText(body, 0, NAME_TAG);
+  return [name.text, readText(body, name.end, VERSION_TAG).text];
+}
+
+/** Returns a field of up to 127 bytes and the offset after it; an empty text when another field is there. */
+function readText(body: Uint8Array, start: number, tag: number): { readonly text: string; readonly end: number } {
+  const length = body[start + 1] ?? 0;
+  if (body[start] !== tag || length > 0x7f) return { text: "", end: start };
+  const end = start + 2 + length;
+  return { text: new TextDecoder().decode(body.subarray(start + 2, end)), end };
+}

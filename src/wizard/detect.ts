@@ -1,0 +1,66 @@
+import { UserError } from "../plan/problem.ts";
+import { parseUrl } from "../run/target/endpoint.ts";
+import { type FoundApi, identifyServer, type ServerIdentity } from "../run/target/identify-server.ts";
+import type { Detected } from "./questions.ts";
+import { WIZARD_TARGETS } from "./targets.ts";
+
+/** What answers at an address. */
+export interface Detection {
+  /** Absent when nothing answers, or nothing that a target of the wizard fits. */
+  readonly detected?: Detected;
+  /** The address; `https://…` when only TLS is spoken there. */
+  readonly url: string;
+  /** One sentence for the user. */
+  readonly text: string;
+}
+
+/** Ports to try when the address has none, in this order: those of Triton and of most servers of OpenAI's API. */
+const DEFAULT_PORTS = [8000, 8001];
+const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
+
+/** Finds out what answers at an address; takes a few seconds at most. Returns undefined when the text is not an address. */
+export async function detectServer(url: string): Promise<Detection | undefined> {
+  let last: Detection | undefined;
+  for (const port of DEFAULT_PORTS) {
+    let place: ReturnType<typeof parseUrl>;
+    try {
+      place = parseUrl(url, port);
+    } catch (error) {
+      if (error instanceof UserError) return undefined;
+      throw error;
+    }
+    last = await detectAt(url, place);
+    // With a port in the address, the other ones are not meant.
+    if (last.detected !== undefined || place.port !== port) break;
+  }
+  return last;
+}
+
+async function detectAt(url: string, place: ReturnType<typeof parseUrl>): Promise<Detection> {
+  const { host, port, isSecure, authority } = place;
+  const plain = await identifyServer({ host, port, isSecure });
+  if (plain.speaks !== "tls" || isSecure) return describe(plain, url, authority, isSecure);
+  const secure = await identifyServer({ host, port, isSecure: true });
+  return describe(secure, `https://${url.replace(/^http:\/\//, "")}`, authority, true);
+}
+
+function describe({ speaks, found }: ServerIdentity, url: string, at: string, isSecure: boolean): Detection {
+  const tls = isSecure ? " with TLS" : "";
+  const known = found.find(({ kind }) => Object.hasOwn(WIZARD_TARGETS, kind));
+  if (known !== undefined) {
+    const { kind: target, protocol } = known;
+    return { detected: { target, protocol }, url, text: `${at} is ${describeFound(found)}${tls}.` };
+  }
+  if (speaks === "tls") return { url, text: `${at} speaks TLS.` };
+  if (speaks === "nothing")
+    return { url, text: `${isSecure ? "Nothing known answers behind TLS" : "Nothing answers"} at ${at}.` };
+  const text = `${at} speaks ${PROTOCOLS[speaks]}${tls}, but answers to none of the APIs that Rampart recognizes.`;
+  // The general targets have the names of their protocols.
+  return Object.hasOwn(WIZARD_TARGETS, speaks)
+    ? { detected: { target: speaks, protocol: speaks }, url, text }
+    : { url, text };
+}
+
+function describeFound(found: readonly FoundApi[]): string {
+  return found.map(({ description, protocol }) => `${description} over ${PROTOCOLS[protocol]}`).join(", and ");
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
+import { judge } from "../../../src/measure/verdicts.ts";
+import type { WindowResult } from "../../../src/measure/window.ts";
+import type { AssertionPlan } from "../../../src/plan/assertions.ts";
+import { formatExtracted, toExtractedJson } from "../../../src/report/rampart/extracted.ts";
+
+function tallyOf(): ExtractedTally {
+  const tally = new ExtractedTally(["tokens", "label"]);
+  for (let n = 1; n <= 10; n++) tally.add([n, n <= 7 ? "dog" : "cat"]);
+  tally.add([null, null]);
+  return tally;
+}
+
+test("the report lists numbers with their statistics, texts with their counts, and what is missing", () => {
+  const text = formatExtracted(tallyOf());
+  assert.match(text, /extracted +average +min +p50 +p90 +p99 +max +answers/);
+  assert.match(text, /tokens +5\.5 +1 +5 +9 +10 +10 +10\n/);
+  assert.match(text, /\n {2}label: dog 7, cat 3\n/);
+  assert.match(text, /\n {2}tokens: missing in 1 of 11 answers\n {2}label: missing in 1 of 11 answers$/);
+});
+
+test("the JSON report has the same, by name", () => {
+  assert.deepEqual(toExtractedJson(tallyOf()), {
+    tokens: { numbers: { count: 10, mean: 5.5, min: 1, max: 10, p50: 5, p90: 9, p99: 10 }, missing: 1 },
+    label: { texts: { dog: 7, cat: 3 }, missing: 1 },
+  });
+});
+
+test("an assertion judges a statistic of extracted numbers", () => {
+  const window = { extracted: tallyOf() } as unknown as WindowResult;
+  const verdictOf = (metric: object, comparison: AssertionPlan["comparison"], limit: number) =>
+    judge({ metric: { kind: "extracted", ...metric }, comparison, limit } as AssertionPlan, [{ level: 1, window }], 1);
+  const average = verdictOf({ name: "tokens", statistic: "average" }, "above", 5);
+  assert.deepEqual([average.isMet, average.measured, average.text], [true, 5.5, "average tokens above 5"]);
+  const p90 = verdictOf({ name: "tokens", statistic: "percentile", percentile: 90 }, "below", 9);
+  assert.deepEqual([p90.isMet, p90.measured, p90.text], [false, 9, "p90 tokens below 9"]);
+  const label = verdictOf({ name: "label", statistic: "max" }, "below", 9);
+  assert.deepEqual([label.isMet, label.measured, label.reason], [false, undefined, "no answer had a number there"]);
+});

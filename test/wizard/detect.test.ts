@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { after, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import { detectServer } from "../../src/wizard/detect.ts";
+import { findDeadPort } from "../golden/dead-port.ts";
+import { startAnsweringServer } from "../servers/answering-server.ts";
+import { makeCertificates } from "../servers/tls.ts";
+
+/** What `rampart init` says of an address, and the answers that follow from it. */
+
+const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+const LIST = '{"object":"list","data":[{"id":"m","owned_by":"vllm"}]}';
+
+const mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+const openai = await startAnsweringServer((response, index) => {
+  const isList = openai.received[index]?.path === "/v1/models";
+  response.writeHead(isList ? 200 : 404).end(isList ? LIST : "no");
+});
+const other = await startAnsweringServer((response) => response.writeHead(404).end("no"));
+const certificates = await makeCertificates();
+const [key, cert] = [readFileSync(certificates.keyFile), readFileSync(certificates.certFile)];
+const secure = createServer({ key, cert }, (_request, response) => response.end(LIST));
+await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
+const securePort = (secure.address() as AddressInfo).port;
+after(async () => {
+  secure.closeAllConnections();
+  for (const server of [secure, openai, other]) server.close();
+  await mock.stop();
+  await certificates.remove();
+});
+const deadPort = await findDeadPort();
+
+const at = (port: number): string => `127.0.0.1:${port}`;
+const openaiAt = new URL(openai.url).host;
+const otherAt = new URL(other.url).host;
+const vllm = "an OpenAI-compatible server (models owned by vllm) over HTTP";
+
+for (const [name, url, text, target, protocol, seenUrl] of [
+  [
+    "KServe over HTTP",
+    at(mock.httpPort),
+    / is \S+ \S+ \(KServe v2\) over HTTP, and an OpenAI.* over HTTP\.$/,
+    "triton",
+    "http",
+  ],
+  ["KServe over gRPC", at(mock.grpcPort), / is \S+ \S+ \(KServe v2\) over gRPC\.$/, "triton", "grpc"],
+  ["OpenAI's API", openaiAt, `${openaiAt} is ${vllm}.`, "openai", "http"],
+  ["OpenAI's API at a URL", openai.url, `${openaiAt} is ${vllm}.`, "openai", "http"],
+  ["TLS", at(securePort), `${at(securePort)} is ${vllm} with TLS.`, "openai", "http", `https://${at(securePort)}`],
+  ["nothing", at(deadPort), `Nothing answers at ${at(deadPort)}.`, undefined, undefined],
+] as const)
+  test(`an address with ${name} is described`, { timeout: 30_000 }, async () => {
+    const found = await detectServer(url);
+    assert.deepEqual([found?.detected?.target, found?.detected?.protocol], [target, protocol]);
+    assert.equal(found?.url, seenUrl ?? url);
+    if (typeof text === "string") assert.equal(found?.text, text);
+    else assert.match(found?.text ?? "", text);
+  });
+
+test("an unknown server is described by its protocol", { timeout: 30_000 }, async () => {
+  const found = await detectServer(otherAt);
+  assert.equal(found?.text, `${otherAt} speaks HTTP, but answers to none of the APIs that Rampart recognizes.`);
+});
+
+test("a text that is no address is not asked", async () => {
+  assert.equal(await detectServer("http://a b"), undefined);
+});
