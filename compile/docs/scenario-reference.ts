@@ -19,6 +19,7 @@ const BUILDERS: readonly (readonly [
     [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
       ["openai", "OpenAiOptions"],
+      ["grpc", "GrpcOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
     ],

@@ -56,7 +56,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.protocol=http": 'protocol: "http"',
   "target.shapes": "shapes",
   "target.sharedMemory": "sharedMemory",
-  "target.success": "target.success",
+  "target.success": "target.success.where",
   "target.tls=false": "leave tls out",
   "target.tls=true": "give tls: true",
   "target.url": "the target's address",

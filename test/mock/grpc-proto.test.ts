@@ -10,7 +10,14 @@ import { demoProto } from "../servers/dynamic.ts";
 
 /** `rampart mock --grpc-proto FILE`: the methods of a file, described by reflection. */
 
-const LLM = { firstToken: { kind: "constant", ms: 0 }, tokenGapMs: 1, outputTokens: 3, tokensPerEvent: 1, reasoningTokens: 0, cutRatio: 0 } as const;
+const LLM = {
+  firstToken: { kind: "constant", ms: 0 },
+  tokenGapMs: 1,
+  outputTokens: 3,
+  tokensPerEvent: 1,
+  reasoningTokens: 0,
+  cutRatio: 0,
+} as const;
 const PLAN: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0, llm: LLM };
 
 async function start(plan: MockPlan, file = demoProto): Promise<{ port: number; stop(): Promise<void> }> {
@@ -23,7 +30,12 @@ const mock = await start(PLAN);
 after(() => mock.stop());
 
 /** Calls a method and returns the responses to the first of two requests. */
-async function call(port: number, method: string, entry: object, ...flags: string[]): Promise<{ code: number; err: string; answers: unknown[] }> {
+async function call(
+  port: number,
+  method: string,
+  entry: object,
+  ...flags: string[]
+): Promise<{ code: number; err: string; answers: unknown[] }> {
   return withFolder(async (folder) => {
     const file = join(folder, "in.json");
     const profile = join(folder, "out.json");

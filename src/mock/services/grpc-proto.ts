@@ -1,4 +1,4 @@
-import protobuf from "protobufjs";
+import type protobuf from "protobufjs";
 import type { MockPlan } from "../../plan/mock.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { findMethods, type GrpcMethod } from "../../service/dynamic-grpc/methods.ts";
@@ -11,12 +11,15 @@ import type { MockMethod, MockService } from "./service.ts";
 /** Every method of a `.proto` file: responses have what requests have in fields of the same name and type. */
 export const grpcProtoService: MockService = {
   value: "FILE",
-  help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has --output-tokens responses, --itl apart.",
+  help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance.",
   create: (plan, file) => {
     const root = readProtoFiles([file], []);
     const methods = findMethods(root);
     const pacing = createPacing(plan);
-    const entries = methods.map((method): [string, MockMethod] => [`/${method.name}`, toMockMethod(method, plan, pacing)]);
+    const entries = methods.map((method): [string, MockMethod] => [
+      `/${method.name}`,
+      toMockMethod(method, plan, pacing),
+    ]);
     return {
       describe: (_http, grpc) => `${methods.map(({ name }) => name).join(", ")} grpc ${grpc}`,
       methods: { ...Object.fromEntries(entries), [REFLECTION_METHOD]: reflectionMethod(root) },

@@ -34,7 +34,7 @@ interface FieldDescriptor {
 }
 
 interface MessageDescriptor {
-  readonly name: string;
+  name: string;
   readonly field: readonly FieldDescriptor[];
   readonly nestedType: readonly MessageDescriptor[];
 }
@@ -63,9 +63,7 @@ export function reflectionMethod(root: protobuf.Root): MockMethod {
     if (symbol !== undefined) return root.lookup(String(symbol)) === null ? missing(String(symbol)) : all;
     if (name === undefined) return { error_response: { error_code: UNIMPLEMENTED, error_message: "not supported" } };
     const file = files.get(String(name));
-    return file === undefined
-      ? missing(String(name))
-      : { file_descriptor_response: { file_descriptor_proto: [file] } };
+    return file === undefined ? missing(String(name)) : { file_descriptor_response: { file_descriptor_proto: [file] } };
   };
   return async function* (messages) {
     for await (const bytes of messages) {
@@ -106,15 +104,21 @@ function completeTypes(root: protobuf.Root, scope: string, described: MessageDes
   const path = scope === "" ? described.name : `${scope}.${described.name}`;
   const type = root.lookupType(path);
   for (const field of described.field) {
-    const resolved = type.fields[field.name]?.resolvedType;
-    if (resolved === undefined || resolved === null) continue;
-    field.typeName = resolved.fullName;
-    used.add(resolved.fullName);
-  }
-  for (const nested of described.nestedType ?? []) {
+    const { resolvedType, map } = type.fields[field.name] ?? { resolvedType: null, map: false };
     // The entries of a map exist in descriptors only.
-    if (type.get(nested.name) !== null) completeTypes(root, path, nested, used);
+    const entry = map ? described.nestedType.find(({ name }) => name === field.typeName) : undefined;
+    if (resolvedType !== null) {
+      const named = entry === undefined ? field : entry.field[1];
+      if (named !== undefined) named.typeName = resolvedType.fullName;
+      used.add(resolvedType.fullName);
+    }
+    if (entry === undefined) continue;
+    // The name that protoc gives them.
+    entry.name = `${entry.name}Entry`;
+    field.typeName = `.${path}.${entry.name}`;
   }
+  for (const nested of described.nestedType)
+    if (type.get(nested.name) !== null) completeTypes(root, path, nested, used);
 }
 
 function packageOf(typeName: string, byPackage: ReadonlyMap<string, FileDescriptor>): FileDescriptor | undefined {

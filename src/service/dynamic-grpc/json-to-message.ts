@@ -174,8 +174,11 @@ class MessageFromJson {
 /** Returns the type of a map's entries, where a map is a repeated message; undefined for other fields. */
 export function mapEntryOf(field: protobuf.Field): protobuf.Type | undefined {
   const { resolvedType } = field.resolve();
-  const isEntry = resolvedType instanceof protobuf.Type && resolvedType.getOption("map_entry") === true;
-  return isEntry ? resolvedType : undefined;
+  if (!(resolvedType instanceof protobuf.Type) || resolvedType.getOption("map_entry") !== true) return undefined;
+  // protobufjs also marks messages that have a map.
+  const { fieldsArray, fieldsById, name } = resolvedType;
+  const isEntry = fieldsArray.length === 2 && fieldsById[1]?.name === "key" && fieldsById[2]?.name === "value";
+  return isEntry && name.endsWith("Entry") ? resolvedType : undefined;
 }
 
 /** Returns the name of a field in JSON: `json_name`, or the name in camel case. */
