@@ -68,7 +68,14 @@ export {
   steps,
 } from "./scenario/loads.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
-export { type Length, type PromptOptions, payloads, prompts } from "./scenario/prompts.ts";
+export {
+  type AudioOptions,
+  type ImageOptions,
+  type Length,
+  type PromptOptions,
+  payloads,
+  prompts,
+} from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
@@ -83,6 +90,12 @@ export {
   type OpenAiOptions,
   openai,
 } from "./scenario/targets/llm.ts";
+export {
+  defineTarget,
+  type OwnRequestOf,
+  type OwnTargetDefinition,
+  type OwnTargetOptions,
+} from "./scenario/targets/own.ts";
 export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
 export type { MockLatency } from "./scenario/targets/target-fields.ts";
 export type { TlsOptions } from "./scenario/targets/tls.ts";
@@ -97,6 +110,7 @@ export {
   outputTokensPerSec,
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
+export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-defined/functions.ts";
 export type { HttpMethod } from "./transport/request.ts";
 
 const EXIT_INTERNAL = 1;

@@ -22,6 +22,7 @@ const BUILDERS: readonly (readonly [
       ["grpc", "GrpcOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
+      ["defineTarget", "OwnTargetDefinition"],
     ],
   ],
   [
@@ -66,6 +67,9 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`metrics`", "MetricsOptions"],
   ["`cancel`", "CancelOptions"],
   ["`tls` of a target", "TlsOptions"],
+  ["`images` of `prompts`", "ImageOptions"],
+  ["`audio` of `prompts`", "AudioOptions"],
+  ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 
 /** The whole reference as Markdown. */

@@ -149,8 +149,12 @@ export class ScenarioTypes {
         return `${this.format(value as DocType)}[]`;
       case "union":
         return join(value as readonly DocType[], " | ");
-      case "parenthesized":
-        return `(${this.format(value as DocType)})`;
+      case "fnOrConstructor":
+        return "function";
+      case "parenthesized": {
+        const inner = this.format(value as DocType);
+        return inner === "function" ? inner : `(${inner})`;
+      }
       case "typeOperator":
         return this.format((value as { tsType: DocType }).tsType);
       case "tuple":

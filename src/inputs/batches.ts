@@ -122,9 +122,10 @@ export function assembleContent(
   steps: readonly DataStep[],
   firstStep: number,
 ): RequestContent {
-  const { payload: bytes, messages, request } = steps[firstStep] ?? {};
+  const { payload: bytes, messages, request, origin } = steps[firstStep] ?? {};
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
   if (messages !== undefined) return { bytes, messages };
+  if (origin !== undefined) return { bytes, origin };
   return request === undefined ? { bytes } : { bytes, request };
 }
 

@@ -33,6 +33,8 @@ export interface DataStep {
   readonly sessionId?: string;
   /** Delay between the response and the session's next turn, in milliseconds. Default: 0. */
   readonly delayMs?: number;
+  /** What the payload was made from, for a codec that needs more than its bytes. */
+  readonly origin?: unknown;
   /** Place in the data, such as `inputs.json, data[2]`; absent for generated data. */
   readonly place?: string;
 }

@@ -51,7 +51,30 @@ export function promptsSchema(v: Builders) {
     /** Texts per request, for formats that take several; for rankings: passages. */
     textsPerRequest: whole(0),
     /** Generated images per request. */
-    images: v.nullable(v.object({ count: whole(1), widthPx: length, heightPx: length })),
+    images: v.nullable(
+      v.object({
+        count: whole(1),
+        widthPx: length,
+        heightPx: length,
+        /** Absent: drawn for each image. */
+        format: v.exactOptional(v.picklist(["png", "jpeg"])),
+      }),
+    ),
+    /** Generated audio clips per request. Absent: none. */
+    audio: v.exactOptional(
+      v.object({
+        count: whole(1),
+        lengthS: v.object({
+          mean: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+          stddev: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+        }),
+        format: v.picklist(["wav", "mp3"]),
+        /** Drawn for each clip, as is the rate. */
+        depthsBits: v.array(whole(1)),
+        sampleRatesHz: v.array(whole(1)),
+        channelCount: v.picklist([1, 2]),
+      }),
+    ),
     /** Set: do not request the server's token counts in streams. Absent: request them if the format can. */
     isUsageLeftOut: v.exactOptional(v.literal(true)),
     /** Extra keys for every body, merged last. */

@@ -8,6 +8,7 @@ import { messagesInputs } from "../inputs/kinds/messages.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
 import { requestsInputs } from "../inputs/kinds/requests.ts";
+import { ownInputs } from "../inputs/kinds/user-defined.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -23,6 +24,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   prompts: promptsInputs,
   messages: messagesInputs,
   "http-requests": requestsInputs,
+  "user-defined": ownInputs,
 };
 
 /** Returns the source of inputs. */

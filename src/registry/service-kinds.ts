@@ -6,6 +6,7 @@ import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
+import { ownKind } from "../service/user-defined/kind.ts";
 
 /** Targets that are servers. The embedded target becomes one when it has started. */
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan>;
@@ -18,6 +19,7 @@ export const SERVICE_KINDS: {
   openai: openAiKind,
   "dynamic-grpc": grpcKind,
   "plain-http": httpKind,
+  "user-defined": ownKind,
 };
 
 /** All kinds of targets by their `kind`. */

@@ -30,7 +30,7 @@ export function describeRepeats({
 }: Pick<RunResult, "prepared" | "sentCount">): string | undefined {
   const { plan, dataset } = prepared;
   const { makes } = inputKindOf(plan.inputs);
-  if (targetKindOf(plan.target).takesNoPrompts === true) return undefined;
+  if (targetKindOf(plan.target).hasShortRequests === true) return undefined;
   const isPrompts = makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf");
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
@@ -55,4 +55,12 @@ function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }:
   const elapsedNs = isWindowed ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS) : window.durationNs;
   if (elapsedNs >= rampNs) return undefined;
   return `the measurement ended after ${formatDurationNs(elapsedNs)}, before the ramp of ${formatDurationNs(rampNs)} reached the load`;
+}
+
+/** Reports sessions that ended before their last turn; undefined without any. */
+export function describeCutSessions(sessions: RunResult["sessions"]): string | undefined {
+  if (sessions === undefined || sessions.cutCount === 0) return undefined;
+  const { cutCount, sessionCount, unsentCount, unreadReason } = sessions;
+  const first = unreadReason === undefined ? "" : ` (the first answer that could not be continued: ${unreadReason})`;
+  return `${cutCount} of ${sessionCount} sessions ended early, because a turn failed or its answer could not be read${first}; ${unsentCount} turns were not sent`;
 }

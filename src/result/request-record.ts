@@ -9,6 +9,8 @@ export interface RequestRecord {
   readonly inputs: RequestContent;
   /** One response unless requests can have several. Includes an empty last response. */
   readonly responses: readonly ResponseRecord[];
+  /** The server that answered, when there are several. */
+  readonly server?: string;
   /** Values that the target extracts from the answer, by name; null for those that it lacks. Absent when the target extracts none. */
   readonly extracted?: Readonly<Record<string, unknown>>;
 }

@@ -134,4 +134,6 @@ export interface SessionTally {
   readonly cutCount: number;
   /** Turns that were not sent because their session had ended. */
   readonly unsentCount: number;
+  /** Why the first session that could not be continued from a successful response ended. Absent: there was none. */
+  readonly unreadReason?: string;
 }

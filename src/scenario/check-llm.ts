@@ -1,3 +1,4 @@
+import { checkAudio } from "../inputs/media/synthetic-audio.ts";
 import { entryOf, findAsserted } from "../measure/tokens/metrics.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
@@ -7,7 +8,7 @@ import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
 import { formOf, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads.ts";
-import type { PromptOptions } from "./prompts.ts";
+import { type PromptOptions, toAudioPlan } from "./prompts.ts";
 import { answerTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
 import type { CheckedTarget } from "./targets/target-builder.ts";
@@ -74,11 +75,12 @@ const WITH_IMAGES: readonly LlmEndpointName[] = [
   "nvclip",
   "imageRetrieval",
 ];
+const WITH_AUDIO: readonly LlmEndpointName[] = ["multimodal"];
 const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
 
 /** Returns options that conflict, or that an endpoint's requests do not support. */
 function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Problem[] {
-  const { images, batch, osl, isl, mix, count, file } = options;
+  const { images, audio, batch, osl, isl, mix, count, file, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
     [
@@ -86,6 +88,18 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
       "images",
       `requests to ${endpoint} have no images`,
       `Use one of ${WITH_IMAGES.join(", ")} as the endpoint.`,
+    ],
+    [
+      audio !== undefined && !WITH_AUDIO.includes(endpoint),
+      "audio",
+      `requests to ${endpoint} have no audio`,
+      `Use ${WITH_AUDIO.join(", ")} as the endpoint.`,
+    ],
+    [
+      (images ?? audio) !== undefined && sessions !== undefined,
+      images === undefined ? "audio" : "images",
+      "synthetic conversations have no media",
+      "Leave it or sessions out.",
     ],
     [
       images === undefined && file === undefined && endpoint === "imageRetrieval",
@@ -107,15 +121,16 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
     ],
     [mix !== undefined && (isl ?? osl) !== undefined, "mix", "has its own lengths", "Leave isl and osl out."],
     [
-      file !== undefined && (isl ?? mix ?? count ?? images) !== undefined,
+      file !== undefined && (isl ?? mix ?? count ?? images ?? audio) !== undefined,
       "file",
       "already has the prompts, so none are generated",
-      "Leave isl, mix, count and images out.",
+      "Leave isl, mix, count, images and audio out.",
     ],
   ];
-  return rules.flatMap(([isBroken, option, message, hint]) =>
+  const conflicts = rules.flatMap(([isBroken, option, message, hint]) =>
     isBroken ? [problem("conflict", `inputs.${option}`, message, hint)] : [],
   );
+  return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
 function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kind"]): Problem[] {

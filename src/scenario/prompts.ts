@@ -10,6 +10,34 @@ import type { LlmContent } from "./targets/llm-content.ts";
 /** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };
 
+/** Synthetic images of {@link prompts}. */
+export interface ImageOptions {
+  /** Images per request. Default: 1. */
+  readonly count?: number;
+  /** Width in pixels. */
+  readonly width: Length;
+  /** Height in pixels. */
+  readonly height: Length;
+  /** Format of the files. Default: drawn for each image. */
+  readonly format?: "png" | "jpeg";
+}
+
+/** Synthetic audio of {@link prompts}. */
+export interface AudioOptions {
+  /** Clips per request. Default: 1. */
+  readonly count?: number;
+  /** Length of a clip, 0.1 s or more: `"3 s"`, or `{ mean: "3 s", stddev: "500 ms" }` of a normal distribution. */
+  readonly length: Duration | { readonly mean: Duration; readonly stddev: Duration };
+  /** Format of the files. Default: `"wav"`. */
+  readonly format?: "wav" | "mp3";
+  /** Bits per sample to draw from: 8, 16, 24 or 32. Default: `[16]`. */
+  readonly depthsBits?: readonly number[];
+  /** Sample rates to draw from. Default: `[16000]`. */
+  readonly sampleRatesHz?: readonly number[];
+  /** 1 (mono) or 2 (stereo). Default: 1. */
+  readonly channels?: 1 | 2;
+}
+
 /** Options of {@link prompts}. */
 export interface PromptOptions {
   /** Input length in tokens, without prefix and system message. Default: 550. */
@@ -33,8 +61,13 @@ export interface PromptOptions {
   readonly systemTokens?: number;
   /** Texts per request for embeddings, passages per request for rankings. Default: 1. */
   readonly batch?: number;
-  /** Synthetic images per request, for `multimodal`, `nvclip` and `imageRetrieval`. Default: none. */
-  readonly images?: { readonly count?: number; readonly width: Length; readonly height: Length };
+  /**
+   * Synthetic images per request, for `multimodal`, `responses`, `messages`, `huggingfaceGenerate`, `nvclip` and `imageRetrieval`. Default:
+   * none; one image, whose format (`"png"` or `"jpeg"`) is drawn.
+   */
+  readonly images?: ImageOptions;
+  /** Synthetic audio clips per request, for `multimodal`. Default: none. */
+  readonly audio?: AudioOptions;
   /** JSON Lines file of prompts (`{"text": "…"}`), or a folder of such files, instead of synthetic prompts. Default: none. */
   readonly file?: string;
   /**
@@ -94,7 +127,15 @@ export function promptSchemas() {
     sessions: v.optional(strictOptions({ count: countSchema(), turns: length, delay: v.optional(durationSchema()) })),
     systemTokens: v.optional(countSchema()),
     batch: v.optional(countSchema()),
-    images: v.optional(strictOptions({ count: v.optional(countSchema()), width: length, height: length })),
+    images: v.optional(
+      strictOptions({
+        count: v.optional(countSchema()),
+        width: length,
+        height: length,
+        format: v.optional(v.picklist(["png", "jpeg"], 'must be "png" or "jpeg"')),
+      }),
+    ),
+    audio: v.optional(audioSchema()),
     file: v.optional(nameSchema("a file")),
     usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
@@ -103,6 +144,22 @@ export function promptSchemas() {
     v.object({ kind: v.literal("prompts"), files: v.array(v.string()), options }),
     v.object({ kind: v.literal("payloads"), files: v.tuple([nameSchema("a file")]), options: strictOptions({}) }),
   ] as const;
+}
+
+function audioSchema() {
+  const length = v.union(
+    [durationSchema(), strictOptions({ mean: durationSchema(), stddev: durationSchema() })],
+    'must be a duration such as "3 s", or { mean, stddev }',
+  );
+  const numbers = v.pipe(v.array(countSchema(), "must be a list of numbers"), v.nonEmpty("must have a number"));
+  return strictOptions({
+    count: v.optional(countSchema()),
+    length,
+    format: v.optional(v.picklist(["wav", "mp3"], 'must be "wav" or "mp3"')),
+    depthsBits: v.optional(numbers),
+    sampleRatesHz: v.optional(numbers),
+    channels: v.optional(v.picklist([1, 2], "must be 1 or 2")),
+  });
 }
 
 /** Converts prompts to those of a plan. @param folder base of relative paths */
@@ -132,6 +189,7 @@ export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder:
     systemTokens: given.systemTokens ?? 0,
     textsPerRequest: given.batch ?? 1,
     images: toImagesPlan(images),
+    ...(given.audio === undefined ? {} : { audio: toAudioPlan(given.audio) }),
     ...(given.usage === false ? { isUsageLeftOut: true } : {}),
     extra: given.extra ?? {},
   };
@@ -150,8 +208,23 @@ function toSessionsPlan(sessions: PromptOptions["sessions"]): PromptsPlan["sessi
 
 function toImagesPlan(images: PromptOptions["images"]): PromptsPlan["images"] {
   if (images === undefined) return null;
-  const { count = 1, width, height } = images;
-  return { count, widthPx: toLengthPlan(width), heightPx: toLengthPlan(height) };
+  const { count = 1, width, height, format } = images;
+  const sizes = { widthPx: toLengthPlan(width), heightPx: toLengthPlan(height) };
+  return { count, ...sizes, ...(format === undefined ? {} : { format }) };
+}
+
+/** Converts audio to that of a plan. */
+export function toAudioPlan(audio: AudioOptions): NonNullable<PromptsPlan["audio"]> {
+  const { count = 1, length, format = "wav", depthsBits = [16], sampleRatesHz = [16_000], channels = 1 } = audio;
+  const { mean, stddev } = typeof length === "string" ? { mean: length, stddev: "0 s" as const } : length;
+  return {
+    count,
+    lengthS: { mean: toMs(mean) / 1000, stddev: toMs(stddev) / 1000 },
+    format,
+    depthsBits: [...depthsBits],
+    sampleRatesHz: [...sampleRatesHz],
+    channelCount: channels,
+  };
 }
 
 function toLengthPlan(length: Length): LengthPlan {

@@ -21,9 +21,10 @@ export interface AnswerReader {
   /**
    * Reads the answer to one request.
    * @param bodies its responses, in order
+   * @param content of the request
    * @returns the extracted values in the order of `names`, null where there is none; or the failure
    */
-  read(bodies: readonly Uint8Array[]): readonly unknown[] | Failure;
+  read(bodies: readonly Uint8Array[], content?: object): readonly unknown[] | Failure;
 }
 
 /** Returns the schemas of the rules, as an object's entries. */

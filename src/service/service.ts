@@ -62,6 +62,8 @@ export interface Payload {
   readonly messages?: readonly Uint8Array[];
   /** What else differs between requests, for targets whose requests differ in more than the body. */
   readonly request?: PayloadRequest;
+  /** What it was made from, for a codec that needs more than its bytes. */
+  readonly origin?: unknown;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
 }
@@ -249,7 +251,7 @@ export interface TargetKind<T extends TargetPlan> {
    * Its payloads are no prompts: none are sent to an in-process sink before the load begins, and sending one again says nothing of caches
    * of prompts. Default: false.
    */
-  readonly takesNoPrompts?: true;
+  readonly hasShortRequests?: true;
   /** Returns the form of its requests. */
   takes(target: T): RequestForm;
   /** Returns its names in profile exports. */

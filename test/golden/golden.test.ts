@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { startMetricsStub } from "../servers/metrics-stub.ts";
 import { startTriton } from "../servers/triton.ts";
 import { findDeadPort } from "./dead-port.ts";
+import { KIND_SERVERS } from "./kind-servers.ts";
 import { judgeResult, readMismatches } from "./mismatches.ts";
 import { type Ports, runGolden } from "./runner.ts";
 import { readCovered, readCoveredOf } from "./transcript.ts";
@@ -39,6 +40,20 @@ test("transcripts of the real perf_analyzer match, or differ exactly as listed",
     await stop();
   }
 });
+
+for (const [server, start] of Object.entries(KIND_SERVERS))
+  test(`transcripts against the server of ${server} match, or differ exactly as listed`, { timeout }, async () => {
+    const { ports, stop } = await start();
+    try {
+      const names = readCoveredOf(server);
+      const results = await runGolden(names, mismatches, { ...ports, gpus: 0, dead: await findDeadPort() });
+      assert.ok(results.length > 0);
+      const wrong = results.flatMap((result) => judgeResult(result, mismatches));
+      assert.equal(wrong.join("\n"), "");
+    } finally {
+      await stop();
+    }
+  });
 
 type TritonPorts = Pick<Ports, "http" | "grpc" | "metrics">;
 

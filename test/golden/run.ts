@@ -2,9 +2,10 @@ import { parseArgs } from "node:util";
 import { startMetricsStub } from "../servers/metrics-stub.ts";
 import { startTriton } from "../servers/triton.ts";
 import { findDeadPort } from "./dead-port.ts";
+import { KIND_SERVERS } from "./kind-servers.ts";
 import { acceptResults, judgeResult, readMismatches, writeMismatches } from "./mismatches.ts";
 import { defaultCommand, type Ports, runGolden } from "./runner.ts";
-import { readCovered, readCoveredOf } from "./transcript.ts";
+import { readCovered, readCoveredOf, readTranscript } from "./transcript.ts";
 
 /**
  * `run.ts [--accept] [--command "dist/rampart perf_analyzer"] [--http PORT --grpc PORT [--metrics PORT]] [NAME…]` runs all covered transcripts, or those whose
@@ -25,7 +26,11 @@ const { values, positionals } = parseArgs({
 
 const isChosen = (name: string): boolean => positionals.some((start) => name.startsWith(start));
 const names = positionals.length === 0 ? readCoveredOf("triton") : readCovered().filter(isChosen);
-const triton = values.http === undefined || values.grpc === undefined ? await startTriton() : undefined;
+/** All the transcripts of one run are of one server: that of the first. */
+const startKind = KIND_SERVERS[readTranscript(names[0] ?? "").server];
+const kindServer = await startKind?.();
+const isRunning = kindServer !== undefined || (values.http !== undefined && values.grpc !== undefined);
+const triton = isRunning ? undefined : await startTriton();
 const gpus = await startMetricsStub();
 const dead = await findDeadPort();
 const ports: Ports = {
@@ -34,6 +39,7 @@ const ports: Ports = {
   metrics: triton?.metricsPort ?? Number(values.metrics),
   gpus: gpus.port,
   dead,
+  ...kindServer?.ports,
 };
 try {
   const known = readMismatches();
@@ -52,4 +58,5 @@ try {
 } finally {
   await gpus.stop();
   await triton?.stop();
+  await kindServer?.stop();
 }

@@ -149,6 +149,20 @@ describe("the plan of a generative model", () => {
         inputsOf("multimodal", { images }),
         { images: { count: 2, widthPx: { mean: 64, stddev: 0 }, heightPx: { mean: 32, stddev: 4 } } },
       ],
+      [
+        inputsOf("multimodal", { images: { ...images, format: "png" }, audio: { length: "3 s" } }),
+        {
+          images: { count: 2, widthPx: { mean: 64, stddev: 0 }, heightPx: { mean: 32, stddev: 4 }, format: "png" },
+          audio: {
+            count: 1,
+            lengthS: { mean: 3, stddev: 0 },
+            format: "wav",
+            depthsBits: [16],
+            sampleRatesHz: [16_000],
+            channelCount: 1,
+          },
+        },
+      ],
       [inputsOf("chat", { file: "p.jsonl" }), { file: "/folder/p.jsonl" }],
     ] as const)
       assert.deepEqual({ ...inputs, ...expected }, inputs);
@@ -252,6 +266,7 @@ describe("the plan of a generative model", () => {
 const plain = openai("h", { model: "m", tokenizer: "none" });
 const vectors = openai("h", { model: "m", endpoint: "embeddings" });
 const retrieval = openai("h", { model: "m", endpoint: "imageRetrieval" });
+const multimodal = openai("h", { model: "m", endpoint: "multimodal" });
 const held = { count: 2, turns: 3 };
 const mix = [{ isl: 1, osl: 1, share: 100 }];
 const tensors = { target: triton("h", { model: "m" }), inputs: random() };
@@ -262,6 +277,35 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     { inputs: prompts({ images: { width: 8, height: 8 } }) },
     "inputs.images",
     /chat have no images/,
+  ],
+  ["audio in a chat", { inputs: prompts({ audio: { length: "1 s" } }) }, "inputs.audio", /chat have no audio/],
+  [
+    "audio without a length that can be heard",
+    { target: multimodal, inputs: prompts({ audio: { length: "10 ms" } }) },
+    "{setting:inputs.audio.lengthS}",
+    /is too short/,
+  ],
+  [
+    "a sample rate that MP3 does not have",
+    { target: multimodal, inputs: prompts({ audio: { length: "1 s", format: "mp3", sampleRatesHz: [17] } }) },
+    "{setting:inputs.audio.sampleRatesHz}",
+    /is not a sample rate of MP3/,
+  ],
+  [
+    "an audio length without its unit",
+    { target: multimodal, inputs: anyPrompts({ audio: { length: 3 } }) },
+    "inputs.audio.length",
+    /a duration such as "3 s"/,
+  ],
+  [
+    "images in conversations",
+    {
+      target: multimodal,
+      load: sessions(2),
+      inputs: prompts({ images: { width: 8, height: 8 }, sessions: held }),
+    },
+    "inputs.images",
+    /conversations have no media/,
   ],
   ["several texts in a chat", { inputs: prompts({ batch: 2 }) }, "inputs.batch", /chat have one text/],
   ["lengths of vectors", { target: vectors, inputs: prompts({ osl: 5 }) }, "inputs.osl", /embeddings have no tokens/],

@@ -2,9 +2,11 @@ import * as api from "rampart";
 import {
   average,
   defineScenario,
+  defineTarget,
   embedded,
   embeddedLlm,
   errorRate,
+  extracted,
   fixedSchedule,
   goodput,
   hold,
@@ -373,4 +375,56 @@ export const generative = [
   defineScenario({ ...closed, inputs: prompts() }),
   // @ts-expect-error It is spoken to over HTTP.
   defineScenario({ ...llm, target: chat, client: "grpc-js" }),
+];
+
+/** Targets of the user's own: types flow from `encode` and `decode`. */
+const doubling = defineTarget({
+  name: "doubling",
+  protocol: "grpc",
+  encode: (value: number) => ({ method: "a.B/C", message: Uint8Array.of(value) }),
+  decode: ({ bytes }) => ({ result: bytes[0] ?? 0 }),
+  check: ({ result }, value) => result === value * 2,
+  extract: { result: ({ result }) => result },
+});
+export const ownTargets = [
+  defineScenario({
+    name: "x",
+    target: doubling("h", { inputs: [1, 2] }),
+    load: hold(1),
+    client: "grpc-js",
+    assert: [extracted("result").average().above(1)],
+  }),
+  defineScenario({
+    name: "x",
+    target: doubling("h", {
+      inputs: function* () {
+        yield 1;
+      },
+    }),
+    load: hold(1),
+  }),
+  // @ts-expect-error Inputs are numbers.
+  doubling("h", { inputs: ["1"] }),
+  // @ts-expect-error It needs inputs.
+  doubling("h", {}),
+  // @ts-expect-error A gRPC call has a method and no path.
+  defineTarget({ name: "x", protocol: "grpc", encode: () => ({ path: "/" }) }),
+  // @ts-expect-error A request over HTTP has a path.
+  defineTarget({ name: "x", encode: () => ({ method: "a.B/C", message: new Uint8Array(1) }) }),
+  // @ts-expect-error Only gRPC calls have several messages.
+  defineTarget({ name: "x", streaming: true, encode: () => ({ path: "/" }) }),
+  defineTarget({
+    name: "x",
+    encode: (text: string) => ({ path: "/", body: text }),
+    decode: () => ({ score: 1 }),
+    // @ts-expect-error The output has no such field.
+    check: ({ missing }) => missing,
+  }),
+  defineScenario({
+    name: "x",
+    target: doubling("h", { inputs: [1] }),
+    load: hold(1),
+    // @ts-expect-error Its answers have no tokens.
+    assert: [outputTokensPerSec().above(1)],
+  }),
 ];

@@ -55,7 +55,7 @@ function toPayloadSettings({ format, model, isStreaming, seed, isUsageLeftOut, e
 }
 
 function toPromptSettings(plan: PromptsPlan): PromptSettings {
-  const { images, prefix, outputTokens, mix, sessions } = plan;
+  const { images, audio, prefix, outputTokens, mix, sessions } = plan;
   return {
     ...DEFAULT_PROMPTS,
     source: plan.file === "" ? DEFAULT_PROMPTS.source : { kind: "file", path: plan.file },
@@ -67,6 +67,8 @@ function toPromptSettings(plan: PromptsPlan): PromptSettings {
     textsPerRequest: plan.textsPerRequest,
     imagesPerRequest: images?.count ?? DEFAULT_PROMPTS.imagesPerRequest,
     ...(images === null ? {} : { images }),
+    audioPerRequest: audio?.count ?? DEFAULT_PROMPTS.audioPerRequest,
+    ...(audio === undefined ? {} : { audio }),
     ...(prefix === null ? {} : { prefix }),
     ...(sessions === null ? {} : { sessions: { ...sessions, delayMs: { mean: sessions.delayMs, stddev: 0 } } }),
     ...(plan.systemTokens === 0 ? {} : { systemTokens: plan.systemTokens }),

@@ -6,6 +6,8 @@ import type { AnsweredRequest } from "./token-columns.ts";
 export interface AnsweredCall {
   readonly prompt: Prompt;
   readonly sequenceId: number;
+  /** The server that answered, when there are several. */
+  readonly server?: string | undefined;
   /** In nanoseconds after an origin that all requests share. */
   readonly sendNs: number;
   /** Arrival of each response, in nanoseconds after the send. */
@@ -17,7 +19,8 @@ export interface AnsweredCall {
 }
 
 /** An answered request and its measurements. */
-export interface MeasuredRequest extends Pick<AnsweredCall, "prompt" | "sequenceId" | "sendNs" | "offsetsNs"> {
+export interface MeasuredRequest
+  extends Pick<AnsweredCall, "prompt" | "sequenceId" | "server" | "sendNs" | "offsetsNs"> {
   /** Undefined if the answer is not text, or is empty. */
   readonly answered: AnsweredRequest | undefined;
   /** Why the server ended its answer, in the server's word. */

@@ -19,6 +19,8 @@ export interface PackedAnswer {
   /** Arrival of each response, in whole nanoseconds after the send, ascending. */
   readonly offsetsNs: ArrayLike<number>;
   readonly bodies: readonly Uint8Array[];
+  /** The server that answered, when there are several. */
+  readonly server?: string | undefined;
 }
 
 /** One request that failed, or that this client cancelled. Times are whole monotonic nanoseconds. */
@@ -32,7 +34,7 @@ export interface PackedFailure {
   readonly endNs: number;
   /** Number of responses before the failure. */
   readonly responseCount: number;
-  readonly failure: Pick<Failure, "kind" | "message" | "status">;
+  readonly failure: Pick<Failure, "kind" | "message" | "status" | "server">;
 }
 
 /** Receives the contents of a package in order. */
@@ -54,6 +56,7 @@ const FULL_NUMBERS = 32 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const NO_BYTES = new Uint8Array(0);
 
 /** Packs answers as they arrive. */
 export class AnswerPacker {
@@ -81,8 +84,9 @@ export class AnswerPacker {
     this.append(encoder.encode(session ?? ""));
   }
 
-  addAnswer({ step, sequenceId, sendNs, offsetsNs, bodies }: PackedAnswer): void {
+  addAnswer({ step, sequenceId, sendNs, offsetsNs, bodies, server = "" }: PackedAnswer): void {
     this.numbers.push(ANSWER, step, sequenceId, sendNs, bodies.length);
+    this.append(server === "" ? NO_BYTES : encoder.encode(server));
     for (let read = 0; read < bodies.length; read++) {
       this.numbers.push(offsetsNs[read] as number);
       this.append(bodies[read] as Uint8Array);
@@ -92,8 +96,8 @@ export class AnswerPacker {
 
   addFailure({ step, sequenceId, sendNs, firstByteNs, endNs, responseCount, failure }: PackedFailure): void {
     this.numbers.push(FAILURE, step, sequenceId, sendNs, firstByteNs, endNs, responseCount);
-    const { kind, message, status } = failure;
-    this.append(encoder.encode(JSON.stringify({ kind, message, status })));
+    const { kind, message, status, server } = failure;
+    this.append(encoder.encode(JSON.stringify({ kind, message, status, server })));
     if (this.numbers.length >= FULL_NUMBERS) this.flush();
   }
 
@@ -145,12 +149,13 @@ export function visitAnswers({ numbers, bytes }: PackedAnswers, visitor: AnswerV
     } else if (type === ANSWER) {
       const [sequenceId, sendNs] = [number(), number()];
       const offsetsNs = new Float64Array(number());
+      const server = text();
       const bodies: Uint8Array[] = [];
       for (let read = 0; read < offsetsNs.length; read++) {
         offsetsNs[read] = number();
         bodies.push(body());
       }
-      visitor.onAnswer({ step, sequenceId, sendNs, offsetsNs, bodies });
+      visitor.onAnswer({ step, sequenceId, sendNs, offsetsNs, bodies, ...(server === "" ? {} : { server }) });
     } else {
       const [sequenceId, sendNs, firstByteNs, endNs, responseCount] = [
         number(),

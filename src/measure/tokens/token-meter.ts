@@ -154,11 +154,11 @@ export class TokenMeter {
 
   private addText(call: AnsweredCall, kind: AnswerKind): void {
     const { columns, unmarked } = this.current;
-    const { prompt, sequenceId, sendNs, offsetsNs, tokens } = call;
+    const { prompt, sequenceId, server, sendNs, offsetsNs, tokens } = call;
     const answer =
       kind === "kserve" ? readTensorAnswer(recordsOf(call)) : readAnswer(kind, textsOf(call), this.rules.field);
     const { end, finishReason } = answer;
-    const request = { prompt, sequenceId, sendNs, offsetsNs, finishReason };
+    const request = { prompt, sequenceId, server, sendNs, offsetsNs, finishReason };
     if (answer.error === undefined && end !== undefined) columns.addEnd(end);
     if (answer.error === undefined && this.endMarks.note(end)) this.queue.decide();
     const cutError = end?.isMarked === false ? explainCutStream(end) : undefined;
@@ -192,14 +192,14 @@ export class TokenMeter {
 
   private addPlain(call: AnsweredCall, kind: AnswerKind): void {
     const { columns } = this.current;
-    const { prompt, sequenceId, sendNs, offsetsNs } = call;
+    const { prompt, sequenceId, server, sendNs, offsetsNs } = call;
     const latencyNs = offsetsNs[offsetsNs.length - 1];
     const texts = textsOf(call);
     const error = texts.map(explainPlain).find((text) => text !== undefined);
     if (latencyNs === undefined || texts.every((text) => text === "")) columns.emptyCount++;
     else if (error !== undefined) columns.addFailures(1, error);
     else columns.addPlain(sendNs, latencyNs, prompt.imageCount(kind));
-    this.queue.add({ prompt, sequenceId, sendNs, offsetsNs, answered: undefined, error }, undefined);
+    this.queue.add({ prompt, sequenceId, server, sendNs, offsetsNs, answered: undefined, error }, undefined);
   }
 }
 

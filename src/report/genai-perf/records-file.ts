@@ -39,11 +39,12 @@ export class RecordsFile implements RequestFile {
     this.file = this.guard(() => new OutputFile(path));
   }
 
-  onMeasured({ prompt, sequenceId, sendNs, offsetsNs, answered, finishReason, error }: MeasuredRequest): void {
+  onMeasured({ prompt, sequenceId, server, sendNs, offsetsNs, answered, finishReason, error }: MeasuredRequest): void {
     const { length } = offsetsNs;
     const metadata = this.formatMetadata({
       prompt,
       sequenceId,
+      server,
       sendNs,
       ackNs: sendNs + (offsetsNs[0] ?? Number.NaN),
       endNs: sendNs + (offsetsNs[length - 1] ?? 0),
@@ -61,10 +62,11 @@ export class RecordsFile implements RequestFile {
   }
 
   onFailure({ failure, prompt, sequenceId, sendNs, firstByteNs, endNs, responseCount, isWarmup }: FailedAnswer): void {
-    const { kind, message, status } = failure;
+    const { kind, message, status, server } = failure;
     const metadata = this.formatMetadata({
       prompt,
       sequenceId,
+      server,
       sendNs,
       ackNs: firstByteNs,
       endNs,
@@ -88,6 +90,7 @@ export class RecordsFile implements RequestFile {
   private formatMetadata(of: {
     readonly prompt: Prompt | undefined;
     readonly sequenceId: number;
+    readonly server: string | undefined;
     readonly sendNs: number;
     /** NaN without a first byte. */
     readonly ackNs: number;
@@ -103,6 +106,7 @@ export class RecordsFile implements RequestFile {
     const names = {
       model: of.prompt?.model ?? model,
       ...(conversation === undefined ? {} : { conversation_id: conversation }),
+      ...(of.server === undefined ? {} : { server: of.server }),
       request_start_time: new Date(Number(sendEpochNs / 1_000_000n)).toISOString(),
     };
     const rest = {

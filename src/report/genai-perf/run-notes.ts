@@ -8,7 +8,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
-import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
+import { describeCutSessions, describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import { describeResends } from "../resend-note.ts";
 import { askedRate } from "../scheduled-rate.ts";
 
@@ -31,10 +31,8 @@ export function findDoubts(result: RunResult): string[] {
   const repeats = describeRepeats(result);
   if (repeats !== undefined)
     doubts.push(isSynthetic ? `${repeats}; ${setting("inputs.count")} makes more of them` : repeats);
-  if (sessions !== undefined && sessions.cutCount > 0)
-    doubts.push(
-      `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, because a turn failed or its answer could not be read; ${sessions.unsentCount} turns were not sent`,
-    );
+  const cut = describeCutSessions(sessions);
+  if (cut !== undefined) doubts.push(cut);
   if (error !== undefined) doubts.push(formatRunError(error));
   else if (isInterrupted) doubts.push("the run was interrupted: the report covers what was measured until then");
   doubts.push(...describeInstability(result));

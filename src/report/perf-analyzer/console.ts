@@ -16,6 +16,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { RunWarning, TraceEvent } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { describeCutSessions } from "../load-notes.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
@@ -127,6 +128,8 @@ class PerfAnalyzerConsole implements Report {
   finish(result: RunResult): void {
     const resends = describeResends(result);
     if (resends !== undefined) this.note(`${resends}.`);
+    const cut = describeCutSessions(result.sessions);
+    if (cut !== undefined) this.note(`${cut}.`);
     const levels = printedLevels(result);
     if (levels.length === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;

@@ -278,8 +278,14 @@ function formatTotals(result: RunResult): string {
   return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
 }
 
-function formatSessions({ sessionCount, cutCount, unsentCount }: NonNullable<RunResult["sessions"]>): string {
-  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent`;
+function formatSessions({
+  sessionCount,
+  cutCount,
+  unsentCount,
+  unreadReason,
+}: NonNullable<RunResult["sessions"]>): string {
+  const unread = unreadReason === undefined ? "" : ` (first answer that could not be continued: ${unreadReason})`;
+  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent${unread}`;
   return `${formatCount(sessionCount)} conversations${cutCount === 0 ? "" : cut}`;
 }
 

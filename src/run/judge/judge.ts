@@ -35,6 +35,7 @@ export class RequestJudge {
   private readonly isTracing: boolean;
   private readonly answers: AnswerPacker | undefined;
   private readonly shared: SharedTensors | undefined;
+  private readonly serverNames: readonly string[] | undefined;
   private readonly onExtracted: ((values: readonly unknown[]) => void) | undefined;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
@@ -55,7 +56,7 @@ export class RequestJudge {
    * @param onExtracted receives the values that the target extracts from each successful answer
    */
   constructor(
-    { service, shared }: Session,
+    { service, shared, serverNames }: Pick<Session, "service" | "shared" | "serverNames">,
     feed: RequestFeed,
     verbosity: 0 | 1 | 2,
     observer: RunObserver,
@@ -65,6 +66,7 @@ export class RequestJudge {
     this.answers = answers;
     this.onExtracted = onExtracted;
     this.service = service;
+    this.serverNames = serverNames;
     this.shared = shared;
     this.feed = feed;
     this.observer = observer;
@@ -118,6 +120,7 @@ export class RequestJudge {
     this.packPrompt(answers, step);
     const sendNs = Math.round(call.sendStartNs);
     answers.addAnswer({
+      server: this.serverNames?.[call.server],
       step,
       sequenceId: slots.sequenceIds[call.slot] as number,
       sendNs,
@@ -138,7 +141,7 @@ export class RequestJudge {
       firstByteNs: Math.round(firstByteOf(call, failure) ?? Number.NaN),
       endNs: Math.round(call.endNs),
       responseCount: call.responses.length,
-      failure,
+      failure: { ...failure, server: this.serverNames?.[call.server] },
     });
   }
 
@@ -155,14 +158,14 @@ export class RequestJudge {
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
-    const extracted = this.readAnswer(call);
-    if (extracted !== undefined && "kind" in extracted) return extracted;
     const step = slots.steps[call.slot] as number;
+    const extracted = this.readAnswer(call, step);
+    if (extracted !== undefined && "kind" in extracted) return extracted;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
     if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
-    const received = this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
+    const received = this.receivedOf(call);
     const sendEpochNs = toEpochNs(call.sendStartNs);
     const offsetsNs = separateReads(call.sendStartNs, received);
     for (let read = 0; read < received.length; read++) {
@@ -177,21 +180,29 @@ export class RequestJudge {
       records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs: isEmpty ? this.noOutputs : outputs });
     }
     if (extracted !== undefined) this.onExtracted?.(extracted);
+    const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
       responses: records,
+      ...(server === undefined ? {} : { server }),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
     });
     return records;
   }
 
   /** Returns the values extracted from an answer, or why it is no success; undefined when the target has no rules for answers. */
-  private readAnswer(call: Call): readonly unknown[] | Failure | undefined {
+  private readAnswer(call: Call, step: number): readonly unknown[] | Failure | undefined {
     const { answerReader } = this.service;
     if (answerReader === undefined) return undefined;
-    return answerReader.read(responsesOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])));
+    const bodies = this.receivedOf(call).flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body]));
+    return answerReader.read(bodies, this.feed.contentOf(step));
+  }
+
+  /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
+  private receivedOf(call: Call): readonly ReceivedResponse[] {
+    return this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
   }
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {

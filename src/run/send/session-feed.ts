@@ -1,4 +1,5 @@
 import type { Dataset } from "../../inputs/dataset.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
 import type { SessionTally } from "../../result/run-result.ts";
 import type { Conversation, Payload, RequestContent, Service } from "../../service/service.ts";
 import type { Call } from "../../transport/client.ts";
@@ -47,6 +48,7 @@ export class SessionFeed extends RequestFeed {
   private nextStream = 0;
   private cutCount = 0;
   private unsentCount = 0;
+  private unreadReason: string | undefined;
 
   /** @param open starts a conversation */
   constructor(service: Service, dataset: Dataset, open: () => Conversation) {
@@ -58,8 +60,9 @@ export class SessionFeed extends RequestFeed {
   }
 
   get tally(): SessionTally {
-    const { cutCount, unsentCount } = this;
-    return { sessionCount: this.dataset.streams.length, cutCount, unsentCount };
+    const { cutCount, unsentCount, unreadReason } = this;
+    const reason = unreadReason === undefined ? {} : { unreadReason };
+    return { sessionCount: this.dataset.streams.length, cutCount, unsentCount, ...reason };
   }
 
   /** Sets the callback for judged turns. */
@@ -117,7 +120,10 @@ export class SessionFeed extends RequestFeed {
     if (session.turn + 1 >= this.turnsOf(session.stream).length) return "over";
     const problem = session.conversation.addAnswer(session.reads);
     session.reads = [];
-    if (problem !== undefined) return "unreadable";
+    if (problem !== undefined) {
+      this.unreadReason ??= maskSecrets(problem);
+      return "unreadable";
+    }
     session.turn++;
     this.encodeTurn(session);
     return "ready";

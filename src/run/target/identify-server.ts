@@ -51,7 +51,10 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
 }
 
-const KINDS = Object.entries(SERVICE_KINDS) as [FoundApi["kind"], { readonly api: ServiceApi }][];
+/** The kinds to recognize; the first one of those with the same API. */
+const KINDS = (Object.entries(SERVICE_KINDS) as [FoundApi["kind"], { readonly api: ServiceApi }][]).filter(
+  ([, { api }], index, all) => all.findIndex(([, other]) => other.api.name === api.name) === index,
+);
 
 /** The path of the first request, which also shows the protocol. */
 const FIRST_PATH = KINDS.flatMap(([, { api }]) => api.probes).find(({ protocol }) => protocol === "http")?.path ?? "/";

@@ -6,6 +6,7 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { maxResponseBytesOf } from "../../plan/response-limit.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { loadInputs } from "../../registry/input-kinds.ts";
@@ -42,6 +43,8 @@ export interface Session {
   readonly service: Service;
   readonly dataset: Dataset;
   readonly warnings: readonly string[];
+  /** Names of the servers by their index, when there are several. */
+  readonly serverNames?: readonly string[];
   /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
   /** Returns the server's current counters; undefined when it has none. */
@@ -108,7 +111,9 @@ export async function openTarget(
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
-      return { service, dataset, warnings, shared, counters: () => counters.read() };
+      const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
+      const named = others.length > 0 ? { serverNames } : {};
+      return { service, dataset, warnings, shared, ...named, counters: () => counters.read() };
     },
     createClient,
     close: async () => {

@@ -4,6 +4,7 @@ import { embeddedBuilder } from "./embedded.ts";
 import { grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
+import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tritonBuilder } from "./triton.ts";
 
@@ -15,6 +16,7 @@ const TARGET_BUILDERS = {
   "plain-http": httpBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
+  "user-defined": ownBuilder,
 };
 
 const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBuilder>>;

@@ -27,7 +27,7 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
   },
   hasNoStatistics: true,
   throughputUnit: "req/s",
-  takesNoPrompts: true,
+  hasShortRequests: true,
   takes: () => "payloads",
   exported: ({ path }) => ({ serviceKind: "http", endpoint: path }),
   check: (target) => checkAnswerRules(target),

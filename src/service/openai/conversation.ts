@@ -4,6 +4,12 @@ import { type AnswerKind, detectAnswerKind } from "./answer-kind.ts";
 import { isObject } from "./answer-parts.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
 import { readAnswer } from "./response-text.ts";
+import { explainCutStream } from "./stream-end.ts";
+
+/** Whether any stream of a run ended with its end mark, so that one without it was cut off. */
+export interface SeenEndMarks {
+  isSeen: boolean;
+}
 
 /** The fields of a request body that hold the conversation. */
 interface Layout {
@@ -31,8 +37,14 @@ export class PayloadConversation implements Conversation {
   private answer: JsonObject | undefined;
   private layout: Layout | undefined;
 
-  /** @param endpoint path of the requests, which may determine their kind */
-  constructor(endpoint: string) {
+  private readonly endMarks: SeenEndMarks;
+
+  /**
+   * @param endpoint path of the requests, which may determine their kind
+   * @param endMarks shared by all conversations of a run
+   */
+  constructor(endpoint: string, endMarks: SeenEndMarks = { isSeen: false }) {
+    this.endMarks = endMarks;
     this.endpoint = endpoint;
   }
 
@@ -53,8 +65,11 @@ export class PayloadConversation implements Conversation {
     const kind = detectAnswerKind("openai", this.endpoint, "", texts.find((text) => text !== "") ?? "");
     this.layout = layoutOf(kind, this.previous);
     if (this.layout === undefined) return undefined;
-    const { output, error } = readAnswer(kind ?? "chat", texts);
+    const { output, error, end } = readAnswer(kind ?? "chat", texts);
     if (error !== undefined) return error;
+    // Without any mark so far, this may be a server that sends none: its answers are complete when the response is.
+    if (end?.isMarked === false && this.endMarks.isSeen) return explainCutStream(end);
+    if (end?.isMarked === true) this.endMarks.isSeen = true;
     const content = output.map(({ text }) => text).join("");
     this.answer = { role: "assistant", content, ...(this.layout === RESPONSES ? { type: "message" } : {}) };
     return undefined;

@@ -22,7 +22,8 @@ function describeService(target: OpenAiTargetPlan): Service {
     readsFirst: isStreaming,
     conversations: async () => {
       const { PayloadConversation } = await import("./conversation.ts");
-      return () => new PayloadConversation(endpoint);
+      const endMarks = { isSeen: false };
+      return () => new PayloadConversation(endpoint, endMarks);
     },
     warnings: [],
   };

@@ -67,6 +67,9 @@ interface Ran {
   /** Answered requests in the JSON report; undefined without one. */
   readonly reported: number | undefined;
   readonly files: readonly string[];
+  /** The lines of `records.jsonl`, and the profile export; empty without them. */
+  readonly records: readonly string[];
+  readonly exported: string;
   readonly servers: readonly ChatServer[];
 }
 
@@ -86,7 +89,11 @@ async function run(
     const files = await readdir(join(folder, "artifacts"), { recursive: true }).catch(() => []);
     const report = files.find((name) => name.endsWith("_genai_perf.json"));
     const text = report === undefined ? "{}" : await readFile(join(folder, "artifacts", report), "utf8");
-    return { code, err, reported: JSON.parse(text).request_count?.avg, files, servers };
+    const records = await readFile(join(folder, "records.jsonl"), "utf8").catch(() => "");
+    const exportFile = files.find((name) => name.endsWith("profile_export.json")) ?? "none";
+    const exported = await readFile(join(folder, "artifacts", exportFile), "utf8").catch(() => "");
+    const written = { files, records: records.split("\n").filter((line) => line !== ""), exported };
+    return { code, err, ...written, reported: JSON.parse(text).request_count?.avg, servers };
   } finally {
     for (const server of servers) await server.stop();
     await rm(folder, { recursive: true });
@@ -192,6 +199,24 @@ describe("--more-urls", () => {
     assert.equal(code, 0, err);
     assert.deepEqual([reported, servers.map(({ requestCount }) => requestCount)], [12, [4, 4, 4]]);
     assert.equal(err.match(/127\.0\.0\.1:\d+: 4 of them\n/g)?.length, 3);
+  });
+
+  test("records and the profile export name the server of each request", LIMIT, async () => {
+    const records = (folder: string): string[] => ["--records-file", join(folder, "records.jsonl")];
+    const failing: Answer = (response) => response.writeHead(500).end();
+    const ran = await run([answerAtOnce, failing, answerAtOnce], (urls, folder) =>
+      profile("--request-count", "9", ...records(folder))(urls, folder),
+    );
+    const urls = ran.records.map((line) => (JSON.parse(line) as { metadata: { server?: string } }).metadata.server);
+    const failed = ran.records.filter((line) => "error" in (JSON.parse(line) as object));
+    assert.equal(new Set(urls).size, 3, ran.err);
+    assert.ok(urls.every((url) => /^127\.0\.0\.1:\d+$/.test(url ?? "")));
+    assert.equal(new Set(failed.map((line) => /"server":"([^"]+)"/.exec(line)?.[1])).size, 1);
+    assert.equal(ran.exported.match(/"server":"127\.0\.0\.1:\d+"/g)?.length, 6);
+    const alone = await run([answerAtOnce], (one, folder) =>
+      profile("--request-count", "4", ...records(folder))(one, folder),
+    );
+    assert.doesNotMatch(alone.records.join() + alone.exported, /"server"/);
   });
 
   test("a failing server is named, and the others continue", LIMIT, async () => {

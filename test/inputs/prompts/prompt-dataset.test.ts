@@ -89,6 +89,36 @@ describe("prompts of a plan", () => {
     assert.match(parts[1]?.image_url.url ?? "", /^data:image\/png;base64,/);
   });
 
+  test("have images of the requested format, and audio of the requested length", async () => {
+    const images = { count: 1, widthPx: fixed(16), heightPx: fixed(8), format: "jpeg" } as const;
+    const lengthS = { mean: 0.25, stddev: 0 };
+    const sound = { depthsBits: [16], sampleRatesHz: [8000], channelCount: 2 as const };
+    for (const format of ["wav", "mp3"] as const) {
+      const audio = { count: 2, lengthS, format, ...sound };
+      for (const body of await bodiesOf({ format: "multimodal", images, audio })) {
+        const parts = body.messages[0]?.content as unknown as readonly (Part & {
+          readonly input_audio?: { readonly data: string; readonly format: string };
+        })[];
+        const [, image, ...clips] = parts;
+        assert.match(image?.image_url.url ?? "", /^data:image\/jpeg;base64,/);
+        assert.deepEqual(
+          clips.map(({ type, input_audio: clip }) => [type, clip?.format]),
+          [
+            ["input_audio", format],
+            ["input_audio", format],
+          ],
+        );
+        if (format === "mp3") continue;
+        const bytes = Buffer.from(clips[0]?.input_audio?.data ?? "", "base64");
+        assert.deepEqual(
+          [bytes.toString("latin1", 0, 4), bytes.readUInt16LE(22), bytes.readUInt32LE(24), bytes.readUInt16LE(34)],
+          ["RIFF", 2, 8000, 16],
+        );
+        assert.equal(bytes.length, 44 + 0.25 * 8000 * 2 * 2);
+      }
+    }
+  });
+
   test("are rankings and embeddings of as many texts as a batch has", async () => {
     const [ranked] = await bodiesOf({ format: "rankings", textsPerRequest: 3 });
     assert.equal(ranked?.passages.length, 3);

@@ -66,7 +66,7 @@ test("an unreadable answer ends a session; its unsent turns are counted", () => 
   turn(feed, 0, 63);
   assert.equal(feed.advance(0), "unreadable");
   assert.equal(feed.cut(0), 3);
-  assert.deepEqual(feed.tally, { sessionCount: 1, cutCount: 1, unsentCount: 3 });
+  assert.deepEqual(feed.tally, { sessionCount: 1, cutCount: 1, unsentCount: 3, unreadReason: "unreadable" });
 });
 
 test("a turn under way is recorded with its session and its delay", () => {

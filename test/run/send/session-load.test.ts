@@ -268,6 +268,23 @@ describe("sessions", () => {
     assert.deepEqual(result.sessions, { sessionCount: 2, cutCount: 2, unsentCount: 2 });
   });
 
+  test(
+    "a stream cut before its end mark ends its session, with the reason; without any marks none does",
+    LIMIT,
+    async () => {
+      const event = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
+      const run2 = async (isMarked: (asked: string) => boolean) => {
+        const answer: Answer = (response, { asked }) =>
+          response.writeHead(200, EVENTS).end(`${event}${isMarked(asked) ? "data: [DONE]\n\n" : ""}`);
+        return (await run(sessions("ab", 3), answer, { concurrency: 1, isStreaming: true })).result.sessions;
+      };
+      assert.deepEqual(await run2(() => false), { sessionCount: 2, cutCount: 0, unsentCount: 0 });
+      const { unreadReason, ...counts } = (await run2((asked) => asked !== "b 1")) ?? {};
+      assert.deepEqual(counts, { sessionCount: 2, cutCount: 1, unsentCount: 2 });
+      assert.match(unreadReason ?? "", /^the stream ended after one event without its end mark/);
+    },
+  );
+
   test("requests that know no history are sent in order, as they are", LIMIT, async () => {
     const answer: Answer = (response) => response.end('{"object":"text_completion","choices":[{"text":"x"}]}');
     const { received } = await run(sessions("a", 3), answer, { concurrency: 1, endpoint: "v1/completions" });

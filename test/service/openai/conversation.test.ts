@@ -121,6 +121,23 @@ describe("conversations", () => {
     }
   });
 
+  test("a stream without its end mark is complete, until another one of the run has had it", () => {
+    const endMarks = { isSeen: false };
+    const event = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
+    const answerWith = (...events: readonly string[]): string | undefined => {
+      const conversation = new PayloadConversation("v1/chat/completions", endMarks);
+      conversation.nextRequest(turn({ messages: [user("a")] }));
+      return conversation.addAnswer(events.map(encode));
+    };
+    assert.equal(answerWith(event), undefined);
+    assert.equal(answerWith(event, "data: [DONE]\n\n"), undefined);
+    assert.match(
+      answerWith(event) ?? "",
+      /^the stream ended after one event without its end mark .*which other streams had$/,
+    );
+    assert.equal(answerWith('{"choices":[{"message":{"content":"x"}}]}'), undefined, "a whole answer needs no mark");
+  });
+
   test("an unreadable answer is reported", () => {
     const conversation = new PayloadConversation("v1/chat/completions");
     conversation.nextRequest(turn({ messages: [user("a")] }));

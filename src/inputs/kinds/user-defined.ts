@@ -1,0 +1,32 @@
+import { functionSchema } from "../../plan/functions.ts";
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { InputKind } from "../input-kind.ts";
+
+/** Inputs of a scenario's own type, which its function encodes. */
+export type OwnInputsPlan = PlanOf<typeof schema>;
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly "user-defined": OwnInputsPlan;
+  }
+}
+
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("user-defined"),
+    /** Returns the inputs. */
+    values: functionSchema(v),
+    /** Encodes one of them. */
+    encode: functionSchema(v),
+    /** The protocol of the encoded requests. */
+    protocol: v.picklist(["http", "grpc", "grpc-call"]),
+    /** Most inputs that are taken; they repeat when the load needs more. */
+    count: v.pipe(v.number(), v.integer(), v.minValue(1, "must be 1 or more")),
+  });
+
+export const ownInputs: InputKind<OwnInputsPlan> = {
+  schema,
+  makes: "payloads",
+  isInOrder: () => true,
+  load: async (plan) => (await import("../user-inputs.ts")).loadOwnInputs(plan),
+};

@@ -1,0 +1,105 @@
+import { type UserError, userError } from "../../plan/problem.ts";
+import type { Header, WireRequest } from "../../transport/request.ts";
+import type { EncodeInput, OwnGrpcRequest, OwnHttpRequest } from "./functions.ts";
+import { describeUserError } from "./user-error.ts";
+
+/** What a payload was made from: the scenario's input, and the request that its function returned. */
+export interface OwnOrigin {
+  readonly input: unknown;
+  readonly request: WireRequest;
+}
+
+const encoder = new TextEncoder();
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const METHOD = /^\/?[A-Za-z_][\w.]*\/[A-Za-z_]\w*$/;
+
+/**
+ * Encodes the request of an input.
+ * @param index of the input, from 0
+ * @throws UserError when the scenario's function throws or returns no request
+ */
+export async function encodeInput(
+  protocol: "http" | "grpc" | "grpc-call",
+  encode: EncodeInput<unknown>,
+  input: unknown,
+  index: number,
+): Promise<OwnOrigin> {
+  let made: unknown;
+  try {
+    made = await encode(input, index);
+  } catch (error) {
+    const hint = "Correct it in the scenario. It is called once for each input, before the first request.";
+    throw userError("invalid-value", placeOf(index), `throws: ${describeUserError(error)}`, hint);
+  }
+  if (typeof made !== "object" || made === null) throw wrong(index, "returns no request", made);
+  const request =
+    protocol === "http"
+      ? toHttp(made as Partial<OwnHttpRequest>, index)
+      : toGrpc(made as Partial<OwnGrpcRequest>, index, protocol === "grpc-call");
+  return { input, request };
+}
+
+function toHttp({ path, method, headers = {}, body }: Partial<OwnHttpRequest>, index: number): WireRequest {
+  if (typeof path !== "string" || !/^\/[^\s#]*$/.test(path)) throw wrong(index, "returns no path", path);
+  if (method !== undefined && method !== "GET" && method !== "POST")
+    throw wrong(index, "returns a method that is neither GET nor POST", method);
+  const isJson = typeof body === "object" && !(body instanceof Uint8Array);
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const type: Header[] = isJson && !names.includes("content-type") ? [["Content-Type", "application/json"]] : [];
+  return {
+    path,
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: [...type, ...toHeaders(headers, index)],
+    payload: toBytes(body, index),
+  };
+}
+
+function toGrpc(
+  { method, message, messages, metadata = {} }: Partial<OwnGrpcRequest>,
+  index: number,
+  isStreaming: boolean,
+): WireRequest {
+  if (typeof method !== "string" || !METHOD.test(method))
+    throw wrong(index, "returns no method such as package.Service/Method", method);
+  if (messages !== undefined && !isStreaming)
+    throw wrong(index, "returns messages, which need streaming: true in the target", messages);
+  const all: unknown = messages ?? [message];
+  if (!Array.isArray(all) || !all.every((one) => one instanceof Uint8Array))
+    throw wrong(index, "returns a message that is no Uint8Array", messages ?? message);
+  const headers = toHeaders(metadata, index).map(([name, value]): Header => [name.toLowerCase(), value]);
+  const request = { path: `/${method.replace(/^\//, "")}`, method: "POST", headers } as const;
+  const copies = (all as readonly Uint8Array[]).map((one) => one.slice());
+  if (!isStreaming) return { ...request, payload: copies[0] as Uint8Array };
+  return { ...request, payload: new Uint8Array(0), messages: copies, callType: "bidi-stream" };
+}
+
+function toHeaders(given: Readonly<Record<string, unknown>>, index: number): Header[] {
+  return Object.entries(given).map(([name, value]): Header => {
+    const isGood = HEADER_NAME.test(name) && typeof value === "string" && !/[\r\n\0]/.test(value);
+    if (!isGood) throw wrong(index, `returns a header that is not valid: ${JSON.stringify(name)}`, value);
+    return [name, value];
+  });
+}
+
+/** Returns bytes of their own, because the scenario may use its memory again. */
+function toBytes(body: unknown, index: number): Uint8Array {
+  if (body === undefined) return new Uint8Array(0);
+  if (body instanceof Uint8Array) return body.slice();
+  if (typeof body === "string") return encoder.encode(body);
+  const text = typeof body === "object" && body !== null ? JSON.stringify(body) : undefined;
+  if (text === undefined) throw wrong(index, "returns a body that is neither bytes, text nor an object", body);
+  return encoder.encode(text);
+}
+
+function wrong(index: number, message: string, value: unknown): UserError {
+  const hint = "Return { path, body } for HTTP or { method, message } for gRPC.";
+  return userError("invalid-value", placeOf(index), message, hint, showValue(value));
+}
+
+function showValue(value: unknown): string {
+  return typeof value === "string" ? value : value === null ? "null" : typeof value;
+}
+
+function placeOf(index: number): string {
+  return `target.encode, input ${index}`;
+}

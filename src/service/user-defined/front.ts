@@ -1,0 +1,67 @@
+import { maskSecrets } from "../../plan/secrets.ts";
+import type { AnswerCheck } from "../../transport/answer-check.ts";
+import type { Failure } from "../../transport/failure.ts";
+import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
+import { createOwnReader, originOf } from "./reader.ts";
+import { type OwnTargetPlan, wireOf } from "./target.ts";
+
+const MAX_EXPLANATION_CHARACTERS = 300;
+const decoder = new TextDecoder();
+
+/** Creates a target's service without queries, because only the scenario knows what the server takes. */
+export function createOwnFront(target: OwnTargetPlan): ServiceFront {
+  return { setUp: async () => describeService(target), listModels: async () => [] };
+}
+
+function describeService(target: OwnTargetPlan): Service {
+  const { model } = target;
+  const answerReader = createOwnReader(target);
+  return {
+    model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
+    codec,
+    wire: wireOf(target),
+    batchSize: 1,
+    isSequence: false,
+    isDecoupled: false,
+    warnings: answerReader === undefined ? [] : [describeUserCode(target)],
+    answerReader,
+  };
+}
+
+function describeUserCode({ decode, check, extract = {} }: OwnTargetPlan): string {
+  const names = Object.entries({ decode, check }).flatMap(([name, given]) => (given === undefined ? [] : [name]));
+  const all = [...names, ...(Object.keys(extract).length > 0 ? ["extract"] : [])].join(", ");
+  return `The scenario's own code (${all}) reads every answer, after its latency is taken: its time is work of this client.`;
+}
+
+const codec: PayloadCodec = {
+  encode: (content) => originOf(content).request,
+  stampSequence: () => {
+    throw new Error("payloads belong to no sequences");
+  },
+  answerChecks: () => () => ACCEPTING,
+  decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
+  explain,
+  describe: ({ payload }) => describeBytes(payload),
+};
+
+/** Accepts every answer: the scenario's functions judge those that they are asked about. */
+const ACCEPTING: AnswerCheck = {
+  whole: () => undefined,
+  begin: () => {},
+  piece: () => {},
+  event: () => {},
+  end: () => undefined,
+};
+
+function explain(failure: Failure, body: Uint8Array | undefined): Failure {
+  if (failure.kind !== "http" || body === undefined || body.length === 0) return failure;
+  const text = maskSecrets(describeBytes(body).trim()).slice(0, MAX_EXPLANATION_CHARACTERS);
+  return { ...failure, message: `${failure.message}: ${text}` };
+}
+
+/** Returns UTF-8 text, or the number of bytes when they are something else. */
+function describeBytes(bytes: Uint8Array): string {
+  const text = decoder.decode(bytes);
+  return text.includes("\ufffd") ? `${bytes.length} bytes` : text;
+}

@@ -1,0 +1,51 @@
+/** The functions of a target that a scenario defines, and what they take and return. `I` is the type of its inputs, `O` of its outputs. */
+
+/** An HTTP request. */
+export interface OwnHttpRequest {
+  /** Path and query: `/v1/score?top=3`. */
+  readonly path: string;
+  /** Default: `"POST"`, or `"GET"` without a body. */
+  readonly method?: "GET" | "POST";
+  /** Headers of this request, besides those of the target. Default: none, or `Content-Type: application/json` for an object as the body. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes, text, or an object that is sent as JSON. Default: no body. */
+  readonly body?: Uint8Array | string | object;
+}
+
+/** A gRPC call: one message, or with `streaming` any number. */
+export interface OwnGrpcRequest {
+  /** `package.Service/Method`. */
+  readonly method: string;
+  /** The encoded message. */
+  readonly message?: Uint8Array;
+  /** With `streaming`: the encoded messages in order, instead of `message`. They are sent at once, which ends the sending side. */
+  readonly messages?: readonly Uint8Array[];
+  /** Metadata of this call, besides that of the target. Default: none. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** The answer to one request. */
+export interface OwnAnswer {
+  /** The body or the message; of a stream of events all of them, joined. */
+  readonly bytes: Uint8Array;
+  /** The messages or server-sent events, in order; the only one when the answer is no stream. */
+  readonly parts: readonly Uint8Array[];
+  /** Returns the answer as UTF-8 text. */
+  text(): string;
+  /** Parses the answer as JSON. @throws SyntaxError */
+  json(): unknown;
+}
+
+/** Encodes the request of an input. @param index of the input, from 0 */
+export type EncodeInput<I> = (
+  input: I,
+  index: number,
+) => OwnHttpRequest | OwnGrpcRequest | Promise<OwnHttpRequest | OwnGrpcRequest>;
+/** Decodes an answer. */
+export type DecodeAnswer<O> = (answer: OwnAnswer) => O;
+/** Returns why an output is wrong, or false; undefined or true when it is right. */
+export type CheckOutput<I, O> = (output: O, input: I) => string | boolean | undefined;
+/** Returns a value of an output: a number for statistics, anything else to be counted; null or undefined when there is none. */
+export type ExtractValue<I, O> = (output: O, input: I) => unknown;
+/** Returns the inputs. */
+export type MakeInputs<I> = () => Iterable<I> | AsyncIterable<I>;

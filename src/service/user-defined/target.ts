@@ -1,0 +1,36 @@
+import { functionSchema } from "../../plan/functions.ts";
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { Wire } from "../service.ts";
+import { serverEntries } from "../target-schemas.ts";
+
+/** A server whose requests and answers a scenario's own functions encode and decode. */
+export type OwnTargetPlan = PlanOf<typeof ownTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly "user-defined": OwnTargetPlan;
+  }
+}
+
+/** Returns the protocol of a target's requests. */
+export function wireOf({ protocol, isStreaming }: Pick<OwnTargetPlan, "protocol" | "isStreaming">): Wire {
+  return protocol === "grpc" && isStreaming ? "grpc-call" : protocol;
+}
+
+/** Returns the schema of a target that a scenario defines. Its `model` is the name that the scenario gives it. */
+export function ownTargetSchema(v: Builders) {
+  return v.object({
+    kind: v.literal("user-defined"),
+    ...serverEntries(v),
+    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    batchSize: v.literal(1, "must be 1: the scenario's functions set the number of items"),
+    /** gRPC only: whether calls may have several messages each way. */
+    isStreaming: v.boolean(),
+    /** {@link DecodeAnswer}. Absent: the other functions get the answer itself. */
+    decode: v.exactOptional(functionSchema(v)),
+    /** {@link CheckOutput}. Absent: the protocol's status is enough. */
+    check: v.exactOptional(functionSchema(v)),
+    /** {@link ExtractValue} by the value's name. Absent: no values. */
+    extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), functionSchema(v))),
+  });
+}

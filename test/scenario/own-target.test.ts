@@ -1,0 +1,329 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { UserError } from "../../src/plan/problem.ts";
+import type { FailedRequest } from "../../src/result/request-record.ts";
+import type { RunResult } from "../../src/result/run-result.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { extracted } from "../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
+import { hold } from "../../src/scenario/loads.ts";
+import { defineTarget } from "../../src/scenario/targets/own.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import { inFolder, ROOT, runRampart } from "../cli/rampart-process.ts";
+import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
+
+/** Targets that a scenario defines itself: what is sent, what its functions get, and how their errors count. */
+
+const LIMIT = { timeout: 30_000 };
+
+interface Ran {
+  readonly result: RunResult;
+  readonly failures: readonly FailedRequest["failure"][];
+}
+
+/** Runs a scenario in this process. */
+async function run(scenario: Scenario): Promise<Ran> {
+  const plan = toPlan(scenario, process.cwd());
+  assert.deepEqual(JSON.parse(JSON.stringify(plan)), plan, "a plan is printable");
+  const failures: FailedRequest["failure"][] = [];
+  const observer = { onFailed: ({ failure }: FailedRequest) => void failures.push(failure) };
+  const running = startPlan(
+    plan,
+    () => Promise.resolve(observer),
+    () => Promise.resolve(),
+  );
+  return { result: await running.result, failures };
+}
+
+interface Call {
+  readonly id: number;
+  readonly params: { readonly text: string };
+}
+
+/** A server of JSON-RPC that classifies reviews. `fail` is an error with the status 200, `crash` one of HTTP. */
+async function withRpc(use: (server: AnsweringServer) => Promise<void>): Promise<void> {
+  const server = await startAnsweringServer((response, index) => {
+    const { id, params } = JSON.parse(server.received[index]?.text ?? "{}") as Call;
+    if (params.text === "crash") response.writeHead(500).end("the model crashed");
+    else if (params.text === "fail") response.end(JSON.stringify({ id, error: { message: "no such model" } }));
+    else {
+      const label = /broke/.test(params.text) ? "bad" : "good";
+      response.end(JSON.stringify({ id, result: { label, score: label === "good" ? 0.9 : 0.6 } }));
+    }
+  });
+  try {
+    await use(server);
+  } finally {
+    server.close();
+  }
+}
+
+interface Result {
+  readonly label: string;
+  readonly score: number;
+}
+
+let encodedCount = 0;
+const rpc = defineTarget({
+  name: "rpc",
+  encode: (text: string, index) => {
+    encodedCount++;
+    return { path: "/rpc?v=1", headers: { "X-Index": String(index) }, body: { id: index, params: { text } } };
+  },
+  decode: (answer) => {
+    const { result, error } = answer.json() as { result?: Result; error?: { message: string } };
+    if (result === undefined) throw new Error(error?.message);
+    return result;
+  },
+  check: ({ label }, text) => label === "good" || `${label}: ${text}`,
+  extract: { score: ({ score }) => score, label: ({ label }) => label },
+});
+
+describe("a target of the scenario's own", () => {
+  test("encodes each input once, sends its bytes in turn, and has statistics of what it extracts", LIMIT, () =>
+    withRpc(async (server) => {
+      encodedCount = 0;
+      const { result } = await run(
+        defineScenario({
+          name: "x",
+          target: rpc(server.url, { inputs: ["a", "b"], headers: { "X-All": "1" } }),
+          load: hold(2, { requests: 20 }),
+          assert: [extracted("score").min().atLeast(0.5)],
+        }),
+      );
+      assert.equal(encodedCount, 2);
+      assert.deepEqual([result.completedCount, result.failedCount, server.received.length], [20, 0, 20]);
+      const texts = new Map<string, number>();
+      for (const { method, path, headers, text } of server.received) {
+        assert.deepEqual(
+          [method, path, headers["content-type"], headers["x-all"]],
+          ["POST", "/rpc?v=1", "application/json", "1"],
+        );
+        assert.equal(
+          text,
+          JSON.stringify({ id: Number(headers["x-index"]), params: { text: "ab"[Number(headers["x-index"])] } }),
+        );
+        texts.set(text, (texts.get(text) ?? 0) + 1);
+      }
+      assert.deepEqual([...texts.values()], [10, 10]);
+      const window = result.levels[0]?.window;
+      assert.deepEqual(
+        [window?.extracted?.find("score")?.numberCount, window?.extracted?.find("score")?.mean],
+        [20, 0.9],
+      );
+      assert.deepEqual(window?.extracted?.find("label")?.texts, new Map([["good", 20]]));
+      assert.match(result.prepared.warnings.join(), /own code \(decode, check, extract\) reads every answer/);
+    }),
+  );
+
+  for (const [text, kind, message] of [
+    ["fail", "unreadable", /^decode of rpc throws: no such model \(own-target\.test\.ts:\d+\)$/],
+    ["it broke", "validation", /^bad: it broke$/],
+    ["crash", "http", /^HTTP status 500: the model crashed$/],
+  ] as const)
+    test(`counts an answer to ‘${text}’ as failed, with its reason`, LIMIT, () =>
+      withRpc(async (server) => {
+        const target = rpc(server.url, { inputs: ["a", text] });
+        const { result, failures } = await run(
+          defineScenario({ name: "x", target, load: hold(1, { requests: 6 }), maxFailureRatio: 1 }),
+        );
+        assert.deepEqual([result.completedCount, result.failedCount], [3, 3]);
+        assert.equal(failures.length, 3);
+        for (const failure of failures) {
+          assert.equal(failure.kind, kind);
+          assert.match(failure.message, message);
+        }
+      }),
+    );
+
+  test("does not call decode when nothing asks for the content", LIMIT, () =>
+    withRpc(async (server) => {
+      let count = 0;
+      const blind = defineTarget({
+        name: "blind",
+        encode: (text: string) => ({ path: "/", body: JSON.stringify({ params: { text } }) }),
+        decode: () => count++,
+      });
+      const target = blind(server.url, { inputs: ["a"] });
+      const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 4 }) }));
+      assert.deepEqual([result.completedCount, result.failedCount, count], [4, 0, 0]);
+      assert.deepEqual(result.prepared.warnings, []);
+    }),
+  );
+
+  test("takes inputs from an endless generator, as many as count", LIMIT, () =>
+    withRpc(async (server) => {
+      const inputs = async function* () {
+        for (let number = 0; ; number++) yield `text ${number}`;
+      };
+      const target = rpc(server.url, { inputs, count: 3 });
+      await run(defineScenario({ name: "x", target, load: hold(1, { requests: 7 }) }));
+      const texts = server.received.map(({ text }) => (JSON.parse(text) as Call).params.text);
+      assert.deepEqual(texts, ["text 0", "text 1", "text 2", "text 0", "text 1", "text 2", "text 0"]);
+    }),
+  );
+
+  test("sends unary gRPC calls with messages that it encodes itself", LIMIT, async () => {
+    const called: string[] = [];
+    const server = await startGrpcAnsweringServer({
+      Double: ([tag, value = 0]) => {
+        called.push(`${tag}:${value}`);
+        return value === 9 ? 3 : [Uint8Array.of(8, value * 2)];
+      },
+    });
+    const double = defineTarget({
+      name: "double",
+      protocol: "grpc",
+      encode: (value: number) => ({
+        method: "math.Math/Double",
+        message: Uint8Array.of(8, value),
+        metadata: { "X-Model": "m" },
+      }),
+      decode: ({ bytes }) => bytes[1] ?? 0,
+      check: (output, input) => output === input * 2,
+      extract: { output: (output) => output },
+    });
+    try {
+      const target = double(server.url, { inputs: [3, 4, 9] });
+      const { result, failures } = await run(
+        defineScenario({ name: "x", target, load: hold(2, { requests: 12 }), maxFailureRatio: 1 }),
+      );
+      assert.deepEqual([result.completedCount, result.failedCount, called.length], [8, 4, 12]);
+      assert.deepEqual(new Set(failures.map(({ kind, status }) => `${kind} ${status}`)), new Set(["grpc 3"]));
+      assert.equal(result.levels[0]?.window.extracted?.find("output")?.mean, 7);
+    } finally {
+      server.close();
+    }
+  });
+
+  test("sends calls with several messages each way, and gets every message", LIMIT, async () => {
+    const server = await startGrpcAnsweringServer({ Echo: (message) => [message, message] });
+    const echo = defineTarget({
+      name: "echo",
+      protocol: "grpc",
+      streaming: true,
+      encode: (values: readonly number[]) => ({
+        method: "a.B/Echo",
+        messages: values.map((value) => Uint8Array.of(8, value)),
+      }),
+      decode: ({ parts }) => parts.map((part) => part[1]),
+      check: (output, input) => output.join() === input.flatMap((value) => [value, value]).join(),
+      extract: { messages: (output) => output.length },
+    });
+    try {
+      const target = echo(server.url, { inputs: [[1, 2, 3], [4]] });
+      const { result, failures } = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 8 }) }));
+      assert.deepEqual(failures, []);
+      assert.deepEqual([result.completedCount, server.called.length], [8, 8]);
+      assert.equal(result.levels[0]?.window.extracted?.find("messages")?.mean, 4);
+    } finally {
+      server.close();
+    }
+  });
+
+  test("gets every event of a stream", LIMIT, async () => {
+    const server = await startAnsweringServer((response) => {
+      response.writeHead(200, { "Content-Type": "text/event-stream" }).end("data: 1\n\ndata: 2\n\n");
+    });
+    const stream = defineTarget({
+      name: "stream",
+      encode: (path: string) => ({ path }),
+      extract: { events: ({ parts }) => parts.length, bytes: (answer) => answer.text().length },
+    });
+    try {
+      const target = stream(server.url, { inputs: ["/a"] });
+      const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 2 }) }));
+      const { extracted: values } = result.levels[0]?.window ?? {};
+      assert.deepEqual([values?.find("events")?.mean, values?.find("bytes")?.mean], [2, 18]);
+      assert.equal(server.received[0]?.method, "GET");
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe("mistakes in the functions end the run before the first request", () => {
+  const cases: readonly (readonly [
+    name: string,
+    encode: (input: string) => unknown,
+    inputs: unknown,
+    message: RegExp,
+  ])[] = [
+    [
+      "encode throws",
+      (input) => {
+        throw new Error(`cannot encode ${input}`);
+      },
+      ["a"],
+      /target\.encode, input 0: throws: cannot encode a \(own-target\.test\.ts:\d+\)/,
+    ],
+    ["encode returns nothing", () => undefined, ["a"], /target\.encode, input 0: returns no request/],
+    ["the path is not one", () => ({ path: "rpc" }), ["a"], /returns no path/],
+    ["a header has a line break", () => ({ path: "/", headers: { A: "b\nc" } }), ["a"], /header that is not valid/],
+    ["the body is a number", () => ({ path: "/", body: 1 }), ["a"], /neither bytes, text nor an object/],
+    ["the generator has nothing", () => ({ path: "/" }), () => [], /target\.inputs: has no input/],
+    [
+      "the generator throws",
+      () => ({ path: "/" }),
+      function* () {
+        yield "a";
+        throw new Error("no more");
+      },
+      /target\.inputs: throws: no more/,
+    ],
+  ];
+  for (const [name, encode, inputs, message] of cases)
+    test(name, LIMIT, () =>
+      withRpc(async (server) => {
+        const target = defineTarget({ name: "x", encode: encode as () => { path: string } })(server.url, {
+          inputs: inputs as string[],
+        });
+        await assert.rejects(run(defineScenario({ name: "x", target, load: hold(1, { requests: 2 }) })), (error) => {
+          assert.ok(error instanceof UserError);
+          assert.match(error.message, message);
+          return true;
+        });
+        assert.equal(server.received.length, 0);
+      }),
+    );
+
+  test("wrong options are refused all at once", () => {
+    const bad = { name: "", encode: 1, check: "x", inputs: [], extract: { a: 2 } } as unknown as {
+      encode: () => never;
+    };
+    const target = defineTarget(bad as never)("h:1", {} as never);
+    assert.throws(
+      () => toPlan(defineScenario({ name: "x", target, load: hold(1, { requests: 1 }) }), "/"),
+      (error) => {
+        assert.ok(error instanceof UserError);
+        assert.deepEqual(error.problems.map(({ path }) => path).sort(), [
+          "target.check",
+          "target.encode",
+          "target.extract.a",
+          "target.inputs",
+          "target.name",
+        ]);
+        return true;
+      },
+    );
+  });
+});
+
+test("the example of the guide measures a JSON-RPC server", LIMIT, () =>
+  withRpc((server) =>
+    inFolder({}, async (cwd) => {
+      const file = join(ROOT, "scenarios/own-protocol.ts");
+      const { code, out, err } = await runRampart(["run", file, "--url", server.url, "--json", "r.json"], { cwd });
+      assert.equal(code, 0, out + err);
+      assert.match(out, /^reviews: sentiment by JSON-RPC on http:\/\/127\.0\.0\.1:\d+ over http, concurrency 4$/m);
+      assert.match(out, /requests\/s/);
+      assert.match(out, /^ {2}label: good 200, bad 100$/m);
+      assert.equal(out.match(/^pass /gm)?.length, 3);
+      assert.equal(server.received.length, 300);
+      assert.match(readFileSync(join(cwd, "r.json"), "utf8"), /"score"/);
+    }),
+  ),
+);
