@@ -1,3 +1,4 @@
+import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
@@ -19,6 +20,7 @@ const BUILDERS: readonly (readonly [
     [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
       ["openai", "OpenAiOptions"],
+      ["http", "HttpOptions"],
       ["grpc", "GrpcOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
@@ -56,6 +58,7 @@ const BUILDERS: readonly (readonly [
       ["outputTokensPerSec"],
       ["goodput"],
       ["errorRate"],
+      ["extracted"],
     ],
   ],
 ];
@@ -91,6 +94,7 @@ export function formatScenarioReference(): string {
     `### Metrics of responses with tokens\n\n${formatMetrics()}`,
     `### Values\n\n${formatValues(types)}`,
     listOwnOptions("run", RUN_FLAGS),
+    listOwnOptions("http", HTTP_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
     listOwnOptions("mock", MOCK_FLAGS),
   ].join("\n\n");

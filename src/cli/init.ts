@@ -4,13 +4,12 @@ import { messageOf, RunError, userError } from "../plan/problem.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import { writeOutput } from "../report/output-file.ts";
-import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
 import type { Answers } from "../wizard/answers.ts";
 import { Interview, type Manner } from "../wizard/interview.ts";
 import { QUESTIONS } from "../wizard/questions.ts";
 import { formatScenario, toScenario } from "../wizard/scenario-text.ts";
-import { PROMPTS, wizardTargetOf } from "../wizard/targets.ts";
+import { PROMPTS, type WizardTarget, wizardTargetOf } from "../wizard/targets.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
@@ -75,8 +74,8 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const file = answers.out as string;
   const text = formatScenario(answers);
   const target = wizardTargetOf(answers);
-  const isProfile = target?.commandLine === "genai-perf";
-  const flags = isProfile ? describeProfile(answers) : describeFlags(toScenario(answers), target?.probe === undefined);
+  const describe = COMMAND_LINES[target?.commandLine ?? "perf_analyzer"];
+  const flags = describe(answers, target?.probe === undefined);
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Do not overwrite a file that was created in the meantime.
@@ -94,9 +93,16 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   return runScenarioCommand([file], "rampart run", io);
 }
 
+/** The closest command line to a scenario, by its command. */
+const COMMAND_LINES: Readonly<Record<WizardTarget["commandLine"], (answers: Answers, isOwn: boolean) => string>> = {
+  perf_analyzer: describeFlags,
+  "genai-perf": describeProfile,
+  http: describeHttp,
+};
+
 /** Returns the command line of perf_analyzer mode that measures the same. @param isOwn whether the target must be started first */
-function describeFlags(scenario: Scenario, isOwn: boolean): string {
-  const { args, notes } = toFlags(toPlan(scenario, process.cwd()));
+function describeFlags(answers: Answers, isOwn: boolean): string {
+  const { args, notes } = toFlags(toPlan(toScenario(answers), process.cwd()));
   return [
     "the same by flags:",
     ...(isOwn ? ["  rampart mock &"] : []),
@@ -118,6 +124,20 @@ function describeProfile({ model = "", url = "", tokenizer = model, load, levels
     "nearly the same by flags:",
     `  rampart genai-perf profile ${args.map(quote).join(" ")}`,
     "  (it has one level, sends a number of requests, and has no assertions)",
+    "",
+  ].join("\n");
+}
+
+/** Returns the closest command line of `rampart http`. */
+function describeHttp({ url = "", path = "", load, levels = "", for: time = "stable" }: Answers): string {
+  const [level = ""] = levels.split(":");
+  const address = path === "" || path === "/" ? url : `${url.replace(/\/$/, "")}${path}`;
+  const extent = time === "stable" ? [] : ["--for", time.replace(/\s/g, "")];
+  const args = [address, load === "rate" ? "--rate" : "--concurrency", level, ...extent];
+  return [
+    "nearly the same by flags:",
+    `  rampart http ${args.map(quote).join(" ")}`,
+    "  (it has one level, and no assertion on latency)",
     "",
   ].join("\n");
 }

@@ -125,8 +125,8 @@ export function assembleContent(
   const { payload: bytes, messages, request, origin } = steps[firstStep] ?? {};
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
   if (messages !== undefined) return { bytes, messages };
-  if (origin !== undefined) return { bytes, origin };
-  return request === undefined ? { bytes } : { bytes, request };
+  if (request === undefined && origin === undefined) return { bytes };
+  return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
 }
 
 /**

@@ -131,7 +131,9 @@ async function runPlan(
 function isRehearsed({ target, client, behaviour }: Plan): boolean {
   const kind = targetKindOf(target);
   const isPayloadServer = urlsOf(target).length > 0 && kind.takes(target) === "payloads";
-  return isPayloadServer && kind.hasShortRequests !== true && client.kind === "own" && behaviour?.skipsRehearsal !== true;
+  return (
+    isPayloadServer && kind.hasShortRequests !== true && client.kind === "own" && behaviour?.skipsRehearsal !== true
+  );
 }
 
 /** @param atEnd registers what to undo after the run */

@@ -248,8 +248,8 @@ export interface TargetKind<T extends TargetPlan> {
   /** The unit of throughput in reports. Default: `infer/s`. */
   readonly throughputUnit?: string;
   /**
-   * Its payloads are no prompts: none are sent to an in-process sink before the load begins, and sending one again says nothing of caches
-   * of prompts. Default: false.
+   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and sending one again says
+   * nothing of caches of prompts. Default: false.
    */
   readonly hasShortRequests?: true;
   /** Returns the form of its requests. */

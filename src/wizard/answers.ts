@@ -4,6 +4,7 @@ export type QuestionId =
   | "target"
   | "protocol"
   | "url"
+  | "path"
   | "model"
   | "tokenizer"
   | "shapes"

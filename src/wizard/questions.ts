@@ -1,4 +1,5 @@
 import { parseDurationNs } from "../plan/units.ts";
+import { REQUEST_PATH, REQUEST_PATH_RULE } from "../service/http/target.ts";
 import type { ListedModel } from "../service/service.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
@@ -112,6 +113,18 @@ export const QUESTIONS: readonly Question[] = [
     check: (answer) => (answer.trim() === "" ? "must be host:port or a URL" : undefined),
   },
   {
+    id: "path",
+    message: "Which path do requests go to? (with its query)",
+    value: "PATH",
+    help: "Path and query of requests to an HTTP server. Default: the one in --url, or /.",
+    isNeeded: (answers) => asksFor("path")(answers) && !hasPath(answers),
+    preset: () => "/",
+    check: (answer, answers) => {
+      if (hasPath(answers)) return "cannot be given beside an address that has a path";
+      return REQUEST_PATH.test(answer) ? undefined : REQUEST_PATH_RULE;
+    },
+  },
+  {
     id: "model",
     message: "Which model?",
     value: "MODEL",
@@ -222,6 +235,11 @@ export const QUESTIONS: readonly Question[] = [
     preset: () => "yes",
   }),
 ];
+
+/** Whether the address has a path or a query. */
+function hasPath({ url = "" }: Answers): boolean {
+  return /^(?:https?:\/\/)?[^/?]*[/?]./.test(url);
+}
 
 /** Lists the targets for the help of `--target`. */
 function describeTargets(): string {

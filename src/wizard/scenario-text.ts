@@ -14,7 +14,7 @@ export function toScenario(answers: Answers): Scenario {
     name: scenarioName(answers),
     target: target.toTarget(answers),
     load: toLoad(answers),
-    ...(target.inputs.options === undefined ? {} : { inputs: target.inputs.make() }),
+    ...(target.inputs?.options === undefined ? {} : { inputs: target.inputs.make() }),
     assert: [
       ...(limit === undefined || limit === "none" ? [] : [p99("latency").below(toDuration(limit))]),
       errorRate().is(0),
@@ -45,11 +45,23 @@ function toDuration(text: string): Duration {
 export function formatScenario(answers: Answers): string {
   const { definition } = toScenario(answers);
   const hasLimit = definition.assert?.length === 2;
-  const { kind: builder, url, options: targetOptions } = definition.target;
-  const { inputs } = chosen(answers);
+  const { kind, url, options: targetOptions } = definition.target;
+  const { inputs, builder = kind } = chosen(answers);
   const load = answers.load ?? "ramp";
-  const names = ["defineScenario", builder, load, inputs.builder, "errorRate", ...(hasLimit ? ["p99"] : [])];
-  const target = `${builder}(${url === "" ? "" : `${JSON.stringify(url)}, `}${formatLiteral(targetOptions)})`;
+  const names = [
+    "defineScenario",
+    builder,
+    load,
+    ...(inputs === undefined ? [] : [inputs.builder]),
+    "errorRate",
+    ...(hasLimit ? ["p99"] : []),
+  ];
+  const hasTargetOptions = url === "" || Object.keys(targetOptions).length > 0;
+  const texts = [
+    ...(url === "" ? [] : [JSON.stringify(url)]),
+    ...(hasTargetOptions ? [formatLiteral(targetOptions)] : []),
+  ];
+  const target = `${builder}(${texts.join(", ")})`;
   const { values, options } = definition.load;
   const hasOptions = Object.keys(options).length > 0;
   const loadText = `${load}(${values.join(", ")}${hasOptions ? `, ${formatLiteral(options)}` : ""})`;
@@ -62,7 +74,9 @@ export function formatScenario(answers: Answers): string {
     `  name: ${JSON.stringify(definition.name)},`,
     `  target: ${target},`,
     `  load: ${loadText},`,
-    `  inputs: ${inputs.builder}(${inputs.options === undefined ? "" : formatLiteral(inputs.options)}),`,
+    ...(inputs === undefined
+      ? []
+      : [`  inputs: ${inputs.builder}(${inputs.options === undefined ? "" : formatLiteral(inputs.options)}),`]),
     `  assert: [${limit}errorRate().is(0)],`,
     "});",
     "",

@@ -4,6 +4,7 @@ import type { Inputs } from "../scenario/input-data.ts";
 import { random } from "../scenario/inputs.ts";
 import { prompts } from "../scenario/prompts.ts";
 import { embedded } from "../scenario/targets/embedded.ts";
+import { http } from "../scenario/targets/http.ts";
 import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
 import { triton } from "../scenario/targets/triton.ts";
@@ -22,9 +23,12 @@ export interface WizardTarget {
   /** The questions that this target needs. */
   readonly asks: readonly QuestionId[];
   toTarget(answers: Answers): Target;
-  readonly inputs: { readonly builder: "random" | "prompts"; readonly options?: object; make(): Inputs };
+  /** The builder's name in a scenario. Default: the kind of what it returns. */
+  readonly builder?: string;
+  /** Absent: the target's own options describe the requests. */
+  readonly inputs?: { readonly builder: "random" | "prompts"; readonly options?: object; make(): Inputs };
   /** The closest command line to the scenario. */
-  readonly commandLine: "perf_analyzer" | "genai-perf";
+  readonly commandLine: "perf_analyzer" | "genai-perf" | "http";
   /** Returns the server to query for its models. Absent: no query. */
   probe?(answers: Answers): ServerTargetPlan;
 }
@@ -79,6 +83,15 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       endpoint: "v1/models",
       tls: DEFAULT_TLS,
     }),
+  },
+  http: {
+    label: "any HTTP server",
+    hint: "by its URL and path, such as a REST API of its own",
+    name: "HTTP server",
+    asks: ["url", "path"],
+    builder: "http",
+    toTarget: ({ url = "", path = "/" }) => http(url, path === "/" ? {} : { path }),
+    commandLine: "http",
   },
 };
 

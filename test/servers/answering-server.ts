@@ -9,6 +9,7 @@ export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Answers the request that came as number `index`, from 0. */
@@ -39,9 +40,10 @@ export async function startAnsweringServer(answer: Answer): Promise<AnsweringSer
   const received: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = "", url: path = "", headers } = request;
-    let text = "";
-    for await (const piece of request.setEncoding("utf8")) text += String(piece);
-    answer(response, received.push({ method, path, headers, text }) - 1);
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const bytes = Buffer.concat(pieces);
+    answer(response, received.push({ method, path, headers, text: bytes.toString(), bytes }) - 1);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = (): void => {

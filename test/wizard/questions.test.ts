@@ -76,6 +76,16 @@ describe("the wizard asks", () => {
     assert.deepEqual([answers.url, answers.tokenizer], ["localhost:8000", "fixed"]);
   });
 
+  test("an HTTP server's address and path, unless the address has one", () => {
+    const { order, answers } = ask({ target: "http" }, around());
+    assert.deepEqual(order.slice(0, 4), ["target", "url", "path", "load"]);
+    assert.deepEqual([answers.url, answers.path], ["localhost:8000", "/"]);
+    for (const url of ["h:1/predict", "http://h/a?b=c", "h?x=1"]) {
+      const { order: shorter } = ask({ target: "http", url }, around());
+      assert.ok(!shorter.includes("path"), url);
+    }
+  });
+
   test("sizes only of a model whose shape varies", () => {
     const { order, answers } = ask({ target: "triton", protocol: "grpc", model: "variable" }, around());
     assert.deepEqual(order.slice(2, 6), ["url", "model", "shapes", "load"]);
@@ -125,6 +135,8 @@ describe("an answer is checked:", () => {
     ["target", "triton", {}, undefined],
     ["target", "openai", {}, undefined],
     ["target", "tfserving", {}, /one of embedded, triton, openai/],
+    ["path", "/a?b=1", { target: "http", url: "h:1" }, undefined],
+    ["path", "a", { target: "http", url: "h:1" }, /must begin with a slash/],
     ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],
     ["tokenizer", "none", { target: "openai" }, /needed to generate prompts/],
     ["protocol", "https", {}, /one of http, grpc/],

@@ -32,6 +32,8 @@ const CASES: Readonly<Record<string, Answers>> = {
     load: "rate",
     levels: "5",
   },
+  http: { ...common, target: "http", url: "host:1", path: "/predict?v=2" },
+  "http-url": { ...common, target: "http", url: "https://host/predict" },
   quotes: { ...triton, model: 'a"b\\c`$x', url: "host:1/'\"" },
 };
 
@@ -72,6 +74,14 @@ describe("a scenario of the wizard", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  test("describes the requests to an HTTP server in the target's options", () => {
+    const text = formatScenario(CASES["http"] as Answers);
+    assert.match(text, /^ {2}target: http\("host:1", \{ path: "\/predict\?v=2" \}\),\n {2}load: /m);
+    assert.match(text, /import \{ defineScenario, errorRate, http, ramp \}/);
+    assert.doesNotMatch(text, /inputs/);
+    assert.match(formatScenario(CASES["http-url"] as Answers), /target: http\("https:\/\/host\/predict"\),/);
   });
 
   for (const [name, answers] of Object.entries(CASES)) {

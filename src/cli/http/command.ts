@@ -83,9 +83,8 @@ function inFlags(error: unknown): unknown {
   return new UserError(
     error.problems.map((problem) => {
       const [path, flag] = FIELDS.find(([pattern]) => pattern.test(problem.path)) ?? [];
-      return path === undefined || flag === undefined
-        ? problem
-        : { ...problem, path: problem.path.replace(path, flag) };
+      const hint = problem.hint.replace(" in the scenario", "");
+      return { ...problem, hint, path: path === undefined ? problem.path : problem.path.replace(path, flag ?? "") };
     }),
   );
 }

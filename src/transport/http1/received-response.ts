@@ -108,7 +108,7 @@ export class ReceivedResponse implements ResponseSink {
     const { call, options } = this;
     const { status, jsonBytes, isJson, isEventStream } = parser.head;
     const isSuccess = isSuccessStatus(status, this.rules);
-    this.isError = status >= 400 && !isSuccess;
+    this.isError = !isSuccess && (status >= 400 || status < 300);
     this.keeps = options.keepBodies;
     call.jsonBytes = jsonBytes;
     call.isJson = isJson;

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { inFolder, type ProcessResult, rampartCommand, runRampart, startProcess } from "./rampart-process.ts";
+import { runInFolder } from "./run-in-folder.ts";
+
+/** `rampart http`: its flags, its exit codes, and what it sends. */
+
+let server: AnsweringServer;
+
+before(async () => {
+  server = await startAnsweringServer((response) => {
+    response.setHeader("Content-Type", "application/json");
+    response.end('{"usage":{"total":3},"error":null}');
+  });
+});
+
+after(() => server.close());
+
+/** Runs the command in this process, in a folder with these files. */
+function http(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  return inFolder(files, (cwd) => runInFolder(cwd, ["http", ...args]));
+}
+
+describe("rampart http", () => {
+  test("measures a URL with its path and query, and its counts are the server's", async () => {
+    const from = server.received.length;
+    const { code, text } = await http([`${server.url}/p?q=1`, "-n", "50", "-c", "4"]);
+    assert.equal(code, 0, text);
+    assert.equal(server.received.length - from, 50);
+    assert.match(text, /^http: GET \/p\?q=1 on http:\/\/127\.0\.0\.1:\d+, concurrency 4$/m);
+    assert.match(text, /sent 50 requests over 4 connections in .*: 50 completed, 0 failed/);
+    assert.match(text, /req\/s/);
+  });
+
+  test("sends data, headers and the method as they were given", async () => {
+    for (const [args, method, type, body] of [
+      [["-d", '{ "a": 1.0 }'], "POST", "application/json", '{ "a": 1.0 }'],
+      [["-d", "a b"], "POST", "text/plain; charset=utf-8", "a b"],
+      [["-d", "@b.json"], "POST", "application/json", '{"b": 2}'],
+      [["-d", "{}", "-H", "content-type: x/y"], "POST", "x/y", "{}"],
+      [["-m", "PUT", "-d", "x"], "PUT", "text/plain; charset=utf-8", "x"],
+      [["-X", "PATCH", "-d", "x"], "PATCH", "text/plain; charset=utf-8", "x"],
+      [["-X", "DELETE"], "DELETE", undefined, ""],
+    ] as const) {
+      const { code, text } = await http([server.url, "-n", "1", "-q", ...args], { "b.json": '{"b": 2}' });
+      assert.equal(code, 0, text);
+      assert.equal(text, "", "quiet");
+      const got = server.received.at(-1);
+      assert.deepEqual([got?.method, got?.headers["content-type"], got?.text], [method, type, body]);
+    }
+  });
+
+  test("sends forms like curl", async () => {
+    const fields = ["-F", "model=m", "-F", "f=@b.json;type=a/b;filename=x.bin", "-F", "f=@b.json"];
+    const { code, text } = await http([server.url, "-n", "1", ...fields], { "b.json": "{}" });
+    assert.equal(code, 0, text);
+    const got = server.received.at(-1)?.text ?? "";
+    assert.match(got, /name="model"\r\n\r\nm\r\n/);
+    assert.match(got, /name="f"; filename="x\.bin"\r\nContent-Type: a\/b\r\n\r\n\{\}\r\n/);
+    assert.match(got, /name="f"; filename="b\.json"\r\nContent-Type: application\/json\r\n\r\n\{\}\r\n/);
+  });
+
+  test("reads the body from standard input", async () => {
+    const process = startProcess([
+      "bash",
+      "-c",
+      `echo '{"s":1}' | ${rampartCommand().join(" ")} http ${server.url} -n 2 -d @-`,
+    ]);
+    const { code, err } = await process.result;
+    assert.equal(code, 0, err);
+    const got = server.received.at(-1);
+    assert.deepEqual([got?.text, got?.headers["content-type"]], ['{"s":1}\n', "application/json"]);
+  });
+
+  test("sends at a rate, with a JSON report on standard output", async () => {
+    const args = [
+      "http",
+      server.url,
+      "-r",
+      "200",
+      "-c",
+      "8",
+      "--for",
+      "300ms",
+      "--extract",
+      "t=usage.total",
+      "--json",
+      "-",
+    ];
+    const { code, out, err } = await runRampart(args);
+    assert.equal(code, 0, err);
+    const report = JSON.parse(out) as { levels: { unit: string; extracted: { t: { numbers: { mean: number } } } }[] };
+    assert.equal(report.levels[0]?.unit, "request-rate");
+    assert.equal(report.levels[0]?.extracted.t.numbers.mean, 3);
+    assert.match(err, /sent \d+ requests/);
+  });
+});
+
+describe("rampart http exits with", () => {
+  for (const [name, args, expected, message] of [
+    [
+      "65 for more failures than allowed",
+      ["--status", "404", "--max-error-rate", "0.5"],
+      65,
+      /FAIL +error rate at most 50 %/,
+    ],
+    [
+      "69 when nothing succeeds",
+      ["--success", "error != null"],
+      69,
+      /all 5 requests failed: the answer is not a success/,
+    ],
+    ["64 for a wrong expression", ["--success", "a =="], 64, /^rampart: --success: is not a JMESPath .*at its end/m],
+    ["64 for a number", ["-c", "0"], 64, /--concurrency: is not a whole number of 1 or more \(got 0\)/],
+    ["64 for a duration", ["--timeout", "5"], 64, /--timeout: is not a duration/],
+    ["64 for a header", ["-H", "nothing"], 64, /--header: is not a header/],
+    ["64 for a missing file", ["-d", "@none"], 64, /--data: cannot be read/],
+    ["64 for two bodies", ["-d", "a", "-F", "a=b"], 64, /--form: --data is given too/],
+    ["64 for two ends", ["--for", "1s"], 64, /--for: --requests already says when to end/],
+    ["64 for an unknown flag", ["--heder", "a"], 64, /Did you mean --header\?/],
+    ["64 for a status", ["--status", "20x"], 64, /--status/],
+  ] as const)
+    test(name, async () => {
+      const { code, text } = await http([server.url, "-n", "5", ...args]);
+      assert.equal(code, expected, text);
+      assert.match(text, message);
+    });
+
+  test("64 without a URL, and all problems at once", async () => {
+    const { code, text } = await http(["-c", "x", "--for", "0s"]);
+    assert.equal(code, 64);
+    assert.deepEqual(text.match(/^rampart: \S+/gm), ["rampart: URL:", "rampart: --for:", "rampart: --concurrency:"]);
+  });
+
+  test("69 when no server is there", async () => {
+    const { code, text } = await http(["127.0.0.1:9", "-n", "2"]);
+    assert.equal(code, 69, text);
+    assert.match(text, /all 2 requests failed: /);
+  });
+
+  test("130 at Ctrl-C, with the result so far, which says that it is partial", async () => {
+    const process = startProcess([...rampartCommand(), "http", server.url, "--for", "60s"]);
+    await process.waitFor(/measuring/);
+    const from = server.received.length;
+    while (server.received.length < from + 5) await new Promise((resolve) => setTimeout(resolve, 10));
+    process.interrupt();
+    const { code, out, err }: ProcessResult = await process.result;
+    assert.equal(code, 130, err);
+    assert.match(out, /PARTIAL RESULT/);
+    assert.match(out, /sent \d+ requests/);
+  });
+
+  test("0 for help and for a dry run, which sends nothing", async () => {
+    const from = server.received.length;
+    const help = await http(["--help"]);
+    assert.equal(help.code, 0);
+    assert.match(help.text, /-c, --concurrency N/);
+    const plan = await http([server.url, "-d", "x", "--dry-run"]);
+    assert.equal(plan.code, 0);
+    assert.equal((JSON.parse(plan.text) as { target: { kind: string } }).target.kind, "plain-http");
+    assert.equal(server.received.length, from);
+  });
+});
