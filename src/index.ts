@@ -98,6 +98,7 @@ export {
 } from "./scenario/targets/own.ts";
 export type { AnswerType, Protocol, Target } from "./scenario/targets/target.ts";
 export type { MockLatency } from "./scenario/targets/target-fields.ts";
+export { type TfServingOptions, tfserving } from "./scenario/targets/tfserving.ts";
 export type { TlsOptions } from "./scenario/targets/tls.ts";
 export {
   type TritonGrpcOptions,

@@ -20,6 +20,7 @@ const BUILDERS: readonly (readonly [
     [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
       ["openai", "OpenAiOptions"],
+      ["tfserving", "TfServingOptions"],
       ["http", "HttpOptions"],
       ["grpc", "GrpcOptions"],
       ["embedded", "EmbeddedOptions"],

@@ -19,16 +19,18 @@ interface Settings {
   "outputs.files": "csv" | "json" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
-  sequences: "concurrent" | "idCount";
+  sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
   target:
     | "apiKeyEnv"
     | "composingModels"
     | "importPaths"
     | "isStreaming"
     | "method"
+    | "modelVersion"
     | "pacing"
     | "protoFiles"
     | "shapes"
+    | "signatureName"
     | "success"
     | "url";
   "telemetry.metrics": "intervalMs";
@@ -36,7 +38,8 @@ interface Settings {
 }
 
 type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
-type TargetValue = "kind=openai" | "kind=triton" | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
+type TargetKindValue = "kind=openai" | "kind=tfserving" | "kind=triton";
+type TargetValue = TargetKindValue | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
 
 /** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */
 export type SettingPath =

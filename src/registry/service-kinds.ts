@@ -5,6 +5,7 @@ import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/targe
 import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
+import { tfServingKind } from "../service/tfserving/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
 import { ownKind } from "../service/user-defined/kind.ts";
 
@@ -19,6 +20,7 @@ export const SERVICE_KINDS: {
   openai: openAiKind,
   "dynamic-grpc": grpcKind,
   "plain-http": httpKind,
+  tfserving: tfServingKind,
   "user-defined": ownKind,
 };
 

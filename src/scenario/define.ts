@@ -56,7 +56,7 @@ export interface ScenarioDefinition<
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `http(…)`, `grpc(…)`, `embedded(…)` or `embeddedLlm(…)`. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `tfserving(…)`, `http(…)`, `grpc(…)`, `embedded(…)` or `embeddedLlm(…)`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;

@@ -267,6 +267,10 @@ export interface TargetKind<T extends TargetPlan> {
 /** A target's names in profile exports. */
 export interface ExportedTarget {
   readonly serviceKind: string;
+  /** Its name in perf_analyzer's list of settings. Default: `serviceKind` in capitals. */
+  readonly settingsName?: string;
+  /** Whether that list names a batch size only from 2 on. Default: false. */
+  readonly hidesSingleBatch?: true;
   /** Path of its requests; empty when the model's name is enough. */
   readonly endpoint: string;
 }

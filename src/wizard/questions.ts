@@ -107,9 +107,10 @@ export const QUESTIONS: readonly Question[] = [
     id: "url",
     message: "What is its address?",
     value: "URL",
-    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC.",
+    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC, localhost:8500 for tfserving.",
     isNeeded: isServer,
-    preset: ({ protocol }) => (protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
+    preset: (answers) =>
+      wizardTargetOf(answers)?.usualUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
     check: (answer) => (answer.trim() === "" ? "must be host:port or a URL" : undefined),
   },
   {

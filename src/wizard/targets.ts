@@ -7,7 +7,9 @@ import { embedded } from "../scenario/targets/embedded.ts";
 import { http } from "../scenario/targets/http.ts";
 import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
+import { tfserving } from "../scenario/targets/tfserving.ts";
 import { triton } from "../scenario/targets/triton.ts";
+import { DEFAULT_TF_SERVING_TARGET } from "../service/tfserving/target.ts";
 import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 
@@ -29,6 +31,8 @@ export interface WizardTarget {
   readonly inputs?: { readonly builder: "random" | "prompts"; readonly options?: object; make(): Inputs };
   /** The closest command line to the scenario. */
   readonly commandLine: "perf_analyzer" | "genai-perf" | "http";
+  /** Its usual address. Default: that of a Triton server. */
+  readonly usualUrl?: string;
   /** Returns the server to query for its models. Absent: no query. */
   probe?(answers: Answers): ServerTargetPlan;
 }
@@ -62,6 +66,18 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       protocol: protocol === "grpc" ? "grpc" : "http",
       model,
     }),
+  },
+  tfserving: {
+    label: "a TensorFlow Serving server",
+    hint: "over gRPC",
+    name: "TensorFlow Serving server",
+    asks: ["url", "model", "shapes"],
+    usualUrl: "localhost:8500",
+    toTarget: ({ url = "", model = "", shapes }) =>
+      tfserving(url, { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) }),
+    inputs: { builder: "random", make: random },
+    commandLine: "perf_analyzer",
+    probe: ({ url = "", model = "" }) => ({ ...DEFAULT_TF_SERVING_TARGET, url, model }),
   },
   openai: {
     label: "a language model",

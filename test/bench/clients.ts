@@ -29,6 +29,8 @@ export type Load = {
   concurrency: number;
   sequences?: boolean;
   sharedMemory?: boolean;
+  /** The service kind for the flags; default: Triton. */
+  serviceKind?: "tfserving";
   ratePerSec?: number;
   /** Client and server are held to a core each. */
   isPinned?: boolean;
@@ -63,8 +65,9 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
   const amount = ratePerSec === undefined ? ["--concurrency-range", concurrency] : ["--request-rate-range", ratePerSec];
   // Sequences take no batches.
   const model = load.sequences ? ["-m", "simple_sequence"] : ["-m", "simple", "-b", "8"];
+  const kind = load.serviceKind === undefined ? [] : ["--service-kind", load.serviceKind];
   const shared = load.sharedMemory ? ["--shared-memory", "system"] : [];
-  return [...model, "-u", address, ...protocol, ...shared, ...amount.map(String), ...measured];
+  return [...model, "-u", address, ...kind, ...protocol, ...shared, ...amount.map(String), ...measured];
 }
 
 /** The shipped executable, an earlier one where it is named and, with `sources`, the source tree on each runtime. */

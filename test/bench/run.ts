@@ -152,7 +152,8 @@ function summarise({ cpuUsPerRequest, p50Us, lateP99Us }: Sample): string {
 
 /** At concurrency 1 only the latency of the executable and of the other tools is of interest. */
 function takesPart(client: Client, load: Load): boolean {
-  if (client.isPlain && (load.isPinned || load.sequences || load.sharedMemory || load.ratePerSec)) return false;
+  if (client.isPlain && (load.isPinned || load.sequences || load.sharedMemory || load.serviceKind || load.ratePerSec))
+    return false;
   return client.ways.includes(load.way) && (load.concurrency > 1 || !client.name.startsWith("source"));
 }
 

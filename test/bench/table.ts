@@ -23,6 +23,7 @@ export const cases: Case[] = [
   ...pinned("gRPC streams, 16 concurrent", { way: "stream" }),
   ...pinned("HTTP shared memory, 16 concurrent", { way: "http", sharedMemory: true }),
   ...pinned("gRPC shared memory, 16 concurrent", { way: "grpc", sharedMemory: true }),
+  ...pinned("TensorFlow Serving, 16 concurrent", { way: "grpc", serviceKind: "tfserving" }),
   ...pinned("HTTP rate of 5,000/s", { way: "http", ratePerSec: 5000 }),
   ...pinned("gRPC rate of 5,000/s", { way: "grpc", ratePerSec: 5000 }),
 ];

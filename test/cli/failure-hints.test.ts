@@ -26,7 +26,17 @@ const DIAGNOSES: readonly Diagnosis[] = [
   { code: "no-tls", address },
   { code: "openai-server", address },
   { code: "kserve-server", address },
+  { code: "tfserving-server", address, asked: "kserve" },
 ];
+
+test("a server of another kind is named, with what it speaks and how to use it", () => {
+  const hint = wordHint({ code: "tfserving-server", address, asked: "kserve" }, inScenario, "grpc");
+  const said =
+    "speaks TensorFlow Serving's API, not KServe v2 (Triton): use tfserving(…), or change the target's address.";
+  assert.equal(hint, `The server at h:8000 ${said}`);
+  const unknown = wordHint({ code: "tfserving-server", address, asked: "openai" }, inGenaiPerf, "http");
+  assert.equal(unknown, "The server at h:8000 speaks TensorFlow Serving's API, not OpenAI's API: change --url.");
+});
 
 describe("hints are one line in the words of", () => {
   for (const diagnosis of DIAGNOSES) {

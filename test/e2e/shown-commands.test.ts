@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
+import { MOCK_SERVICES } from "../../src/mock/services/table.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { ROOT, rampartCommand, startProcess, startRampart } from "../cli/rampart-process.ts";
 import { commandsOf, GUIDES, readBlocks } from "../guides/blocks.ts";
@@ -38,7 +39,9 @@ let addresses: readonly (readonly [shown: string, real: string])[] = [];
 let folder: string;
 
 before(async () => {
-  mock = await startMock(MOCK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const switches = Object.values(MOCK_SERVICES).filter(({ value }) => value === undefined);
+  const services = await Promise.all(switches.map((service) => service.create(MOCK, "")));
+  mock = await startMock(MOCK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
   addresses = [
     ["localhost:8000", `127.0.0.1:${mock.httpPort}`],
     ["localhost:8001", `127.0.0.1:${mock.grpcPort}`],

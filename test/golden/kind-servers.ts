@@ -1,5 +1,6 @@
 import { startOpenAiStub } from "../servers/openai-stub.ts";
 import { startSimpleEcho } from "../servers/simple-echo.ts";
+import { startTfServing } from "../servers/tfserving.ts";
 import type { Ports } from "./runner.ts";
 
 /** The servers of service kinds whose transcripts run with each test: `server` of a command.json, and how to start it. */
@@ -17,6 +18,10 @@ export const KIND_SERVERS: Readonly<Record<string, () => Promise<KindServer>>> =
   },
   "dynamic gRPC": async () => {
     const { port, stop } = await startSimpleEcho();
+    return { ports: { http: 0, grpc: port, metrics: 0 }, stop };
+  },
+  tfserving: async () => {
+    const { port, stop } = await startTfServing();
     return { ports: { http: 0, grpc: port, metrics: 0 }, stop };
   },
 };

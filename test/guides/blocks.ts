@@ -12,6 +12,7 @@ export const GUIDES: readonly string[] = [
   "src/README.md",
   "src/cli/genai-perf/README.md",
   "src/cli/perf-analyzer/README.md",
+  "src/service/tfserving/README.md",
   "src/measure/README.md",
   "src/service/README.md",
   "test/README.md",

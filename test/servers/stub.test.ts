@@ -19,6 +19,13 @@ const ways = [
   { way: "stream", flags: ["-i", "grpc", "--streaming", "-u", `127.0.0.1:${stub.grpcPort}`] },
 ] as const;
 
+test("requests of TensorFlow Serving are counted as gRPC", LIMIT, async () => {
+  const flags = ["-m", "simple", "-i", "grpc", "--service-kind", "tfserving", "-u", `127.0.0.1:${stub.grpcPort}`];
+  const { code, err } = await runCommand([...flags, "-b", "8", "--request-count", "40"]);
+  assert.equal(code, 0, err);
+  assert.equal((await stub.counter()).grpc, 40);
+});
+
 for (const { way, flags } of ways) {
   test(`usual requests are counted as such (${way})`, LIMIT, async () => {
     const { code } = await runCommand(["-m", "simple", "-b", "8", "--request-count", "40", ...flags]);

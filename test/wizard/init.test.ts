@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
+import { tfServingService } from "../../src/mock/services/tfserving.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
@@ -110,6 +111,25 @@ describe("rampart init with every answer by flag", () => {
         const other = await init(cwd, "--yes", "--target", "openai", "--url", url, "--model", "other", "--no-run");
         assert.equal(other.code, 64);
         assert.match(other.err, /--model: is not ready on the server, which has mock-llm/);
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
+
+  test("looks at the named model of TensorFlow Serving, which lists none", async () => {
+    const mock = await startMock(MOCK, LOOPBACK, [await tfServingService.create(MOCK, "")]);
+    try {
+      await inFolder({}, async (cwd) => {
+        const flags = ["--yes", "--target", "tfserving", "--url", `127.0.0.1:${mock.grpcPort}`, "--out", "./made.ts"];
+        const unnamed = await init(cwd, ...flags, "--no-run");
+        assert.equal(unnamed.code, 64);
+        assert.match(unnamed.err, /has no call that lists its models\. Name the model\./);
+        const { code, out, err } = await init(cwd, ...flags, "--model", "simple", "--no-run");
+        assert.equal(code, 0, out + err);
+        const shapes = "shapes: { INPUT0: [1, 16], INPUT1: [1, 16] }";
+        assert.ok(readFileSync(join(cwd, "made.ts"), "utf8").includes(`{ model: "simple", ${shapes} }`));
+        assert.match(out, /--service-kind tfserving/);
       });
     } finally {
       await mock.stop();

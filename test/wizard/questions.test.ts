@@ -134,9 +134,9 @@ describe("an answer is checked:", () => {
   const cases: readonly (readonly [QuestionId, string, Answers, RegExp | undefined])[] = [
     ["target", "triton", {}, undefined],
     ["target", "openai", {}, undefined],
-    ["target", "tfserving", {}, /one of embedded, triton, openai/],
     ["path", "/a?b=1", { target: "http", url: "h:1" }, undefined],
     ["path", "a", { target: "http", url: "h:1" }, /must begin with a slash/],
+    ["target", "nosuch", {}, /one of embedded, triton, tfserving, openai/],
     ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],
     ["tokenizer", "none", { target: "openai" }, /needed to generate prompts/],
     ["protocol", "https", {}, /one of http, grpc/],

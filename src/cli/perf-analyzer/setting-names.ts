@@ -8,6 +8,7 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.apiKeyEnv": '-H "Authorization: Bearer KEY"',
   "target.isStreaming": "-i grpc --streaming",
   "target.kind=openai": "--service-kind openai --async --endpoint v1/chat/completions",
+  "target.kind=tfserving": "--service-kind tfserving -i grpc",
   "target.kind=triton": "--service-kind triton",
   "target.protocol=grpc": "-i grpc",
   "target.protocol=http": "-i http",

@@ -3,6 +3,7 @@ import type { ClientPlan, FailuresPlan, OutputsPlan } from "../../plan/plan.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
+import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
 
 /** A `start:end:step` triple. Parts that are not given are undefined. */
@@ -29,6 +30,8 @@ export class Settings {
   /** `.proto` files that describe it; empty: the server's reflection does. */
   protoFiles: readonly string[] = [];
   importPaths: readonly string[] = [];
+  /** The signature of a TensorFlow Serving model. */
+  signatureName = DEFAULT_TF_SERVING_TARGET.signatureName;
   /** Without a URL, the protocol determines it. */
   target: Omit<TritonTargetPlan, "url" | "tls"> & { readonly url?: string } = {
     protocol: "http",

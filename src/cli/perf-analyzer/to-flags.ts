@@ -37,6 +37,7 @@ function targetNotes({ target }: Plan): Note[] {
   const trustsAll = tls.isEnabled && !(tls.verifyPeer && tls.verifyHost);
   return [
     moreUrls.length > 0 && "flags name one server",
+    "outputNames" in target && target.outputNames.length > 0 && "only a scenario names the outputs to ask for",
     protocol === "grpc" && trustsAll && "only a scenario accepts any certificate with gRPC",
     "apiKeyEnv" in target && `the API key goes into -H: "Authorization: Bearer $${target.apiKeyEnv}"`,
   ];

@@ -30,6 +30,8 @@ export function toPlan(settings: Settings): PlanFromFlags {
   const load = toLoad(settings, warnings);
   const callMode = callModeOf(settings);
   warnAlone(settings, warnings);
+  for (const flag of kindOf(settings).unused?.(settings) ?? [])
+    warnings.push(`rampart: ${flag} has no effect with ${kindOf(settings).server}.`);
   const plan: Plan = {
     version: 1,
     name: settings.target.model,

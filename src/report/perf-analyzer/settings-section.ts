@@ -9,10 +9,12 @@ import { formatStreamNumber } from "../number-format.ts";
 export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
   const { target } = plan;
   const kind = targetKindOf(target);
+  const { serviceKind, settingsName = serviceKind.toUpperCase(), hidesSingleBatch } = kind.exported(target);
+  const hasNoBatch = kind.takes(target) !== "tensors" || (hidesSingleBatch === true && target.batchSize === 1);
   const lines = [
     "*** Measurement Settings ***",
-    ...(kind.takes(target) === "tensors" ? [`  Batch size: ${target.batchSize}`] : []),
-    `  Service Kind: ${kind.exported(target).serviceKind.toUpperCase()}`,
+    ...(hasNoBatch ? [] : [`  Batch size: ${target.batchSize}`]),
+    `  Service Kind: ${settingsName}`,
   ];
   const { warmupRequests } = plan.measurement;
   if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);

@@ -6,6 +6,7 @@ import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
+import { tfServingBuilder } from "./tfserving.ts";
 import { tritonBuilder } from "./triton.ts";
 
 /** The builders of targets by the `kind` of what they return. To add one, add a file and a line here. */
@@ -14,6 +15,7 @@ const TARGET_BUILDERS = {
   openai: openAiBuilder,
   grpc: grpcBuilder,
   "plain-http": httpBuilder,
+  tfserving: tfServingBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
   "user-defined": ownBuilder,

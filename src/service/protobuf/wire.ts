@@ -139,6 +139,13 @@ export class ProtoReader {
     return high * 2 ** 32 + this.low;
   }
 
+  /** Writes an unsigned or signed 64-bit varint exactly, as 8 little-endian bytes. */
+  varint64Into(view: DataView, offset: number): void {
+    this.readHalves();
+    view.setUint32(offset, this.low, true);
+    view.setUint32(offset + 4, this.high, true);
+  }
+
   double(): number {
     const at = this.advance(8);
     return this.viewAt(at, 8).getFloat64(0, true);

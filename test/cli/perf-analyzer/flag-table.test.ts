@@ -123,6 +123,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   "-m": word,
   "-x": number(9),
   "--endpoint": joined("/", word, word),
+  "--model-signature-name": word,
   "--concurrency-range": range,
   "--request-rate-range": fc.oneof(range, fc.constant("0.5:7:0.25")),
   "--request-intervals": file,
@@ -187,6 +188,7 @@ const BASES: readonly string[] = [
   `--service-kind openai --endpoint v1/x --streaming --session-concurrency 3 --input-data ${FILE}`,
   `--service-kind dynamic_grpc --grpc-method a.B/C --input-data ${FILE}`,
   `--service-kind dynamic_grpc --grpc-method a.B/C --proto ${FILE} --proto-path ${FOLDER} --input-data ${FILE}`,
+  "--service-kind tfserving -i grpc --model-signature-name s",
   `--fixed-schedule --input-data ${FILE}`,
   `--periodic-concurrency-range 1:4 -i grpc --streaming --profile-export-file ${FOLDER}no-such.json`,
 ];

@@ -19,7 +19,8 @@ export interface FlagRow {
     | "shared-memory"
     | "composing"
     | "openai"
-    | "dynamic-grpc";
+    | "dynamic-grpc"
+    | "tfserving";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -36,6 +37,11 @@ const COUNT_WINDOWS = "--measurement-mode count_windows and --measurement-reques
 /** Flags that this version obeys. */
 export const OBEYED: readonly FlagRow[] = [
   { flag: "-m", effect: "wire", test: "-m names the model in every path" },
+  {
+    flag: "--model-signature-name",
+    effect: "tfserving",
+    test: "--model-signature-name and -x are in the metadata's query and in every request",
+  },
   { flag: "-x", effect: "wire", test: "-x asks for a version; without it the server chooses" },
   { flag: "-v", effect: "output", test: "-v prints windows as they come, -v -v requests and answers too" },
   {
@@ -285,7 +291,6 @@ export interface LaterRow {
 
 /** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
 export const LATER: readonly LaterRow[] = [
-  { flag: "--model-signature-name", accepted: ["serving_default"], refused: "other" },
   { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
   { flag: "--model-repository", accepted: [""], refused: "/models" },
 ];

@@ -67,6 +67,17 @@ test("a gRPC server is recognised by its answers to calls", LIMIT, async () => {
   }
 });
 
+test("a TensorFlow Serving server is recognised beside KServe", LIMIT, async () => {
+  const server = await startGrpcAnsweringServer({ GetModelMetadata: () => 3 });
+  try {
+    const { found } = await identify(Number(server.url.split(":")[1]));
+    const description = "a TensorFlow Serving server";
+    assert.deepEqual(found, [{ kind: "tfserving", api: "tfserving", protocol: "grpc", description }]);
+  } finally {
+    server.close();
+  }
+});
+
 test("a gRPC server behind TLS is recognised without a check of its certificate", LIMIT, async () => {
   const certificates = await makeCertificates();
   const tls = { key: readFileSync(certificates.keyFile), cert: readFileSync(certificates.certFile) };

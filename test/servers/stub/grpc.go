@@ -269,5 +269,6 @@ func newGRPCServer(options ...grpc.ServerOption) *grpc.Server {
 		Streams: []grpc.StreamDesc{{StreamName: "ModelStreamInfer", ServerStreams: true, ClientStreams: true, Handler: inferStream}},
 	}, struct{}{})
 	server.RegisterService(callService(), struct{}{})
+	server.RegisterService(predictService(), struct{}{})
 	return server
 }

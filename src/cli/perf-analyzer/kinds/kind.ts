@@ -16,6 +16,10 @@ export interface PerfAnalyzerKind {
   readonly takesMessages?: true;
   /** Whether payloads may belong to sessions. Absent: no. */
   readonly hasSessions?: true;
+  /** Whether a model has named signatures. Absent: no. */
+  readonly hasSignatures?: true;
+  /** Returns given options without an effect, which perf_analyzer ignores. Absent: none. */
+  unused?(settings: Settings): readonly string[];
   /** Adapts settings that this kind determines, such as its only protocol, before rules are checked. Absent: none. */
   prepare?(settings: Settings): void;
   /** Returns the address when none is given: `host:port`. */

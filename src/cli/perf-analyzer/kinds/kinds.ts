@@ -4,6 +4,7 @@ import type { Settings } from "../settings.ts";
 import { dynamicGrpcKind } from "./dynamic-grpc.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 import { openAiKind } from "./openai.ts";
+import { tfServingKind } from "./tfserving.ts";
 import { tritonKind } from "./triton.ts";
 
 /** The values of `--service-kind`. To add one, add a file and a line here. */
@@ -11,6 +12,7 @@ export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
   triton: tritonKind,
   openai: openAiKind,
   dynamic_grpc: dynamicGrpcKind,
+  tfserving: tfServingKind,
 };
 
 /** Returns the service kind of a command line. */

@@ -7,7 +7,7 @@ import { giveOneOf, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
 /** perf_analyzer's service kinds that this version does not support. */
-const LATER_KINDS: readonly string[] = ["tfserving", "torchserve", "triton_c_api"];
+const LATER_KINDS: readonly string[] = ["torchserve", "triton_c_api"];
 const SERVICE_KINDS = Object.keys(KINDS);
 
 /** Options of the target. */
@@ -24,8 +24,16 @@ export const GENERAL: readonly UngroupedOption[] = [
     isForTensors: true,
     value: "VERSION",
     defaultText: "the server's choice",
-    help: "Version of the model.",
+    help: "Version of the model; with --service-kind tfserving a number is a version, and other text is a version label.",
     parse: text,
+  }),
+  option("signatureName", {
+    setting: "target.signatureName",
+    names: ["--model-signature-name"],
+    value: "NAME",
+    help: "Signature of the model. Needs --service-kind tfserving.",
+    parse: text,
+    of: ({ target }) => ("signatureName" in target ? target.signatureName : undefined),
   }),
   option("outputs.verbosity", {
     names: ["-v"],

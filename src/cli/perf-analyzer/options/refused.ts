@@ -2,7 +2,6 @@ import type { UngroupedOption } from "./option.ts";
 
 /** Options that are recognised but not supported yet. */
 export const REFUSED: readonly UngroupedOption[] = [
-  refused("--model-signature-name", "NAME", "Signature of a TensorFlow Serving model.", "serving_default"),
   refused("--triton-server-directory", "DIR", "Triton's installation for its C API.", "/opt/tritonserver"),
   refused("--model-repository", "DIR", "Models for Triton's C API.", ""),
 ];

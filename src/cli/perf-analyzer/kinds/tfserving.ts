@@ -1,0 +1,88 @@
+import { DEFAULT_TF_SERVING_TARGET } from "../../../service/tfserving/target.ts";
+import type { Rule } from "../rule.ts";
+import type { Settings } from "../settings.ts";
+import type { PerfAnalyzerKind } from "./kind.ts";
+
+/** TensorFlow Serving over gRPC. */
+export const tfServingKind: PerfAnalyzerKind = {
+  help: "tfserving, TensorFlow Serving over gRPC (needs -i grpc)",
+  server: "a TensorFlow Serving server",
+  takesPayloads: false,
+  hasSignatures: true,
+  unused: ({ given }) => KSERVE_FLAGS.filter((flag) => given.has(flag)),
+  defaultUrl: () => "localhost:8500",
+  rules: tfServingRules,
+  toTarget: ({ target, signatureName }, { url, tls }) => ({
+    ...DEFAULT_TF_SERVING_TARGET,
+    url,
+    model: target.model,
+    modelVersion: target.modelVersion,
+    signatureName,
+    batchSize: target.batchSize,
+    headers: target.headers,
+    shapes: target.shapes,
+    compression: target.compression,
+    tls,
+  }),
+};
+
+/** Options of requests in KServe's protocol. */
+const KSERVE_FLAGS = [
+  "--request-parameter",
+  "--bls-composing-models",
+  "--input-tensor-format",
+  "--output-tensor-format",
+] as const;
+
+const SEQUENCE_FLAGS = [
+  "--sequence-length",
+  "--sequence-length-variation",
+  "--sequence-id-range",
+  "--num-of-sequences",
+  "--serial-sequences",
+] as const;
+
+/** perf_analyzer's refusals in its words, and what it ignores: trace settings and sequences. */
+function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given }: Settings): Rule[] {
+  return [
+    [
+      target.protocol !== "grpc",
+      "-i",
+      "perf_analyzer supports only grpc protocol for TensorFlow Serving.",
+      "Add -i grpc.",
+    ],
+    [
+      target.isStreaming,
+      "--streaming",
+      "perf_analyzer does not support streaming for TensorFlow Serving.",
+      "Leave --streaming out.",
+    ],
+    [
+      isAsync,
+      "--async",
+      "perf_analyzer does not support async API for TensorFlow Serving.",
+      "Leave --async out, or write a scenario with tfserving(…).",
+    ],
+    [
+      isCollectingMetrics,
+      "--collect-metrics",
+      "Server-side metric collection is only supported with Triton client backend.",
+      "Leave --collect-metrics out.",
+    ],
+    [
+      target.sharedMemory !== "none",
+      "--shared-memory",
+      "client backend of kind TENSORFLOW_SERVING does not support CreateSharedMemoryRegion()",
+      "Leave --shared-memory out.",
+    ],
+    [
+      Object.values(telemetry.trace).some((value) => value !== null),
+      "--trace-level",
+      "A TensorFlow Serving server has no trace settings.",
+      "Leave the --trace options out.",
+    ],
+    ...SEQUENCE_FLAGS.map(
+      (flag): Rule => [given.has(flag), flag, "TensorFlow Serving has no sequences.", `Leave ${flag} out.`],
+    ),
+  ];
+}

@@ -1,0 +1,77 @@
+import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { decodeMessage, encodeMessage, formatText, type MessageSpec, type ProtoObject } from "../protobuf/message.ts";
+import type { Ask, Query, Service, ServiceFront } from "../service.ts";
+import { createPredictCodec, predictionPath, toModelSpec } from "./codec.ts";
+import * as messages from "./messages.ts";
+import { readModel } from "./model.ts";
+import type { TfServingTargetPlan } from "./target.ts";
+
+const STATUS_PATH = "/tensorflow.serving.ModelService/GetModelStatus";
+const AVAILABLE = 30;
+
+/** Creates the front of a TensorFlow Serving target. A separate module, loaded when used, because of its message tables. */
+export function createTfServingFront(target: TfServingTargetPlan): ServiceFront {
+  return {
+    setUp: (ask) => setUp(target, ask),
+    listModels: async (ask) => {
+      if (target.model === "")
+        throw new RunError("unsupported", "TensorFlow Serving has no call that lists its models", "Name the model.");
+      return [{ ...readModel(await askMetadata(target, ask), target), refusal: "" }];
+    },
+  };
+}
+
+async function setUp(target: TfServingTargetPlan, ask: Ask): Promise<Service> {
+  const metadata = await askMetadata(target, ask);
+  return {
+    model: readModel(metadata, target),
+    codec: createPredictCodec(target),
+    wire: "grpc",
+    batchSize: target.batchSize,
+    isSequence: false,
+    isDecoupled: false,
+    shapes: target.shapes,
+    warnings: [],
+  };
+}
+
+/** Queries the model's signatures. An error names the versions that there are. */
+async function askMetadata(target: TfServingTargetPlan, ask: Ask): Promise<unknown> {
+  const request = { model_spec: toModelSpec(target), metadata_field: ["signature_def"] };
+  const payload = encodeMessage(messages.METADATA_REQUEST, request);
+  try {
+    return await ask(
+      toQuery(predictionPath("GetModelMetadata"), payload, messages.METADATA_RESPONSE),
+      "model metadata",
+    );
+  } catch (error) {
+    if (!(error instanceof RunError) || error.code !== "refused") throw error;
+    throw error.reword(error.message, await explainModel(target, ask));
+  }
+}
+
+/** Returns what the server knows about a model that it refuses. */
+async function explainModel({ model, modelVersion }: TfServingTargetPlan, ask: Ask): Promise<string> {
+  const payload = encodeMessage(messages.STATUS_REQUEST, { model_spec: { name: model } });
+  try {
+    const status = (await ask(toQuery(STATUS_PATH, payload, messages.STATUS_RESPONSE), "")) as ProtoObject;
+    const rows = (status["model_version_status"] ?? []) as ProtoObject[];
+    const versions = rows.map(({ version = 0, state }) =>
+      state === AVAILABLE ? String(version) : `${version} (not available)`,
+    );
+    const label = modelVersion === "" || /^\d+$/.test(modelVersion) ? "" : " Text that is not a number is a label.";
+    return `Model '${model}' has the versions ${versions.join(", ")}: give one in ${setting("target.modelVersion")}.${label}`;
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    return `Check the model's name: the server has no model '${model}', and it has no call that lists its models.`;
+  }
+}
+
+function toQuery(path: string, payload: Uint8Array, answer: MessageSpec): Query {
+  return {
+    request: { path, method: "POST", headers: [], payload },
+    read: (bytes) => decodeMessage(answer, bytes),
+    format: (bytes) => formatText(answer, decodeMessage(answer, bytes)),
+  };
+}

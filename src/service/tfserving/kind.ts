@@ -1,0 +1,50 @@
+import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import type { ServiceKind } from "../service.ts";
+import { checkTfServing } from "./rules.ts";
+import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
+
+/** TensorFlow Serving's PredictionService over gRPC. */
+
+export const TF_SERVING_PORT = 8500;
+
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
+
+export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
+  schema: tfServingTargetSchema,
+  address: ({ url, headers, compression }) => ({
+    url,
+    wire: "grpc",
+    defaultPort: TF_SERVING_PORT,
+    headers,
+    ...(compression === "none" ? {} : { compression }),
+  }),
+  urls: serverUrls,
+  describe: describeServer,
+  takes: () => "tensors",
+  exported: () => ({
+    serviceKind: "tfserving",
+    settingsName: "TENSORFLOW_SERVING",
+    hidesSingleBatch: true,
+    endpoint: "",
+  }),
+  check: checkTfServing,
+  registerSecrets: registerServerSecrets,
+  path: () => "tensorflow.serving.PredictionService",
+  server: "a TensorFlow Serving server",
+  api: {
+    name: "tfserving",
+    label: "TensorFlow Serving's API",
+    probes: [
+      {
+        protocol: "grpc",
+        path: "/tensorflow.serving.PredictionService/GetModelMetadata",
+        payload: new Uint8Array(0),
+        // The request names no model. Servers without the method say UNIMPLEMENTED.
+        recognize: ({ status }) =>
+          status === INVALID_ARGUMENT || status === NOT_FOUND ? "a TensorFlow Serving server" : undefined,
+      },
+    ],
+  },
+  open: async (target) => (await import("./front.ts")).createTfServingFront(target),
+};

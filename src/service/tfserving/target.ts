@@ -1,0 +1,53 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { DEFAULT_TLS } from "../../plan/tls.ts";
+import { serverEntries } from "../target-schemas.ts";
+
+/** A TensorFlow Serving server, or another server with its PredictionService, over gRPC. */
+export type TfServingTargetPlan = PlanOf<typeof tfServingTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly tfserving: TfServingTargetPlan;
+  }
+}
+
+/** A TensorFlow Serving target with perf_analyzer's defaults. */
+export const DEFAULT_TF_SERVING_TARGET: Omit<TfServingTargetPlan, "url" | "model"> = {
+  kind: "tfserving",
+  protocol: "grpc",
+  isStreaming: false,
+  modelVersion: "",
+  signatureName: "serving_default",
+  batchSize: 1,
+  headers: [],
+  shapes: {},
+  outputNames: [],
+  compression: "none",
+  tls: DEFAULT_TLS,
+};
+
+/** Returns the schema of a TensorFlow Serving target. */
+export function tfServingTargetSchema(v: Builders) {
+  const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  return v.object({
+    kind: v.literal("tfserving"),
+    ...serverEntries(v),
+    protocol: v.literal("grpc", "must be grpc"),
+    isStreaming: v.pipe(
+      v.boolean(),
+      v.check((isStreaming) => !isStreaming, "must be false: TensorFlow Serving has no streams"),
+    ),
+    /** A number is a version, any other text is a version label. Empty: the server chooses. */
+    modelVersion: v.string(),
+    /** Signature of the model. */
+    signatureName: v.pipe(v.string(), v.nonEmpty("must name a signature")),
+    /** Items per request, 1 or more. From 2 on the first dimension of every tensor is the batch. */
+    batchSize: whole,
+    /** Sizes of inputs with variable shape: the whole shape, or that of one item with a `batchSize` of 2 or more. */
+    shapes: v.record(v.string(), v.array(whole)),
+    /** Names of the outputs to ask for. Empty: all of the signature. */
+    outputNames: v.array(v.pipe(v.string(), v.nonEmpty("must name an output"))),
+    /** Compression of requests. */
+    compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
+  });
+}
