@@ -105,6 +105,7 @@ export {
   type TritonHttpOptions,
   triton,
 } from "./scenario/targets/triton.ts";
+export { type TritonInProcessOptions, tritonInProcess } from "./scenario/targets/triton-in-process.ts";
 export {
   goodput,
   type NumberMetric,

@@ -22,6 +22,16 @@ async function loadApi(): Promise<object> {
   return { ...api, defineScenario };
 }
 
+/** Set in processes that this program starts to hold a server's library. */
+const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
+const serverSettings = process.env[SERVER_ROLE];
+if (serverSettings !== undefined) {
+  delete process.env[SERVER_ROLE];
+  const { serveTriton } = await import("./service/triton-c-api/server/serve.ts");
+  await serveTriton(JSON.parse(serverSettings) as Parameters<typeof serveTriton>[0]);
+  process.exit(EXIT_INTERNAL);
+}
+
 const io = createProcessIo(loadApi, () => process.exit(EXIT_INTERRUPTED));
 const invokedAs = isExecutable ? executableName(process.argv0) : "rampart";
 try {

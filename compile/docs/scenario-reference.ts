@@ -19,6 +19,7 @@ const BUILDERS: readonly (readonly [
     "Targets",
     [
       ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
+      ["tritonInProcess", "TritonInProcessOptions"],
       ["openai", "OpenAiOptions"],
       ["tfserving", "TfServingOptions"],
       ["http", "HttpOptions"],

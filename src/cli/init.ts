@@ -74,8 +74,9 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const file = answers.out as string;
   const text = formatScenario(answers);
   const target = wizardTargetOf(answers);
+  const isOwn = target?.probe === undefined && target?.listModels === undefined;
   const describe = COMMAND_LINES[target?.commandLine ?? "perf_analyzer"];
-  const flags = describe(answers, target?.probe === undefined);
+  const flags = describe(answers, isOwn);
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Do not overwrite a file that was created in the meantime.

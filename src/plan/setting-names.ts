@@ -23,9 +23,12 @@ interface Settings {
   target:
     | "apiKeyEnv"
     | "composingModels"
+    | "directory"
     | "importPaths"
     | "isStreaming"
     | "method"
+    | "model"
+    | "modelRepository"
     | "modelVersion"
     | "pacing"
     | "protoFiles"

@@ -1,5 +1,6 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
+import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
 import { httpKind } from "../service/http/kind.ts";
@@ -7,6 +8,7 @@ import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tfServingKind } from "../service/tfserving/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
+import { tritonInProcessKind } from "../service/triton-c-api/kind.ts";
 import { ownKind } from "../service/user-defined/kind.ts";
 
 /** Targets that are servers. The embedded target becomes one when it has started. */
@@ -22,6 +24,7 @@ export const SERVICE_KINDS: {
   "plain-http": httpKind,
   tfserving: tfServingKind,
   "user-defined": ownKind,
+  "triton-c-api": tritonInProcessKind,
 };
 
 /** All kinds of targets by their `kind`. */
@@ -38,6 +41,12 @@ export function targetKindOf(target: TargetPlan): TargetKind<TargetPlan> {
 /** Returns the servers of a target; empty when the run starts its own. */
 export function urlsOf(target: TargetPlan): readonly string[] {
   return targetKindOf(target).urls(target);
+}
+
+/** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */
+export function networkOf(target: ServerTargetPlan): { readonly moreUrls: readonly string[]; readonly tls: TlsPlan } {
+  if (!("tls" in target)) return { moreUrls: [], tls: DEFAULT_TLS };
+  return { moreUrls: target.moreUrls ?? [], tls: target.tls };
 }
 
 /** Returns the kind of a server target. */

@@ -6,9 +6,10 @@ import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
-import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
+import { nowNs, sleepMs, systemClock, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
@@ -45,7 +46,7 @@ export class MeasuredRun {
   private readonly session: Session;
   private readonly sessions: SessionFeed | undefined;
   private readonly meter = new LevelMeter();
-  private readonly health = new HealthMonitor();
+  private readonly health: HealthMonitor;
   private readonly policy: FailurePolicy;
   private readonly driver: Driver;
   private readonly canceller: Canceller | undefined;
@@ -70,6 +71,7 @@ export class MeasuredRun {
     this.startNs = parts.startNs;
     this.tokens = tokens;
     this.plan = plan;
+    this.health = new HealthMonitor(systemClock, targetKindOf(this.plan.target).isInProcess === true);
     this.canceller = canceller;
     this.poller = poller;
     this.observer = observer;

@@ -2,6 +2,7 @@ import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
+import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, HttpMethod, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
@@ -256,6 +257,8 @@ export interface TargetKind<T extends TargetPlan> {
   takes(target: T): RequestForm;
   /** Returns its names in profile exports. */
   exported(target: T): ExportedTarget;
+  /** Whether requests go without a network. Absent: no. */
+  readonly isInProcess?: true;
   /** Returns conflicts between the target and the rest of the plan. Absent: none. */
   check?(target: T, plan: Plan): Problem[];
   /** Registers secrets that no report may show. Absent: it has none. */
@@ -285,6 +288,19 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   readonly api: ServiceApi;
   /** Loads the front of a target, without queries. */
   open(target: T): ServiceFront | Promise<ServiceFront>;
+  /**
+   * Starts the server that a target describes; the run ends it. Absent: the run connects to the target's address.
+   * @throws UserError or RunError when it cannot be started
+   */
+  startServer?(target: T): Promise<OwnServer>;
+}
+
+/** A server that a run starts itself, with clients of its own. */
+export interface OwnServer {
+  /** Resolves when it can be queried. Rejects with RunError. */
+  readonly ready: Promise<void>;
+  createClient(options: ClientOptions): LoadClient;
+  close(): Promise<void>;
 }
 
 /** How to recognize servers of a kind. */

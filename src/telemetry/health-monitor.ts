@@ -16,6 +16,7 @@ let isCoreWaitOpen = false;
 /** Monitors the measuring thread: CPU time, waits for a core, and event-loop lag. See {@link ClientHealth}. */
 export class HealthMonitor {
   private readonly clock: Clock;
+  private readonly isLagFree: boolean;
   private cancelTicks: Cancel | undefined;
   private lastTickNs = 0;
   private startNs = 0;
@@ -23,14 +24,16 @@ export class HealthMonitor {
   private startWaitNs: number | undefined;
   private lag = new LatencyTally();
 
-  constructor(clock = systemClock) {
+  /** @param isLagFree whether requests' times do not depend on this thread, so that its lag is not in them. Default: false */
+  constructor(clock = systemClock, isLagFree = false) {
     this.clock = clock;
+    this.isLagFree = isLagFree;
   }
 
   /** Starts or restarts monitoring. */
   start(): void {
     const { clock } = this;
-    if (this.cancelTicks === undefined) {
+    if (this.cancelTicks === undefined && !this.isLagFree) {
       this.cancelTicks = clock.every(TICK_NS / 1e6, () => this.tick(clock.nowNs()), true);
       this.lastTickNs = clock.nowNs();
     }

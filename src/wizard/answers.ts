@@ -5,6 +5,8 @@ export type QuestionId =
   | "protocol"
   | "url"
   | "path"
+  | "directory"
+  | "model-repository"
   | "model"
   | "tokenizer"
   | "shapes"

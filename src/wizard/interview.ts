@@ -190,8 +190,10 @@ export class Interview {
     if (this.problems.length > 0) return "done";
     const { url = "" } = this.answers;
     try {
-      const target = wizardTargetOf(this.answers)?.probe?.({ ...this.given, ...this.answers });
-      this.models = target === undefined ? [] : await probeModels(target);
+      const answers = { ...this.given, ...this.answers };
+      const chosen = wizardTargetOf(answers);
+      const target = chosen?.probe?.(answers);
+      this.models = target === undefined ? (chosen?.listModels?.(answers) ?? []) : await probeModels(target);
       this.isProbed = true;
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
@@ -199,7 +201,8 @@ export class Interview {
       throw error instanceof RunError ? error.reword(error.message, `${error.hint} ${NO_SERVER_HINT}`) : error;
     }
     if (this.models.some(({ refusal }) => refusal === "")) return "done";
-    throw new RunError("refused", `${url} has no model ready that can be measured`, "Load one on the server.");
+    const place = url === "" ? `the folder ${this.answers["model-repository"]}` : url;
+    throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
   }
 
   /** Asks the user what to do when the server did not answer. */

@@ -1,6 +1,7 @@
 import { parseDurationNs } from "../plan/units.ts";
 import { REQUEST_PATH, REQUEST_PATH_RULE } from "../service/http/target.ts";
 import type { ListedModel } from "../service/service.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
@@ -124,6 +125,24 @@ export const QUESTIONS: readonly Question[] = [
       if (hasPath(answers)) return "cannot be given beside an address that has a path";
       return REQUEST_PATH.test(answer) ? undefined : REQUEST_PATH_RULE;
     },
+  },
+  {
+    id: "directory",
+    message: "Where is Triton's installation, with lib/libtritonserver.so?",
+    value: "DIR",
+    help: `For Triton in process: its installation. Default: ${DEFAULT_TRITON_DIRECTORY}.`,
+    isNeeded: asksFor("directory"),
+    preset: () => DEFAULT_TRITON_DIRECTORY,
+    check: (answer) => (answer.trim() === "" ? "must be a folder" : undefined),
+  },
+  {
+    id: "model-repository",
+    message: "Which folder has the models?",
+    value: "DIR",
+    help: "For Triton in process: the folder of the models.",
+    isNeeded: asksFor("model-repository"),
+    preset: () => undefined,
+    check: (answer) => (answer.trim() === "" ? "must be a folder" : undefined),
   },
   {
     id: "model",
@@ -256,7 +275,7 @@ export function nextQuestion(answers: Answers, around: Surroundings): Question |
 
 /** Returns the scenario's name: the model's name. */
 export function scenarioName(answers: Answers): string {
-  const name = isServer(answers) ? answers.model || "scenario" : "embedded";
+  const name = asksFor("model")(answers) ? answers.model || "scenario" : "embedded";
   return name.replace(/[^\w.-]+/g, "-");
 }
 

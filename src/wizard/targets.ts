@@ -9,8 +9,12 @@ import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
 import { tfserving } from "../scenario/targets/tfserving.ts";
 import { triton } from "../scenario/targets/triton.ts";
+import { tritonInProcess } from "../scenario/targets/triton-in-process.ts";
+import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../service/tfserving/target.ts";
 import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
+import { modelsIn } from "../service/triton-c-api/find-library.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 
 /** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
@@ -35,6 +39,13 @@ export interface WizardTarget {
   readonly usualUrl?: string;
   /** Returns the server to query for its models. Absent: no query. */
   probe?(answers: Answers): ServerTargetPlan;
+  /** Returns the models without a server. Absent: a server is queried for them. */
+  listModels?(answers: Answers): readonly ListedModel[];
+}
+
+/** A model of a repository, whose inputs are not known before it is loaded. */
+function toListed(name: string): ListedModel {
+  return { name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" };
 }
 
 export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
@@ -78,6 +89,17 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     inputs: { builder: "random", make: random },
     commandLine: "perf_analyzer",
     probe: ({ url = "", model = "" }) => ({ ...DEFAULT_TF_SERVING_TARGET, url, model }),
+  },
+  tritonInProcess: {
+    label: "Triton in process",
+    hint: "its library, without a network",
+    name: "target in process",
+    asks: ["directory", "model-repository", "model"],
+    toTarget: ({ directory = DEFAULT_TRITON_DIRECTORY, "model-repository": modelRepository = "", model = "" }) =>
+      tritonInProcess({ ...(directory === DEFAULT_TRITON_DIRECTORY ? {} : { directory }), modelRepository, model }),
+    inputs: { builder: "random", make: random },
+    commandLine: "perf_analyzer",
+    listModels: ({ "model-repository": folder = "" }) => modelsIn(folder).map(toListed),
   },
   openai: {
     label: "a language model",

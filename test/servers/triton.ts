@@ -29,6 +29,8 @@ export interface Triton {
   httpPort: number;
   grpcPort: number;
   metricsPort: number;
+  /** Process id of tritonserver. */
+  pid: number;
   /** Where the server's stdout and stderr go. */
   logFile: string;
   /** Ends the server, at the latest after about 10 s; calling it again does nothing. */
@@ -118,7 +120,7 @@ async function launch(folder: string, options: TritonOptions): Promise<LaunchedT
     process.off("exit", onExit);
     removeSharedMemory(httpPort);
   };
-  return { httpPort, grpcPort, metricsPort, logFile, stop, process: child };
+  return { httpPort, grpcPort, metricsPort, pid: child.pid ?? 0, logFile, stop, process: child };
 }
 
 async function waitUntilReady(server: LaunchedTriton, options: TritonOptions): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
@@ -134,6 +134,24 @@ describe("rampart init with every answer by flag", () => {
     } finally {
       await mock.stop();
     }
+  });
+
+  test("lists the models of a folder for Triton in process", async () => {
+    await inFolder({}, async (cwd) => {
+      mkdirSync(join(cwd, "models/one"), { recursive: true });
+      const flags = ["--target", "tritonInProcess", "--model-repository", join(cwd, "models"), "--no-run"];
+      const { code, out, err } = await init(cwd, "--yes", ...flags);
+      assert.equal(code, 0, out + err);
+      assert.match(
+        readFileSync(join(cwd, "one.ts"), "utf8"),
+        /tritonInProcess\(\{ modelRepository: ".*", model: "one" \}\)/,
+      );
+      assert.match(out, /^ {2}rampart perf_analyzer -m one --service-kind triton_c_api .*--model-repository /m);
+      assert.doesNotMatch(out, /rampart mock/);
+      const other = await init(cwd, "--yes", ...flags, "--model", "two");
+      assert.equal(other.code, 64);
+      assert.match(other.err, /--model: is not ready on the server, which has one/);
+    });
   });
 
   test("takes sizes of a model whose shape varies", async () => {

@@ -23,6 +23,7 @@ const CASES: Readonly<Record<string, Answers>> = {
   tiny: { ...triton, load: "rate", levels: "1e3", "p99-limit": "0.0000001s" },
   shapes: { ...triton, shapes: "IN:3,224 a-b:1 A:B:2" },
   openai: { ...common, target: "openai", url: "host:1", model: "org/m", tokenizer: "./tok", "p99-limit": "1 s" },
+  inProcess: { ...common, target: "tritonInProcess", directory: "/triton", "model-repository": "/models", model: "m" },
   hub: {
     ...common,
     target: "openai",

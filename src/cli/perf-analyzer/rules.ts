@@ -246,6 +246,14 @@ function kindRules(settings: Settings): Rule[] {
       "Add --service-kind tfserving -i grpc, or leave it out.",
     ],
     ...kind.rules(settings),
+    ...OPTIONS.filter(({ isForLibrary }) => isForLibrary === true).map(
+      ({ names: [flag], isChanged }): Rule => [
+        kind.takesLibrary !== true && isChanged?.(settings) === true,
+        flag,
+        `${flag} cannot be used with ${kind.server}.`,
+        "Add --service-kind triton_c_api.",
+      ],
+    ),
     ...OPTIONS.map(
       ({ names: [flag], isForMessages, isChanged }): Rule => [
         kind.takesMessages !== true && isForMessages === true && isChanged?.(settings) === true,

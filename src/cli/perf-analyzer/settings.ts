@@ -5,6 +5,7 @@ import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../pla
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
 
 /** A `start:end:step` triple. Parts that are not given are undefined. */
 export interface RangeValue {
@@ -33,7 +34,14 @@ export class Settings {
   /** The signature of a TensorFlow Serving model. */
   signatureName = DEFAULT_TF_SERVING_TARGET.signatureName;
   /** Without a URL, the protocol determines it. */
-  target: Omit<TritonTargetPlan, "url" | "tls"> & { readonly url?: string } = {
+  target: Omit<TritonTargetPlan, "url" | "tls"> & {
+    readonly url?: string;
+    /** Triton's installation and models, when its library is measured in process. */
+    readonly directory: string;
+    readonly modelRepository: string;
+  } = {
+    directory: DEFAULT_TRITON_DIRECTORY,
+    modelRepository: "",
     protocol: "http",
     model: "",
     ...DEFAULT_TRITON_TARGET,

@@ -14,6 +14,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning, TraceEvent } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeCutSessions } from "../load-notes.ts";
@@ -235,7 +236,8 @@ class PerfAnalyzerConsole implements Report {
     }
     for (const shown of reportedPercentiles(percentile))
       out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
-    out(`    ${isDecoupled ? "" : this.formatLibraryTime(window)}\n`);
+    const isBare = isDecoupled || targetKindOf(this.plan.target).isInProcess === true;
+    out(`    ${isBare ? "" : this.formatLibraryTime(window)}\n`);
     if (isDecoupled) this.note(firstResponseNote(window, percentile));
     else if (hasManyResponses && window.responseCount !== window.requestCount)
       this.note(`${responsesNote(window)}; ${firstResponseNote(window, percentile)}`);

@@ -1,6 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
-import { type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
+import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import { parseUrl } from "../target/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../target/identify-server.ts";
 
@@ -105,7 +105,7 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
   const kind = serviceKindOf(target);
   const { url, wire, defaultPort, headers } = kind.address(target);
   const { host, port, pathPrefix, isSecure, authority } = parseUrl(url, defaultPort);
-  const usesTls = isSecure || target.tls.isEnabled;
+  const usesTls = isSecure || networkOf(target).tls.isEnabled;
   const asked: AskedOf = {
     wire: wire === "http" ? "http" : "grpc",
     api: kind.api.name,
@@ -113,7 +113,9 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
     address: authority,
     path: `${pathPrefix}/${kind.path(target)}`,
     isAnyServer: kind.api.probes.length === 0,
-    hasKey: [...headers, ...target.headers].some(([name]) => /^(authorization|(x-)?api-key)$/i.test(name)),
+    hasKey: [...headers, ...("headers" in target ? target.headers : [])].some(([name]) =>
+      /^(authorization|(x-)?api-key)$/i.test(name),
+    ),
   };
   return { asked, place: { host, port, isSecure: usesTls } };
 }

@@ -1,5 +1,5 @@
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
-import { serviceKindOf } from "../../registry/service-kinds.ts";
+import { networkOf, serviceKindOf } from "../../registry/service-kinds.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { ControlClient } from "../../transport/control-client.ts";
 import { loadClient } from "./create-client.ts";
@@ -17,7 +17,7 @@ export async function probeModels(target: ServerTargetPlan): Promise<ListedModel
   const kind = serviceKindOf(target);
   const address = kind.address(target);
   const isHttp = address.wire === "http";
-  const endpoint = resolveEndpoint(address, target.tls);
+  const endpoint = resolveEndpoint(address, networkOf(target).tls);
   const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", endpoint);
   const control = new ControlClient(TIMEOUT_NS, create);
   try {

@@ -6,7 +6,6 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { maxResponseBytesOf } from "../../plan/response-limit.ts";
-import { maskSecrets } from "../../plan/secrets.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { loadInputs } from "../../registry/input-kinds.ts";
@@ -18,10 +17,9 @@ import type { Ask, Query, Service, ServiceAddress } from "../../service/service.
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../../transport/client.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
-import type { Endpoint } from "../../transport/request.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
-import { type CreateClient, loadClient } from "./create-client.ts";
-import { resolveEndpoint } from "./endpoint.ts";
+import type { CreateClient } from "./create-client.ts";
+import { connect, toLinks } from "./links.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
 /** A target before the first query. */
@@ -67,27 +65,13 @@ export async function openTarget(
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
   const address = kind.address(target);
-  const endpoint = resolveEndpoint(address, target.tls);
-  const { moreUrls = [] } = target;
-  const others = moreUrls.map((url) => resolveEndpoint({ ...address, url }, target.tls));
-  const controlKind = controlKindOf(plan, address, endpoint);
-  const controlWire = address.wire === "http" ? "http" : "grpc";
-  const createControl = await loadClient(controlKind, controlWire, endpoint);
-  const control = openControl(plan, address, createControl, observer);
-  void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const front = await kind.open(target);
-  const { compression, successStatuses, acceptsEncodings } = address;
-  const loadFor = (to: Endpoint): Promise<CreateClient> =>
-    loadClient(
-      plan.client.kind,
-      address.wire,
-      { ...to, compression, successStatuses, acceptsEncodings },
-      front.readStreamed,
-    );
-  const isPlain = compression === undefined && successStatuses === undefined && acceptsEncodings !== true;
-  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && isPlain;
-  const createFirst = isControlFit ? createControl : await loadFor(endpoint);
-  const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
+  const links =
+    kind.startServer === undefined
+      ? await connect(plan, target, address, front.readStreamed)
+      : toLinks(await kind.startServer(target));
+  const control = openControl(plan, address, links.createControl, observer);
+  void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const ask = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);
   const { trace } = plan.telemetry;
   let shared: SharedTensors | undefined;
@@ -97,11 +81,12 @@ export async function openTarget(
         ? undefined
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     setUp: async () => {
+      if (links.ready !== undefined) await links.ready;
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, found.shapes ?? {});
       let service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model, held);
-      if (others.length > 0) service = shareAmong(service, plan);
+      if (links.serverCount > 1) service = shareAmong(service, plan);
       if (service.batchSize > 1) (await import("../../inputs/batches.ts")).checkBatches(dataset, service);
       if (service.sharedMemory !== undefined) {
         const { shareTensors } = await import("./shared-tensors.ts");
@@ -111,31 +96,19 @@ export async function openTarget(
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
-      const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
-      const named = others.length > 0 ? { serverNames } : {};
+      const { serverCount, serverNames } = links;
+      const named = serverCount > 1 && serverNames !== undefined ? { serverNames } : {};
       return { service, dataset, warnings, shared, ...named, counters: () => counters.read() };
     },
-    createClient,
+    createClient: links.createClient,
     close: async () => {
       const problems = (await shared?.close()) ?? [];
       control.close();
+      await links.close?.();
       await started?.stop();
       return problems;
     },
   };
-}
-
-/** Returns a client for several servers, round robin. Queries go to the first one only. */
-async function balance(
-  createFirst: CreateClient,
-  first: Endpoint,
-  others: readonly Endpoint[],
-  loadFor: (endpoint: Endpoint) => Promise<CreateClient>,
-): Promise<CreateClient> {
-  const { BalancingClient } = await import("../../transport/balancing-client.ts");
-  const servers = [{ name: first.authority, createClient: createFirst }];
-  for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
-  return (options) => new BalancingClient(servers, options);
 }
 
 /** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared */
@@ -163,21 +136,6 @@ async function startOwnTarget(
   const server = await startEmbedded(target.mock);
   const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
   return { target: kind.toServer(target, port) as ServerTargetPlan, stop: server.stop };
-}
-
-/**
- * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client, queries go through the
- * libraries, unless the plan asks for the own client here too: loading a library would triple the time to the first request.
- */
-function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
-  // Bun and Deno reject the server name that grpc-js sets for an IP address.
-  const isBeyondGrpcJs =
-    address.wire !== "http" &&
-    endpoint.tls !== undefined &&
-    process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
-  const usesOwn = plan.client.kind === "own" && (plan.behaviour?.queriesThroughOwnClient === true || isBeyondGrpcJs);
-  if (usesOwn) return "own";
-  return address.wire === "http" ? "undici" : "grpc-js";
 }
 
 function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, observer: RunObserver): ControlClient {

@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "i32",
   u32: "u32",
   i64: "i64",
+  f64: "f64",
   usize: "usize",
   pointer: "usize",
   buffer: "buffer",

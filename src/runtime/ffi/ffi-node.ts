@@ -21,6 +21,7 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "int32_t",
   u32: "uint32_t",
   i64: "int64_t",
+  f64: "double",
   usize: "uint64_t",
   pointer: "uint64_t",
   buffer: "void *",

@@ -12,6 +12,7 @@ interface NativeValues {
   readonly i32: number;
   readonly u32: number;
   readonly i64: bigint;
+  readonly f64: number;
   readonly usize: bigint;
   readonly pointer: bigint;
   readonly buffer: Uint8Array;
@@ -34,6 +35,10 @@ export interface NativeLibrary<Symbols extends NativeSymbols> {
   addressOf(symbol: string): bigint;
   /** Like {@link readText}, synchronously. */
   readText(address: bigint): string;
+  /** Like {@link readMemory}, synchronously. */
+  readMemory(address: bigint, sizeBytes: number): Uint8Array;
+  /** Returns the C function at an address. */
+  functionAt<const Signature extends NativeSignature>(address: bigint, signature: Signature): NativeFunction<Signature>;
 }
 
 /** Libraries with dlopen: libc of glibc 2.34 and musl, libdl of older glibc, libSystem of macOS. */
@@ -93,6 +98,9 @@ export async function openLibrary<const Symbols extends NativeSymbols>(
       name,
       addressOf,
       readText: (address) => readTextWith(backend, address),
+      readMemory: (address, sizeBytes) =>
+        sizeBytes === 0 ? new Uint8Array(0) : backend.readMemory(address, sizeBytes),
+      functionAt: (address, signature) => bind(backend.functionAt(address, signature), signature),
       functions: functions as NativeLibrary<Symbols>["functions"],
     };
   }

@@ -1,11 +1,11 @@
 /**
- * Types passed to C: `i32` and `u32` as number; `i64`, `usize` and `pointer` (an address, 0n for NULL) as bigint; `buffer` as a Uint8Array
+ * Types passed to C: `i32`, `u32` and `f64` as number; `i64`, `usize` and `pointer` (an address, 0n for NULL) as bigint; `buffer` as a Uint8Array
  * that C may read and write until the call returns.
  */
-export type NativeType = "i32" | "u32" | "i64" | "usize" | "pointer" | "buffer";
+export type NativeType = "i32" | "u32" | "i64" | "f64" | "usize" | "pointer" | "buffer";
 
 /** Result types of C functions; `void` returns undefined. */
-export type NativeResult = Exclude<NativeType, "buffer"> | "void";
+export type NativeResult = Exclude<NativeType, "buffer" | "f64"> | "void";
 
 /** Parameters and result of a C function. Variadic functions are not supported. */
 export interface NativeSignature {

@@ -8,6 +8,7 @@ import { ownBuilder } from "./own.ts";
 import type { CheckedTarget, TargetBuilder } from "./target-builder.ts";
 import { tfServingBuilder } from "./tfserving.ts";
 import { tritonBuilder } from "./triton.ts";
+import { tritonInProcessBuilder } from "./triton-in-process.ts";
 
 /** The builders of targets by the `kind` of what they return. To add one, add a file and a line here. */
 const TARGET_BUILDERS = {
@@ -16,6 +17,7 @@ const TARGET_BUILDERS = {
   grpc: grpcBuilder,
   "plain-http": httpBuilder,
   tfserving: tfServingBuilder,
+  tritonInProcess: tritonInProcessBuilder,
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
   "user-defined": ownBuilder,

@@ -115,12 +115,7 @@ function tritonSchema(): Schema<CheckedTarget> {
     sharedMemory: v.optional(v.picklist(["system", "cuda"], 'must be "system" or "cuda"')),
     outputSharedMemoryBytes: v.optional(countSchema()),
     headers: headersSchema(),
-    composingModels: v.optional(
-      v.array(
-        v.pipe(v.string("must be text"), v.regex(COMPOSING_MODEL, 'must be "name" or "name:version"')),
-        "must be a list of models",
-      ),
-    ),
+    composingModels: composingModelsSchema(),
     parameters: v.optional(parametersSchema()),
     tls: v.optional(tlsSchema()),
   });
@@ -162,6 +157,16 @@ function tritonSchema(): Schema<CheckedTarget> {
   ) as unknown as Schema<CheckedTarget>;
 }
 
+/** Returns the schema of the optional models that a model calls. */
+export function composingModelsSchema() {
+  return v.optional(
+    v.array(
+      v.pipe(v.string("must be text"), v.regex(COMPOSING_MODEL, 'must be "name" or "name:version"')),
+      "must be a list of models",
+    ),
+  );
+}
+
 /** A check of two options also runs for targets without an options object. */
 function isGiven(options: object | null | undefined, name: string): boolean {
   return typeof options === "object" && options !== null && name in options;
@@ -194,11 +199,13 @@ function toTritonPlan({ options, ...server }: CheckedTarget, folder: string): Ta
   };
 }
 
-function toComposingModel(text: string): ComposingModelPlan {
+/** Converts `name` or `name:version`. */
+export function toComposingModel(text: string): ComposingModelPlan {
   const [name = "", version = ""] = text.split(":");
   return { name, version };
 }
 
-function toParameters(given: Readonly<Record<string, RequestParameter>> = {}): TritonTargetPlan["parameters"] {
+/** Converts request parameters; default: none. */
+export function toParameters(given: Readonly<Record<string, RequestParameter>> = {}): TritonTargetPlan["parameters"] {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toParameterPlan(value)]));
 }

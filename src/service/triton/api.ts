@@ -26,7 +26,8 @@ export interface TritonApi {
 export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
-  traceQueries(): Promise<TraceQueries>;
+  /** Absent: there are no trace settings. */
+  readonly traceQueries?: () => Promise<TraceQueries>;
   /** @param isJson the server does not say that it supports binary tensors: use JSON where the user did not choose binary */
   createCodec(model: TritonModel, isJson: boolean): TensorCodec;
 }

@@ -49,11 +49,12 @@ async function openGrpc(target: TritonTargetPlan): Promise<ServiceFront> {
   return toServiceFront(target, (await import("./grpc-front-end.ts")).createGrpcFrontEnd(target));
 }
 
-function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront {
+/** Returns the front of a model on Triton, over any of its front ends. */
+export function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront {
   return {
     readStreamed: target.isStreaming ? front.readStreamed : undefined,
     setUp: (ask) => setUp(target, front, ask),
-    traceQueries: front.traceQueries,
+    ...(front.traceQueries === undefined ? {} : { traceQueries: front.traceQueries }),
     listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask, target.model),
   };
 }

@@ -36,43 +36,19 @@ export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | 
 /** Returns the schema of a Triton target. */
 export function tritonTargetSchema(v: Builders) {
   const format = v.picklist(["binary", "json"], "must be binary or json");
-  const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const target = v.object({
     kind: v.literal("triton"),
     ...serverEntries(v),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
-    /** Empty: the server chooses. */
-    modelVersion: v.string(),
-    /** Items per request, 1 or more. */
-    batchSize: whole,
-    /** One bidirectional gRPC stream per lane instead of unary calls. */
-    isStreaming: v.boolean(),
+    ...tritonModelEntries(v),
     inputTensorFormat: format,
     outputTensorFormat: format,
     /** The tensors that are binary also with a server that does not list binary tensors, because the user chose so. Absent: none. */
     binaryTensors: v.exactOptional(v.array(v.picklist(["input", "output"], "must be input or output"))),
-    /** Sizes of inputs with variable shape, without the batch dimension. */
-    shapes: v.record(v.string(), v.array(whole)),
     /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
     sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
-    /** Shared memory for one item of an output with variable size. */
-    outputSharedMemoryBytes: v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(0, "must be 0 or more"),
-    ),
-    /** Extra parameters of every request, by name; gRPC only. */
-    parameters: v.record(v.string(), parameterSchema(v)),
     /** Compression of requests; gRPC only. */
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
-    /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
-    composingModels: v.array(
-      v.object({
-        name: v.pipe(v.string(), v.nonEmpty("must name a model")),
-        /** Empty: the running version. */
-        version: v.string(),
-      }),
-    ),
   });
   return v.pipe(
     target,
@@ -95,4 +71,35 @@ export function tritonTargetSchema(v: Builders) {
       ["compression"],
     ),
   );
+}
+
+/** The fields of a model on Triton, wherever it runs, as an object's entries. */
+export function tritonModelEntries(v: Builders) {
+  const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  return {
+    /** Empty: the server chooses. */
+    modelVersion: v.string(),
+    /** Items per request, 1 or more. */
+    batchSize: whole,
+    /** One bidirectional gRPC stream per lane instead of unary calls. */
+    isStreaming: v.boolean(),
+    /** Sizes of inputs with variable shape, without the batch dimension. */
+    shapes: v.record(v.string(), v.array(whole)),
+    /** Shared memory for one item of an output with variable size. */
+    outputSharedMemoryBytes: v.pipe(
+      v.number(),
+      v.integer("must be a whole number"),
+      v.minValue(0, "must be 0 or more"),
+    ),
+    /** Extra parameters of every request, by name; gRPC only. */
+    parameters: v.record(v.string(), parameterSchema(v)),
+    /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
+    composingModels: v.array(
+      v.object({
+        name: v.pipe(v.string(), v.nonEmpty("must name a model")),
+        /** Empty: the running version. */
+        version: v.string(),
+      }),
+    ),
+  };
 }

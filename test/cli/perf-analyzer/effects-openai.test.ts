@@ -288,8 +288,8 @@ for (const [name, args, says] of [
   ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint cannot be used with a Triton server"],
   [
     "a kind that is not there yet",
-    ["-m", "m", "--service-kind", "triton_c_api"],
-    "--service-kind triton_c_api is not supported yet",
+    ["-m", "m", "--service-kind", "torchserve"],
+    "--service-kind torchserve is not supported yet",
   ],
   [
     "a number of sessions with a Triton",

@@ -20,6 +20,7 @@ export interface FlagRow {
     | "composing"
     | "openai"
     | "dynamic-grpc"
+    | "in-process"
     | "tfserving";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
@@ -32,6 +33,7 @@ const METRICS = "--collect-metrics reads --metrics-url every --metrics-interval 
 const TRACE = "the trace flags are set before anything is asked and set back after the run";
 const PERIODIC = "--periodic-concurrency-range sends groups of requests, paced by --request-period responses";
 const SEQUENCE_LENGTH = "--sequence-length and --sequence-length-variation set how long sequences are";
+const IN_PROCESS = "--triton-server-directory and --model-repository say what --service-kind triton_c_api loads";
 const COUNT_WINDOWS = "--measurement-mode count_windows and --measurement-request-count make windows end by requests";
 
 /** Flags that this version obeys. */
@@ -278,21 +280,8 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "dynamic-grpc",
     test: "--proto and --proto-path describe the method instead of reflection",
   },
-];
-
-/** A flag that this version recognises and refuses. */
-export interface LaterRow {
-  readonly flag: string;
-  /** Values that mean the same as leaving the flag out, perf_analyzer's default among them; empty where it has none. */
-  readonly accepted: readonly string[];
-  /** A value to refuse; absent for a switch. */
-  readonly refused?: string;
-}
-
-/** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
-export const LATER: readonly LaterRow[] = [
-  { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
-  { flag: "--model-repository", accepted: [""], refused: "/models" },
+  { flag: "--triton-server-directory", effect: "in-process", test: IN_PROCESS },
+  { flag: "--model-repository", effect: "in-process", test: IN_PROCESS },
 ];
 
 /** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */

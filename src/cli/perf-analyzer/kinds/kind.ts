@@ -14,6 +14,8 @@ export interface PerfAnalyzerKind {
   readonly takesPayloads: boolean;
   /** Whether requests consist of messages; other kinds refuse the options for them. Absent: no. */
   readonly takesMessages?: true;
+  /** Whether it is Triton's library instead of a server. Absent: no. */
+  readonly takesLibrary?: true;
   /** Whether payloads may belong to sessions. Absent: no. */
   readonly hasSessions?: true;
   /** Whether a model has named signatures. Absent: no. */

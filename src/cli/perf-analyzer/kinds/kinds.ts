@@ -6,6 +6,7 @@ import type { PerfAnalyzerKind } from "./kind.ts";
 import { openAiKind } from "./openai.ts";
 import { tfServingKind } from "./tfserving.ts";
 import { tritonKind } from "./triton.ts";
+import { tritonInProcessKind } from "./triton-c-api.ts";
 
 /** The values of `--service-kind`. To add one, add a file and a line here. */
 export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
@@ -13,6 +14,7 @@ export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
   openai: openAiKind,
   dynamic_grpc: dynamicGrpcKind,
   tfserving: tfServingKind,
+  triton_c_api: tritonInProcessKind,
 };
 
 /** Returns the service kind of a command line. */

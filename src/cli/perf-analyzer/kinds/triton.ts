@@ -14,7 +14,7 @@ export const tritonKind: PerfAnalyzerKind = {
       "Add -i grpc.",
     ],
   ],
-  toTarget: ({ target, given }, { url, tls }) => {
+  toTarget: ({ target: { directory: _, modelRepository: __, ...target }, given }, { url, tls }) => {
     const { inputTensorFormat, outputTensorFormat } = target;
     const binaryTensors: ("input" | "output")[] = [];
     if (given.has("--input-tensor-format") && inputTensorFormat === "binary") binaryTensors.push("input");

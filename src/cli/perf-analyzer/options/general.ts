@@ -7,7 +7,7 @@ import { giveOneOf, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
 /** perf_analyzer's service kinds that this version does not support. */
-const LATER_KINDS: readonly string[] = ["torchserve", "triton_c_api"];
+const LATER_KINDS: readonly string[] = ["torchserve"];
 const SERVICE_KINDS = Object.keys(KINDS);
 
 /** Options of the target. */

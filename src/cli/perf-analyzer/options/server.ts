@@ -1,4 +1,5 @@
 import type { Plan } from "../../../plan/plan.ts";
+import { targetKindOf } from "../../../registry/service-kinds.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
 import type { ComposingModelPlan } from "../../../service/triton/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
@@ -22,6 +23,22 @@ export const SERVER: readonly UngroupedOption[] = [
     label: "-i (protocol)",
     ...choice(["http", "grpc"], { rule: () => "The value should be either HTTP or gRPC.", ignoresCase: true }),
     help: "Protocol.",
+    // Without a network there is none to choose.
+    of: ({ target }) => (targetKindOf(target).isInProcess === true ? undefined : target.protocol),
+  }),
+  option("target.directory", {
+    names: ["--triton-server-directory"],
+    isForLibrary: true,
+    value: "DIR",
+    help: "Triton's installation, with lib/libtritonserver.so and backends. Needs --service-kind triton_c_api.",
+    parse: text,
+  }),
+  option("target.modelRepository", {
+    names: ["--model-repository"],
+    isForLibrary: true,
+    value: "DIR",
+    help: "Folder of the models. Needs --service-kind triton_c_api.",
+    parse: text,
   }),
   option("target.isStreaming", {
     names: ["--streaming"],

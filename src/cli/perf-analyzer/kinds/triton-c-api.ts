@@ -1,0 +1,74 @@
+import type { Settings } from "../settings.ts";
+import type { PerfAnalyzerKind } from "./kind.ts";
+
+/** Options of a connection, which there is not. */
+const NETWORK_OPTIONS = ["-u", "-H", "--grpc-compression-algorithm"];
+
+/** Triton's library in a process of the run's own. */
+export const tritonInProcessKind: PerfAnalyzerKind = {
+  help: "triton_c_api, which is Triton's library of --triton-server-directory without a network",
+  server: "Triton in process",
+  takesPayloads: false,
+  takesLibrary: true,
+  prepare: (settings: Settings) => {
+    // There is no protocol; requests have the form of gRPC's, and the rules for it apply.
+    settings.target = { ...settings.target, protocol: "grpc" };
+  },
+  defaultUrl: () => "",
+  rules: ({ given, target, isAsync, isCollectingMetrics }) => [
+    [
+      target.directory === "",
+      "--triton-server-directory",
+      "--triton-server-path should not be empty when using service-kind=triton_c_api.",
+      "Give Triton's installation.",
+    ],
+    [
+      target.modelRepository === "",
+      "--model-repository",
+      "--model-repository should not be empty when using service-kind=triton_c_api.",
+      "Give the folder of the models.",
+    ],
+    [
+      isAsync && target.isStreaming && target.sharedMemory !== "none",
+      "--shared-memory",
+      "Cannot use --shared-memory=system or --shared-memory=cuda with --service-kind=triton_c_api and --async and --streaming.",
+      "Leave one of them out.",
+    ],
+    [
+      target.sharedMemory === "cuda",
+      "--shared-memory",
+      "--shared-memory cuda cannot be used with --service-kind triton_c_api.",
+      "Give system or none.",
+    ],
+    [
+      isCollectingMetrics,
+      "--collect-metrics",
+      "Server-side metric collection is only supported with Triton client backend.",
+      "Leave it out: the library's statistics are in the report.",
+    ],
+    ...NETWORK_OPTIONS.map(
+      (flag) =>
+        [
+          given.has(flag),
+          flag,
+          `${flag} cannot be used with --service-kind triton_c_api, which has no network.`,
+          "Leave it out.",
+        ] as const,
+    ),
+  ],
+  toTarget: ({ target }) => ({
+    kind: "triton-c-api",
+    directory: target.directory,
+    modelRepository: target.modelRepository,
+    model: target.model,
+    protocol: "grpc",
+    modelVersion: target.modelVersion,
+    batchSize: target.batchSize,
+    isStreaming: target.isStreaming,
+    shapes: target.shapes,
+    sharedMemory: target.sharedMemory === "system" ? "system" : "none",
+    outputSharedMemoryBytes: target.outputSharedMemoryBytes,
+    parameters: target.parameters,
+    composingModels: target.composingModels,
+  }),
+};

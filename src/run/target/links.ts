@@ -1,0 +1,78 @@
+import type { Plan } from "../../plan/plan.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
+import { networkOf, type ServerTargetPlan } from "../../registry/service-kinds.ts";
+import type { OwnServer, ServiceAddress } from "../../service/service.ts";
+import type { Endpoint } from "../../transport/request.ts";
+import type { ReadStreamed } from "../../transport/streamed-responses.ts";
+import { type CreateClient, loadClient } from "./create-client.ts";
+import { resolveEndpoint } from "./endpoint.ts";
+
+/** The ways to a target: for its load and for queries. */
+export interface Links {
+  readonly createClient: CreateClient;
+  readonly createControl: CreateClient;
+  /** Number of servers, 1 or more. */
+  readonly serverCount: number;
+  /** Names of the servers, without secrets. Absent: it is the run's own. */
+  readonly serverNames?: readonly string[];
+  /** Resolves when the server can be queried. Absent: it runs already. */
+  readonly ready?: Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** Loads the clients for a target's address. */
+export async function connect(
+  plan: Plan,
+  target: ServerTargetPlan,
+  address: ServiceAddress,
+  readStreamed: ReadStreamed | undefined,
+): Promise<Links> {
+  const { moreUrls, tls } = networkOf(target);
+  const endpoint = resolveEndpoint(address, tls);
+  const others = moreUrls.map((url) => resolveEndpoint({ ...address, url }, tls));
+  const controlKind = controlKindOf(plan, address, endpoint);
+  const controlWire = address.wire === "http" ? "http" : "grpc";
+  const createControl = await loadClient(controlKind, controlWire, endpoint);
+  const { compression, successStatuses, acceptsEncodings } = address;
+  const loadFor = (to: Endpoint): Promise<CreateClient> =>
+    loadClient(plan.client.kind, address.wire, { ...to, compression, successStatuses, acceptsEncodings }, readStreamed);
+  const isPlain = compression === undefined && successStatuses === undefined && acceptsEncodings !== true;
+  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && isPlain;
+  const createFirst = isControlFit ? createControl : await loadFor(endpoint);
+  const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
+  const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
+  return { createClient, createControl, serverCount: 1 + others.length, serverNames };
+}
+
+/** Returns the ways to a server that the run has started. */
+export function toLinks({ ready, createClient, close }: OwnServer): Links {
+  return { createClient, createControl: createClient, serverCount: 1, ready, close };
+}
+
+/** Returns a client for several servers, round robin. Queries go to the first one only. */
+async function balance(
+  createFirst: CreateClient,
+  first: Endpoint,
+  others: readonly Endpoint[],
+  loadFor: (endpoint: Endpoint) => Promise<CreateClient>,
+): Promise<CreateClient> {
+  const { BalancingClient } = await import("../../transport/balancing-client.ts");
+  const servers = [{ name: first.authority, createClient: createFirst }];
+  for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
+  return (options) => new BalancingClient(servers, options);
+}
+
+/**
+ * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client, queries go through the
+ * libraries, unless the plan asks for the own client here too: loading a library would triple the time to the first request.
+ */
+function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
+  // Bun and Deno reject the server name that grpc-js sets for an IP address.
+  const isBeyondGrpcJs =
+    address.wire !== "http" &&
+    endpoint.tls !== undefined &&
+    process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
+  const usesOwn = plan.client.kind === "own" && (plan.behaviour?.queriesThroughOwnClient === true || isBeyondGrpcJs);
+  if (usesOwn) return "own";
+  return address.wire === "http" ? "undici" : "grpc-js";
+}

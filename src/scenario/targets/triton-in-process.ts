@@ -1,0 +1,101 @@
+import { isAbsolute, join } from "node:path";
+import * as v from "valibot";
+import type { TargetPlan } from "../../plan/plan.ts";
+import type { Schema } from "../../plan/schema.ts";
+import { DEFAULT_TRITON_TARGET } from "../../service/triton/target.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
+import { countSchema, nameSchema, strictOptions } from "../fields.ts";
+import { parametersSchema, type RequestParameter } from "../parameters.ts";
+import type { Target } from "./target.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import type { CheckedServer } from "./target-fields.ts";
+import { composingModelsSchema, toComposingModel, toParameters } from "./triton.ts";
+
+/** Options of {@link tritonInProcess}. */
+export interface TritonInProcessOptions {
+  /** Triton's installation: the folder with `lib/libtritonserver.so` and `backends`. Default: `"/opt/tritonserver"`. */
+  readonly directory?: string;
+  /** Folder of the models. A path that begins with a dot starts at the scenario's folder. */
+  readonly modelRepository: string;
+  /** Name of the model. */
+  readonly model: string;
+  /** Version of the model. Default: the newest. */
+  readonly version?: string;
+  /** Items per request, 1 or more. Default: 1. */
+  readonly batchSize?: number;
+  /** Let a request have any number of responses, as decoupled models need. Default: false. */
+  readonly streaming?: boolean;
+  /** Shapes of inputs with variable shape, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. Default: none. */
+  readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  /** Put tensors into memory that Triton reads and writes in place. Default: they are copied. */
+  readonly sharedMemory?: "system";
+  /** Bytes of shared memory for one item of an output with variable size, 1 or more. Default: 102,400. */
+  readonly outputSharedMemoryBytes?: number;
+  /** Parameters of every request besides its tensors: `{ max_tokens: 256 }`. Default: none. */
+  readonly parameters?: Readonly<Record<string, RequestParameter>>;
+  /**
+   * Models that a BLS model calls, as `"name"` or `"name:version"`. They are loaded with it, and the report has their times too. Those of an
+   * ensemble are found without this. Default: none.
+   */
+  readonly composingModels?: readonly string[];
+}
+
+/**
+ * Triton's library in a process that the run starts, without a network. Needs Linux, and the executable or Bun.
+ * @example
+ * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
+ */
+export function tritonInProcess(options: TritonInProcessOptions): Target<"grpc", "tensors"> {
+  return { kind: "tritonInProcess", url: "", options: options as { readonly protocol?: "grpc" } };
+}
+
+interface CheckedTarget extends CheckedServer {
+  readonly options: TritonInProcessOptions & { readonly protocol?: undefined };
+}
+
+export const tritonInProcessBuilder: TargetBuilder<CheckedTarget> = {
+  call: "tritonInProcess(…)",
+  isOwn: true,
+  schema: () => {
+    const options = strictOptions({
+      directory: v.optional(nameSchema("a folder")),
+      modelRepository: nameSchema("a folder"),
+      model: nameSchema("a model's name"),
+      version: v.optional(v.pipe(v.string("must be text"), v.regex(/^[1-9][0-9]*$/, "must be a number"))),
+      batchSize: v.optional(countSchema()),
+      streaming: v.optional(v.boolean("must be true or false")),
+      shapes: v.optional(
+        v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
+      ),
+      sharedMemory: v.optional(v.literal("system", 'must be "system"')),
+      outputSharedMemoryBytes: v.optional(countSchema()),
+      parameters: v.optional(parametersSchema()),
+      composingModels: composingModelsSchema(),
+    });
+    const target = v.object({ kind: v.literal("tritonInProcess"), url: v.string(), options });
+    return target as unknown as Schema<CheckedTarget>;
+  },
+  toPlan: toInProcessPlan,
+};
+
+function toInProcessPlan({ options }: CheckedTarget, folder: string): TargetPlan {
+  return {
+    kind: "triton-c-api",
+    directory: inFolder(options.directory ?? DEFAULT_TRITON_DIRECTORY, folder),
+    modelRepository: inFolder(options.modelRepository, folder),
+    model: options.model,
+    protocol: "grpc",
+    modelVersion: options.version ?? "",
+    batchSize: options.batchSize ?? 1,
+    isStreaming: options.streaming ?? false,
+    shapes: options.shapes ?? {},
+    sharedMemory: options.sharedMemory ?? "none",
+    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? DEFAULT_TRITON_TARGET.outputSharedMemoryBytes,
+    parameters: toParameters(options.parameters),
+    composingModels: (options.composingModels ?? []).map(toComposingModel),
+  };
+}
+
+function inFolder(path: string, folder: string): string {
+  return path.startsWith(".") && !isAbsolute(path) ? join(folder, path) : path;
+}

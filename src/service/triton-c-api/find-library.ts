@@ -1,0 +1,65 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Problem, problem } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import type { TritonInProcessTargetPlan } from "./target.ts";
+
+/** Where an installation has the library: Triton's container in `lib`, a Python package beside it, with a hash in the name. */
+const LIBRARY = /^libtritonserver(-[0-9a-f]+)?\.so$/;
+const PACKAGE_LIBRARIES = /\.libs$/;
+/** Names that an error lists. */
+const MOST_NAMES = 12;
+
+/** Returns the path of Triton's library in an installation; undefined when it has none. */
+export function findLibrary(directory: string): string | undefined {
+  const folders = [join(directory, "lib"), directory];
+  for (const above of [directory, join(directory, ".."), join(directory, "../.."), join(directory, "../../..")])
+    for (const name of namesIn(above)) if (PACKAGE_LIBRARIES.test(name)) folders.push(join(above, name));
+  for (const folder of folders) for (const name of namesIn(folder)) if (LIBRARY.test(name)) return join(folder, name);
+  return undefined;
+}
+
+/** Returns why a target cannot be started: what is missing, and what is there instead. */
+export function checkInstallation({ directory, modelRepository, model }: TritonInProcessTargetPlan): Problem[] {
+  const problems: Problem[] = [];
+  if (findLibrary(directory) === undefined) {
+    const message = isFolder(directory)
+      ? `there is no lib/libtritonserver.so; the folder contains ${listed(namesIn(directory))}`
+      : "there is no such folder";
+    const hint = "Give Triton's installation: the folder with lib/libtritonserver.so and backends.";
+    problems.push(problem("missing", setting("target.directory"), message, hint, directory));
+  }
+  // Other places, such as s3://…, are only known to the library.
+  if (modelRepository.includes("://")) return problems;
+  if (!isFolder(modelRepository)) {
+    const hint = "Give the folder that contains the models' folders.";
+    problems.push(
+      problem("missing", setting("target.modelRepository"), "there is no such folder", hint, modelRepository),
+    );
+  } else if (!isFolder(join(modelRepository, model))) {
+    const message = `the model repository ${modelRepository} has no such model`;
+    problems.push(
+      problem("unknown-name", setting("target.model"), message, `It has ${listed(modelsIn(modelRepository))}.`, model),
+    );
+  }
+  return problems;
+}
+
+/** Returns the names of the folders in a model repository, sorted; empty when there is no such folder. */
+export function modelsIn(modelRepository: string): string[] {
+  return namesIn(modelRepository).filter((name) => isFolder(join(modelRepository, name)));
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
+}
+
+function namesIn(folder: string): string[] {
+  return isFolder(folder) ? readdirSync(folder).sort() : [];
+}
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return "nothing";
+  const shown = names.slice(0, MOST_NAMES).join(", ");
+  return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown;
+}

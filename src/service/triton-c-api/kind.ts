@@ -1,0 +1,63 @@
+import { problem, RunError, UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import type { ServiceKind } from "../service.ts";
+import { toServiceFront, tritonKind } from "../triton/kind.ts";
+import { type TritonInProcessTargetPlan, toTritonTarget, tritonInProcessSchema } from "./target.ts";
+
+/** Triton's library in a process of the run's own: the model's own time, without a network. */
+export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
+  server: "Triton in process",
+  schema: tritonInProcessSchema,
+  urls: () => [],
+  describe: ({ directory }) => `Triton of ${directory}, in process`,
+  takes: () => "tensors",
+  isInProcess: true,
+  exported: () => ({ serviceKind: "triton_c_api", endpoint: "" }),
+  address: ({ directory, isStreaming }) => ({
+    url: directory,
+    wire: isStreaming ? "grpc-stream" : "grpc",
+    defaultPort: 0,
+    headers: [],
+  }),
+  check: (_target, { client, telemetry }) => {
+    const reasons: readonly (readonly [isBroken: boolean, path: string, message: string, hint: string])[] = [
+      [telemetry.trace !== null, "telemetry.trace", "Triton in process has no trace settings", "Leave them out."],
+      [telemetry.metrics !== null, "telemetry.metrics", "Triton in process has no page of metrics", "Leave it out."],
+      [client.kind !== "own", setting("client.kind"), "Triton in process has a client of its own", "Leave it out."],
+    ];
+    return reasons
+      .filter(([isBroken]) => isBroken)
+      .map(([, path, message, hint]) => problem("unsupported", path, message, hint));
+  },
+  path: () => "",
+  api: tritonKind.api,
+  open: async (target) => {
+    const [{ httpApi }, { createGrpcCodec }] = await Promise.all([
+      import("../triton/http-api.ts"),
+      import("../triton/grpc-codec.ts"),
+    ]);
+    const { isStreaming, parameters } = target;
+    // Queries are JSON, as the library answers them; requests are messages, whose tensors are never text.
+    return toServiceFront(toTritonTarget(target), {
+      api: httpApi,
+      createCodec: (model) => createGrpcCodec(model, { isStreaming, parameters }),
+    });
+  },
+  startServer: async (target) => {
+    const [{ ownProgramOnBun }, { checkInstallation, findLibrary }] = await Promise.all([
+      import("../../runtime/own-program.ts"),
+      import("./find-library.ts"),
+    ]);
+    const problems = checkInstallation(target);
+    if (problems.length > 0) throw new UserError(problems);
+    const program = process.platform === "linux" ? ownProgramOnBun() : undefined;
+    if (program === undefined)
+      throw new RunError(
+        "unsupported",
+        "Triton in process needs Linux, and the executable or Bun: Triton's threads call C code that Bun compiles",
+        "Use the executable, or put bun on the PATH.",
+      );
+    const { startTritonProcess } = await import("./start-process.ts");
+    return startTritonProcess(target, findLibrary(target.directory) as string, program);
+  },
+};

@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { messageOf, RunError } from "../../plan/problem.ts";
+import { readMonotonicOffsetNs } from "../../runtime/monotonic-offset.ts";
+import type { OwnProgram } from "../../runtime/own-program.ts";
+import { InProcessClient } from "../../transport/in-process/client.ts";
+import { ServerProcess } from "../../transport/in-process/server-process.ts";
+import type { OwnServer } from "../service.ts";
+import type { ServerSettings } from "./server/start-server.ts";
+import { memoryPrefixOf, removeAbandonedMemory, removeSharedMemory } from "./shared-memory-files.ts";
+import type { TritonInProcessTargetPlan } from "./target.ts";
+
+/** Starts the process that holds Triton's library. Its shared memory with Python models goes with it. */
+export function startTritonProcess(target: TritonInProcessTargetPlan, library: string, program: OwnProgram): OwnServer {
+  const { directory, modelRepository, model, composingModels, isStreaming } = target;
+  const memoryPrefix = memoryPrefixOf(process.pid);
+  removeAbandonedMemory();
+  const models = [...new Set([model, ...composingModels.map(({ name }) => name)])];
+  const settings: ServerSettings = { library, directory, modelRepository, models, runPid: process.pid, memoryPrefix };
+  const server = new ServerProcess(program, settings);
+  let offsetNs = 0;
+  const measuringOffset = readMonotonicOffsetNs().then((measured) => {
+    offsetNs = measured;
+  });
+  measuringOffset.catch(() => {});
+  const becomeReady = async (): Promise<void> => {
+    try {
+      await server.ready;
+      await measuringOffset;
+    } catch (error) {
+      const hint = `The library is ${library}, its backends are in ${join(directory, "backends")}.`;
+      throw new RunError("unreachable", `Triton did not start in process: ${messageOf(error)}`, hint);
+    }
+  };
+  const ready = becomeReady();
+  ready.catch(() => {});
+  return {
+    ready,
+    createClient: (options) => new InProcessClient(server, () => offsetNs, isStreaming, options),
+    close: async () => {
+      await server.close();
+      removeSharedMemory(memoryPrefix);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { DEFAULT_TRITON_TARGET, type TritonTargetPlan, tritonModelEntries } from "../triton/target.ts";
+
+/** Triton in a process of the run's own, through its C API. */
+export type TritonInProcessTargetPlan = PlanOf<typeof tritonInProcessSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly "triton-c-api": TritonInProcessTargetPlan;
+  }
+}
+
+/** Where Triton's container has it. */
+export const DEFAULT_TRITON_DIRECTORY = "/opt/tritonserver";
+
+/** Returns the schema of a target in process. */
+export function tritonInProcessSchema(v: Builders) {
+  return v.object({
+    kind: v.literal("triton-c-api"),
+    /** Triton's installation: the folder with `lib/libtritonserver.so` and `backends`. */
+    directory: v.pipe(v.string(), v.nonEmpty("must name a folder")),
+    /** A folder, or a place that Triton's library knows, such as `s3://…`. */
+    modelRepository: v.pipe(v.string(), v.nonEmpty("must name a folder")),
+    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
+    /** The form of requests; there is no network. */
+    protocol: v.literal("grpc"),
+    ...tritonModelEntries(v),
+    /** Where tensors are: copied with requests and responses, or in memory shared with the library. */
+    sharedMemory: v.picklist(["none", "system"], "must be none or system"),
+  });
+}
+
+/** Returns the same model as that of a server, for what both share. */
+export function toTritonTarget({
+  directory: _,
+  modelRepository: __,
+  ...target
+}: TritonInProcessTargetPlan): TritonTargetPlan {
+  return { ...DEFAULT_TRITON_TARGET, ...target, kind: "triton", url: "in process" };
+}

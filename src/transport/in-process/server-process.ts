@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { OwnProgram } from "../../runtime/own-program.ts";
+import { encodeFrame, FROM_SERVER, type Frame, FrameReader } from "./frames.ts";
+import { TemplateTable } from "./template-table.ts";
+
+/** The variable that tells this program's process to be a server, with its settings as JSON. */
+export const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
+
+/** Kept of what the process writes, from its end. */
+const MOST_LOG_CHARACTERS = 64 * 1024;
+/** The last lines of it that an error shows. */
+const SHOWN_LINES = 12;
+/** Output that arrives after the process has ended. */
+const LAST_OUTPUT_MS = 100;
+
+/** Receives what the process sends about a call. */
+export interface CallReceiver {
+  onFrame(frame: Frame): void;
+  /** The process has ended, and no more frames arrive. */
+  onEnded(message: string): void;
+}
+
+/** A process of this program that holds a server's library, so that the library's crash does not end the run. Linux only. */
+export class ServerProcess {
+  /** Resolves when the server is ready. Rejects with the reason when it cannot start. */
+  readonly ready: Promise<void>;
+  readonly templates: TemplateTable;
+  private readonly child: ChildProcess;
+  private readonly input: Writable;
+  private readonly calls = new Map<number, CallReceiver>();
+  private readonly unsent: Uint8Array[] = [];
+  private readonly exited: Promise<void>;
+  private lastCall = 0;
+  private log = "";
+  private refusal = "";
+  private endMessage = "";
+  private isClosed = false;
+
+  /** @param program this program, on a runtime that can hold the library @param settings plain data for the server's own entry */
+  constructor(program: OwnProgram, settings: object) {
+    this.child = spawn(program.command, program.args, {
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+      env: { ...process.env, [SERVER_ROLE]: JSON.stringify(settings) },
+      detached: true,
+    });
+    this.input = this.child.stdin as Writable;
+    this.input.on("error", () => {}); // The process has ended, which is reported elsewhere.
+    this.templates = new TemplateTable((frame) => this.unsent.push(frame));
+    for (const output of [this.child.stdout, this.child.stderr] as Readable[])
+      output.on("data", (chunk: Uint8Array) => {
+        this.log = (this.log + new TextDecoder().decode(chunk)).slice(-MOST_LOG_CHARACTERS);
+      });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.ready.catch(() => {});
+    const reader = new FrameReader((frame) => this.receive(frame, resolve));
+    const pipe = this.child.stdio[3] as Readable;
+    pipe.on("data", (chunk: Uint8Array) => {
+      reader.feed(chunk);
+      // What was sent when responses arrived.
+      this.flush();
+    });
+    pipe.on("error", () => {});
+    this.exited = new Promise((ended) => {
+      const end = (how: string): void => {
+        // What it wrote last may not have been read yet.
+        setTimeout(() => {
+          this.failAll(how);
+          reject(new Error(this.endMessage));
+          ended();
+        }, LAST_OUTPUT_MS);
+      };
+      this.child.once("error", (error) => end(error.message));
+      this.child.once("exit", (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    });
+    process.once("exit", this.killGroup);
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Starts a call. Its frames go to the receiver until `endCall`. Returns its number. */
+  startCall(receiver: CallReceiver, type: number, ...parts: readonly Uint8Array[]): number {
+    do this.lastCall = (this.lastCall + 1) % 2 ** 32;
+    while (this.calls.has(this.lastCall));
+    const id = this.lastCall;
+    this.calls.set(id, receiver);
+    if (this.endMessage === "") this.unsent.push(encodeFrame(type, id, ...parts));
+    else queueMicrotask(() => receiver.onEnded(this.endMessage));
+    return id;
+  }
+
+  endCall(id: number): void {
+    this.calls.delete(id);
+  }
+
+  /** Writes what was started. */
+  flush(): void {
+    const { unsent } = this;
+    if (unsent.length === 0) return;
+    this.input.write(unsent.length === 1 ? (unsent[0] as Uint8Array) : Buffer.concat(unsent));
+    unsent.length = 0;
+  }
+
+  /** Ends the process and those of its models. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.killGroup();
+    await this.exited;
+    process.off("exit", this.killGroup);
+  }
+
+  private receive(frame: Frame, becomeReady: () => void): void {
+    if (frame.type === FROM_SERVER.ready) becomeReady();
+    else if (frame.type === FROM_SERVER.refused) this.refusal = new TextDecoder().decode(frame.body);
+    else this.calls.get(frame.id)?.onFrame(frame);
+  }
+
+  private failAll(how: string): void {
+    this.killGroup();
+    this.endMessage = this.refusal === "" ? `the process with the library has ended (${how})` : this.refusal;
+    const lines = this.log.trimEnd().split("\n").slice(-SHOWN_LINES);
+    if (!this.isClosed && lines.join("") !== "") this.endMessage += `; its last output:\n  ${lines.join("\n  ")}`;
+    for (const receiver of [...this.calls.values()]) receiver.onEnded(this.endMessage);
+    this.calls.clear();
+  }
+
+  /** The models' processes are in its group. */
+  private readonly killGroup = (): void => {
+    if (this.child.pid === undefined) return;
+    for (const target of [-this.child.pid, this.child.pid]) {
+      try {
+        process.kill(target, "SIGKILL");
+      } catch {
+        // It has ended.
+      }
+    }
+  };
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { runCommand } from "./run-command.ts";
+
+/** `--service-kind triton_c_api`. What such a run measures is in `test/e2e/in-process.test.ts`. */
+
+const KIND = ["-m", "simple", "--service-kind", "triton_c_api"];
+
+test("--triton-server-directory and --model-repository say what --service-kind triton_c_api loads", async () => {
+  const { code, out } = await runCommand([
+    ...[...KIND, "--triton-server-directory", "/triton", "--model-repository", "/models", "--dry-run"],
+  ]);
+  assert.equal(code, 0);
+  const { target } = JSON.parse(out) as Plan;
+  assert.ok(target.kind === "triton-c-api");
+  assert.equal(target.directory, "/triton");
+  assert.equal(target.modelRepository, "/models");
+});
+
+test("Triton's directory has perf_analyzer's default", async () => {
+  const { out } = await runCommand([...KIND, "--model-repository", "/models", "--dry-run"]);
+  const { target } = JSON.parse(out) as Plan;
+  assert.ok(target.kind === "triton-c-api");
+  assert.equal(target.directory, "/opt/tritonserver");
+});
+
+for (const [name, args, message] of [
+  ["a server", ["-m", "simple", "--model-repository", "/models"], "--model-repository cannot be used with"],
+  ["a server", ["-m", "simple", "--triton-server-directory", "/x"], "--triton-server-directory cannot be used with"],
+  [
+    "a page of metrics",
+    [...KIND, "--model-repository", "/m", "--collect-metrics"],
+    "only supported with Triton client",
+  ],
+  [
+    "memory of a GPU",
+    [...KIND, "--model-repository", "/m", "--shared-memory", "cuda"],
+    "--shared-memory cuda cannot be used",
+  ],
+  [
+    "a header",
+    [...KIND, "--model-repository", "/m", "-H", "a:b"],
+    "-H cannot be used with --service-kind triton_c_api",
+  ],
+] as const) {
+  test(`${args.at(-2)} is refused for ${name}`, async () => {
+    const { code, err } = await runCommand([...args, "--dry-run"]);
+    assert.equal(code, 99);
+    assert.ok(err.includes(message), err);
+  });
+}
