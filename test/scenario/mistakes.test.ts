@@ -76,7 +76,7 @@ const fields: readonly Mistake[] = [
     "a builder that was not called",
     { target: embedded },
     "target",
-    /triton\(…\), .*openai\(…\), .*embedded\(…\) or embeddedLlm\(…\)/,
+    /must be triton\(…\), .*openai\(…\), .*embedded\(…\)/,
   ],
 ];
 
@@ -85,7 +85,7 @@ const targets: readonly Mistake[] = [
     "an address for a target",
     { target: "host:1" },
     "target",
-    /triton\(…\), .*openai\(…\), .*embedded\(…\) or embeddedLlm\(…\)/,
+    /must be triton\(…\), .*openai\(…\), .*embedded\(…\)/,
   ],
   ["no address", { target: triton("", { model: "m" }) }, "target.url", /host:port or a URL/],
   ["no options", { target: anyTriton("host:1") }, "target", /needs an object of options/],
