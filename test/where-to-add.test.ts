@@ -77,7 +77,11 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         registerSecrets: registerServerSecrets,
         path: () => "lines",
         server: "a server of lines",
-        api: { name: "lines", label: "lines", probes: [] },
+        api: {
+          name: "lines",
+          label: "lines",
+          probes: [{ protocol: "http", path: "/", recognize: ({ text }) => (/lines/.test(text) ? "lines" : undefined) }],
+        },
         open: ({ model }) => ({
           setUp: async () => ({
             model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },

@@ -75,8 +75,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const text = formatScenario(answers);
   const target = wizardTargetOf(answers);
   const isOwn = target?.probe === undefined && target?.listModels === undefined;
-  const describe = COMMAND_LINES[target?.commandLine ?? "perf_analyzer"];
-  const flags = describe(answers, isOwn);
+  const flags = COMMAND_LINES[target?.commandLine ?? "perf_analyzer"](answers, isOwn);
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Do not overwrite a file that was created in the meantime.

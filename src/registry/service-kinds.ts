@@ -20,9 +20,9 @@ export const SERVICE_KINDS: {
 } = {
   triton: tritonKind,
   openai: openAiKind,
-  "dynamic-grpc": grpcKind,
-  "plain-http": httpKind,
   tfserving: tfServingKind,
+  "plain-http": httpKind,
+  "dynamic-grpc": grpcKind,
   "user-defined": ownKind,
   "triton-c-api": tritonInProcessKind,
 };

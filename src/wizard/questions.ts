@@ -275,7 +275,8 @@ export function nextQuestion(answers: Answers, around: Surroundings): Question |
 
 /** Returns the scenario's name: the model's name. */
 export function scenarioName(answers: Answers): string {
-  const name = asksFor("model")(answers) ? answers.model || "scenario" : "embedded";
+  const { model = "", target } = answers;
+  const name = asksFor("model")(answers) ? model || "scenario" : isServer(answers) ? (target ?? "") : "embedded";
   return name.replace(/[^\w.-]+/g, "-");
 }
 

@@ -76,17 +76,12 @@ const fields: readonly Mistake[] = [
     "a builder that was not called",
     { target: embedded },
     "target",
-    /must be triton\(…\), .*openai\(…\), .*embedded\(…\)/,
+    /must be triton\(…\), openai\(…\), .*embedded\(…\)/,
   ],
 ];
 
 const targets: readonly Mistake[] = [
-  [
-    "an address for a target",
-    { target: "host:1" },
-    "target",
-    /must be triton\(…\), .*openai\(…\), .*embedded\(…\)/,
-  ],
+  ["an address for a target", { target: "host:1" }, "target", /must be triton\(…\), openai\(…\), .*embedded\(…\)/],
   ["no address", { target: triton("", { model: "m" }) }, "target.url", /host:port or a URL/],
   ["no options", { target: anyTriton("host:1") }, "target", /needs an object of options/],
   ["no model", { target: anyTriton("host:1", {}) }, "target.model", /is missing/],

@@ -321,6 +321,7 @@ test("the example of the guide measures a JSON-RPC server", LIMIT, () =>
       assert.match(out, /^reviews: sentiment by JSON-RPC on http:\/\/127\.0\.0\.1:\d+ over http, concurrency 4$/m);
       assert.match(out, /requests\/s/);
       assert.match(out, /^ {2}label: good 200, bad 100$/m);
+      assert.doesNotMatch(out, /prompts|prefix cache/);
       assert.equal(out.match(/^pass /gm)?.length, 3);
       assert.equal(server.received.length, 300);
       assert.match(readFileSync(join(cwd, "r.json"), "utf8"), /"score"/);

@@ -125,6 +125,7 @@ describe("a question's default", () => {
 
   test("a scenario is called as its model", () => {
     assert.equal(scenarioName({ target: "embedded" }), "embedded");
+    assert.equal(scenarioName({ target: "http", url: "h:1" }), "http");
     assert.equal(scenarioName({ target: "triton", model: "../a b" }), "..-a-b");
   });
 });
@@ -134,9 +135,9 @@ describe("an answer is checked:", () => {
   const cases: readonly (readonly [QuestionId, string, Answers, RegExp | undefined])[] = [
     ["target", "triton", {}, undefined],
     ["target", "openai", {}, undefined],
+    ["target", "nosuch", {}, /one of embedded, triton, /],
     ["path", "/a?b=1", { target: "http", url: "h:1" }, undefined],
     ["path", "a", { target: "http", url: "h:1" }, /must begin with a slash/],
-    ["target", "nosuch", {}, /one of embedded, triton, .*openai/],
     ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],
     ["tokenizer", "none", { target: "openai" }, /needed to generate prompts/],
     ["protocol", "https", {}, /one of http, grpc/],

@@ -51,10 +51,15 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
 }
 
+interface ProbedKind {
+  readonly api: ServiceApi;
+  readonly isInProcess?: true;
+}
+
 /** The kinds to recognize; the first one of those with the same API. */
-const KINDS = (Object.entries(SERVICE_KINDS) as [FoundApi["kind"], { readonly api: ServiceApi }][]).filter(
-  ([, { api }], index, all) => all.findIndex(([, other]) => other.api.name === api.name) === index,
-);
+const KINDS = (Object.entries(SERVICE_KINDS) as [FoundApi["kind"], ProbedKind][])
+  .filter(([, { isInProcess }]) => isInProcess !== true)
+  .filter(([, { api }], index, all) => all.findIndex(([, other]) => other.api.name === api.name) === index);
 
 /** The path of the first request, which also shows the protocol. */
 const FIRST_PATH = KINDS.flatMap(([, { api }]) => api.probes).find(({ protocol }) => protocol === "http")?.path ?? "/";

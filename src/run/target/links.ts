@@ -13,7 +13,7 @@ export interface Links {
   readonly createControl: CreateClient;
   /** Number of servers, 1 or more. */
   readonly serverCount: number;
-  /** Names of the servers, without secrets. Absent: it is the run's own. */
+  /** The servers as the user wrote them, without secrets, in the order of the plan. Absent: there is one. */
   readonly serverNames?: readonly string[];
   /** Resolves when the server can be queried. Absent: it runs already. */
   readonly ready?: Promise<void>;
@@ -41,7 +41,8 @@ export async function connect(
   const createFirst = isControlFit ? createControl : await loadFor(endpoint);
   const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
   const serverNames = [endpoint, ...others].map(({ authority }) => maskSecrets(authority));
-  return { createClient, createControl, serverCount: 1 + others.length, serverNames };
+  const named = others.length > 0 ? { serverNames } : {};
+  return { createClient, createControl, serverCount: serverNames.length, ...named };
 }
 
 /** Returns the ways to a server that the run has started. */

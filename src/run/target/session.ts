@@ -96,8 +96,7 @@ export async function openTarget(
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
-      const { serverCount, serverNames } = links;
-      const named = serverCount > 1 && serverNames !== undefined ? { serverNames } : {};
+      const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
       return { service, dataset, warnings, shared, ...named, counters: () => counters.read() };
     },
     createClient: links.createClient,
