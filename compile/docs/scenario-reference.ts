@@ -24,6 +24,7 @@ const BUILDERS: readonly (readonly [
       ["torchserve", "TorchServeOptions"],
       ["http", "HttpOptions"],
       ["tfserving", "TfServingOptions"],
+      ["grpc", "GrpcOptions"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],

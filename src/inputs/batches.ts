@@ -122,10 +122,9 @@ export function assembleContent(
   steps: readonly DataStep[],
   firstStep: number,
 ): RequestContent {
-  const step = steps[firstStep];
-  const bytes = step?.payload;
+  const { payload: bytes, messages, request, origin } = steps[firstStep] ?? {};
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
-  const { request, origin } = step ?? {};
+  if (messages !== undefined) return { bytes, messages };
   if (request === undefined && origin === undefined) return { bytes };
   return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
 }

@@ -21,6 +21,8 @@ export interface DataStep {
   readonly inputs: StepInputs;
   /** The request's body, where requests are payloads. One that is stored is read each time. */
   readonly payload?: Uint8Array;
+  /** The encoded messages of the request, where requests consist of messages; `payload` is then their text for exports. */
+  readonly messages?: readonly Uint8Array[];
   /** What the request has besides its body; only where requests are payloads. */
   readonly request?: PayloadRequest;
   /** Expected outputs by name; empty without validation. */

@@ -13,6 +13,15 @@ export function responsesPerSec(window: WindowResult): number {
   return Math.fround(window.responseCount / Math.fround(window.durationNs / 1e9));
 }
 
+/**
+ * Mean time between two responses of a request, over all pairs, in nanoseconds; undefined when no request has two responses. The latency ends
+ * with the last response.
+ */
+export function meanGapNs({ latency, firstResponse, requestCount, responseCount }: WindowResult): number | undefined {
+  if (firstResponse === latency || responseCount <= requestCount) return undefined;
+  return ((latency.meanNs - firstResponse.meanNs) * requestCount) / (responseCount - requestCount);
+}
+
 /** Completed sequences per second, in single precision like {@link inferPerSec}. */
 export function sequencesPerSec(window: WindowResult): number {
   return Math.fround(window.sequenceCount / Math.fround(window.durationNs / 1e9));

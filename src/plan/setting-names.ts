@@ -8,7 +8,7 @@ interface Settings {
   checkpoint: "folder";
   client: "callMode=async" | "isMpi" | "kind" | "maxLanes" | "requestTimeoutMs" | "stallTimeoutMs";
   failures: "maxRatio";
-  inputs: "count" | "data" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
+  inputs: "count" | "data" | "entries" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
   "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";
   load: "concurrency" | "kind=sessions" | "periodResponses";
   measurement: "warmupRequests";
@@ -24,12 +24,17 @@ interface Settings {
     | "apiKeyEnv"
     | "composingModels"
     | "directory"
+    | "importPaths"
     | "isStreaming"
+    | "method"
     | "model"
     | "modelRepository"
     | "modelVersion"
+    | "pacing"
+    | "protoFiles"
     | "shapes"
     | "signatureName"
+    | "success"
     | "url";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";

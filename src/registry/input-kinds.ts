@@ -6,6 +6,7 @@ import { fileListsInputs } from "../inputs/kinds/file-lists.ts";
 import { filesInputs } from "../inputs/kinds/files.ts";
 import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
+import { messagesInputs } from "../inputs/kinds/messages.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
 import { requestsInputs } from "../inputs/kinds/requests.ts";
@@ -25,6 +26,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   prompts: promptsInputs,
   files: filesInputs,
   "file-lists": fileListsInputs,
+  messages: messagesInputs,
   "http-requests": requestsInputs,
   "user-defined": ownInputs,
 };

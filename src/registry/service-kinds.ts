@@ -1,6 +1,7 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
+import { grpcKind } from "../service/dynamic-grpc/kind.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
 import { httpKind } from "../service/http/kind.ts";
 import { openAiKind } from "../service/openai/kind.ts";
@@ -23,6 +24,7 @@ export const SERVICE_KINDS: {
   torchserve: torchServeKind,
   tfserving: tfServingKind,
   "plain-http": httpKind,
+  "dynamic-grpc": grpcKind,
   "user-defined": ownKind,
   "triton-c-api": tritonInProcessKind,
 };

@@ -3,6 +3,7 @@ import { entryOf, findAsserted } from "../measure/tokens/metrics.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
+import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
 import { formOf, isPlain, promptOptionsOf } from "./inputs.ts";
@@ -23,7 +24,8 @@ interface Parts {
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
   const builder = targetBuilderOf(target);
   const content = builder.content?.(target, "");
-  if (content === undefined && builder.takes === "payloads") return checkPayloads(builder, inputs, assert);
+  if (content === undefined && builder.takes !== undefined)
+    return checkOwnRequests(builder, builder.takes, inputs, assert);
   if (content === undefined) return checkTensors(target.kind, inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
@@ -147,17 +149,24 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
 }
 
-/** Checks a target whose answers are not those of a language model. */
-function checkPayloads(
+/** How to give requests of a form, up to the other way. */
+const OWN_HINTS: Readonly<Record<RequestForm, string>> = {
+  tensors: "Use random(), or l",
+  payloads: "Use payloads(file), or l",
+  messages: "L",
+};
+
+/** Checks a target whose answers are not those of a language model. @param form of its requests */
+function checkOwnRequests(
   { call, inputsHint }: TargetBuilder,
+  form: RequestForm,
   inputs: Inputs | undefined,
   assert: readonly Assertion[],
 ): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined && (formOf(inputs) !== "payloads" || promptOptionsOf(inputs) !== undefined)) {
-    const hint =
-      inputsHint ?? "Use payloads(file), or leave inputs out and describe the request in the target's options.";
-    problems.push(problem("conflict", "inputs", `${call} takes payloads`, hint, `${inputs.kind}(…)`));
+  if (inputs !== undefined && (formOf(inputs) !== form || promptOptionsOf(inputs) !== undefined)) {
+    const hint = inputsHint ?? `${OWN_HINTS[form]}eave inputs out and describe the request in the target's options.`;
+    problems.push(problem("conflict", "inputs", `${call} takes ${form}`, hint, `${inputs.kind}(…)`));
   }
   for (const [index, { metric }] of assert.entries())
     if (needsTokens(metric)) {

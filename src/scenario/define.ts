@@ -37,10 +37,10 @@ export type TokensOf<A extends AnswerType> = A extends "stream"
     ? WholeMetricName | TokenSystemName
     : never;
 
-/** The inputs that a target accepts, by its type of response. */
-export type InputsOf<A extends AnswerType> = Inputs<
-  A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads"
->;
+/** The inputs that a target accepts, by its type of response; none where the target has the requests. */
+export type InputsOf<A extends AnswerType> = A extends "messages"
+  ? never
+  : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
@@ -60,7 +60,7 @@ export interface ScenarioDefinition<
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;
-  /** What to send. Default: `random()`, or with `http` what its options describe; required with `openai` and `embeddedLlm`. */
+  /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
   readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];

@@ -257,7 +257,7 @@ function describeValue(value: unknown): string {
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
   const { target, load, assert = [] } = definition;
   const problems = checkLoad(load);
-  const protocol = target.options.protocol ?? "http";
+  const protocol = target.options.protocol ?? targetBuilderOf(target).protocol ?? "http";
   const client = overrides.client ?? definition.client ?? "own";
   const [path, other] =
     overrides.client === undefined

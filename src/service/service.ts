@@ -22,6 +22,20 @@ export interface ModelInfo {
   readonly inputs: readonly TensorSpec[];
   /** Sorted by name. */
   readonly outputs: readonly TensorSpec[];
+  /** Present when requests consist of messages. */
+  readonly messages?: MessageForm;
+}
+
+/** How a request consists of messages. */
+export interface MessageForm {
+  /** Whether a request has any number of messages; otherwise it has one. */
+  readonly isStream: boolean;
+  /** Encodes a message from plain data, or returns all that is wrong with it. Absent: the type of messages is not known. */
+  encode?(
+    value: unknown,
+  ):
+    | { readonly bytes: Uint8Array }
+    | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
 }
 
 /** A model that a server has ready. */
@@ -43,7 +57,10 @@ export interface PayloadRequest {
 
 /** A request's body, complete as in the data. */
 export interface Payload {
+  /** With `messages`: their text for exports; empty when they have none. */
   readonly bytes: Uint8Array;
+  /** The encoded messages of a request that consists of messages. Absent: `bytes` is the body. */
+  readonly messages?: readonly Uint8Array[];
   /** What else differs between requests, for targets whose requests differ in more than the body. */
   readonly request?: PayloadRequest;
   /** What it was made from, for a codec that needs more than its bytes. */
@@ -166,8 +183,8 @@ export interface Conversation {
  */
 export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
-/** The form of requests: a model's tensors, or payloads, which are sent unchanged. */
-export type RequestForm = "tensors" | "payloads";
+/** The form of requests: a model's tensors; payloads, which are sent unchanged; or calls with any number of messages. */
+export type RequestForm = "tensors" | "payloads" | "messages";
 
 /** A model on a server, ready for load. Optional fields are capabilities; they are absent when the service does not have them. */
 export interface Service {
@@ -180,6 +197,8 @@ export interface Service {
   readonly isSequence: boolean;
   /** Whether a request may have any number of responses. */
   readonly isDecoupled: boolean;
+  /** Whether to report the responses of each request, as with `isDecoupled`, although the model is not decoupled. Default: false. */
+  readonly hasManyResponses?: boolean;
   /** Warnings for the user, one sentence each. */
   readonly warnings: readonly string[];
   /** Returns how to query the server's counters; undefined when it has none. Queries the server when first called. */

@@ -15,8 +15,12 @@ export function formatTensors(tensors: readonly Tensor[], onUnsupported?: (datat
   return `{${fields.join(",")}}`;
 }
 
-/** Formats a payload like perf_analyzer's profile export; for a turn, with its session and delay. */
-export function formatPayload({ bytes, session }: Payload): string {
+/**
+ * Formats a payload like perf_analyzer's profile export; for a turn, with its session and delay. Messages are JSON where their text is
+ * known; perf_analyzer never has it.
+ */
+export function formatPayload({ bytes, messages, session }: Payload): string {
+  if (messages !== undefined) return bytes.length === 0 ? '{"message_generator":""}' : `{"messages":${toText(bytes)}}`;
   const { id, delayMs } = session ?? {};
   const delay = delayMs === undefined ? "" : `"delay":${BigInt(Math.round(delayMs))},`;
   const name = id === undefined ? "" : `"session_id":${JSON.stringify(id)},`;

@@ -4,6 +4,7 @@ import type { Inputs } from "../scenario/input-data.ts";
 import { files, random } from "../scenario/inputs.ts";
 import { prompts } from "../scenario/prompts.ts";
 import { embedded } from "../scenario/targets/embedded.ts";
+import { grpc } from "../scenario/targets/grpc.ts";
 import { http } from "../scenario/targets/http.ts";
 import { openai } from "../scenario/targets/llm.ts";
 import type { Target } from "../scenario/targets/target.ts";
@@ -165,6 +166,29 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     builder: "http",
     toTarget: ({ url = "", path = "/" }) => http(url, path === "/" ? {} : { path }),
     commandLine: "http",
+  },
+  grpc: {
+    label: "a method of a gRPC service",
+    hint: "of any service; methods are found by the server's reflection",
+    name: "gRPC service",
+    asks: ["url", "model"],
+    builder: "grpc",
+    toTarget: ({ url = "", model = "" }) => grpc(url, { method: model as `${string}/${string}`, message: {} }),
+    commandLine: "perf_analyzer",
+    probe: ({ url = "" }) => ({
+      kind: "dynamic-grpc",
+      url,
+      protocol: "grpc",
+      method: "",
+      model: "",
+      protoFiles: [],
+      importPaths: [],
+      batchSize: 1,
+      isStreaming: false,
+      headers: [],
+      compression: "none",
+      tls: DEFAULT_TLS,
+    }),
   },
 };
 

@@ -30,7 +30,7 @@ export type Load = {
   sequences?: boolean;
   sharedMemory?: boolean;
   /** The service kind for the flags; default: Triton. */
-  serviceKind?: "tfserving" | "torchserve";
+  serviceKind?: "tfserving" | "torchserve" | "dynamic_grpc";
   ratePerSec?: number;
   /** Client and server are held to a core each. */
   isPinned?: boolean;
@@ -63,6 +63,7 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
   const interval = ratePerSec === undefined ? windowMs : 5 * windowMs;
   const measured = ["-p", String(interval), "-s", "50", "-r", "6"];
   const amount = ratePerSec === undefined ? ["--concurrency-range", concurrency] : ["--request-rate-range", ratePerSec];
+  if (load.serviceKind === "dynamic_grpc") return dynamicFlags(address, [...amount.map(String), ...measured]);
   // Sequences and files take no batches.
   const model = load.sequences
     ? ["-m", "simple_sequence"]
@@ -83,6 +84,19 @@ function writeFileList(): string {
   );
   writeFileSync(list, JSON.stringify({ data: [{ TORCHSERVE_INPUT: [file] }] }));
   return list;
+}
+
+/** Inference as a method of any service: the same message, from a generator that both tools run once. */
+function dynamicFlags(address: string, more: readonly string[]): string[] {
+  mkdirSync(benchFolder, { recursive: true });
+  const framed = join(benchFolder, "simple.framed");
+  const message = makeGrpcMessage();
+  writeFileSync(framed, Buffer.concat([Buffer.from(new Uint32Array([message.length]).buffer), message]));
+  const inputs = join(benchFolder, "generator.json");
+  writeFileSync(inputs, JSON.stringify({ data: [{ message_generator: `cat ${framed}` }] }));
+  const method = "inference.GRPCInferenceService/ModelInfer";
+  const kind = ["--service-kind", "dynamic_grpc", "--grpc-method", method, "--input-data", inputs];
+  return ["-u", address, ...kind, ...more];
 }
 
 /** The shipped executable, an earlier one where it is named and, with `sources`, the source tree on each runtime. */

@@ -25,6 +25,7 @@ export const cases: Case[] = [
   ...pinned("gRPC shared memory, 16 concurrent", { way: "grpc", sharedMemory: true }),
   ...pinned("TensorFlow Serving, 16 concurrent", { way: "grpc", serviceKind: "tfserving" }),
   ...pinned("TorchServe, 16 concurrent", { way: "http", serviceKind: "torchserve" }),
+  ...pinned("dynamic gRPC, 16 concurrent", { way: "grpc", serviceKind: "dynamic_grpc" }),
   ...pinned("HTTP rate of 5,000/s", { way: "http", ratePerSec: 5000 }),
   ...pinned("gRPC rate of 5,000/s", { way: "grpc", ratePerSec: 5000 }),
 ];

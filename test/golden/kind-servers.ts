@@ -1,4 +1,5 @@
 import { startOpenAiStub } from "../servers/openai-stub.ts";
+import { startSimpleEcho } from "../servers/simple-echo.ts";
 import { startTfServing } from "../servers/tfserving.ts";
 import type { Ports } from "./runner.ts";
 
@@ -14,6 +15,10 @@ export const KIND_SERVERS: Readonly<Record<string, () => Promise<KindServer>>> =
   openai: async () => {
     const { port, stop } = await startOpenAiStub();
     return { ports: { http: port, grpc: 0, metrics: 0 }, stop };
+  },
+  "dynamic gRPC": async () => {
+    const { port, stop } = await startSimpleEcho();
+    return { ports: { http: 0, grpc: port, metrics: 0 }, stop };
   },
   tfserving: async () => {
     const { port, stop } = await startTfServing();

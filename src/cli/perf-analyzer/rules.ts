@@ -255,6 +255,14 @@ function kindRules(settings: Settings): Rule[] {
       ],
     ),
     ...OPTIONS.map(
+      ({ names: [flag], isForMessages, isChanged }): Rule => [
+        kind.takesMessages !== true && isForMessages === true && isChanged?.(settings) === true,
+        flag,
+        `${flag} cannot be used with ${kind.server}.`,
+        "Add --service-kind dynamic_grpc.",
+      ],
+    ),
+    ...OPTIONS.map(
       ({ names: [flag], isForTensors, isChanged }): Rule => [
         kind.takesPayloads &&
           isForTensors === true &&

@@ -26,6 +26,11 @@ export class Settings {
   serviceKind = "triton";
   /** The path for payloads; empty: not given. */
   endpoint = "";
+  /** Method of a gRPC service, `package.Service/Method`; empty: not given. */
+  grpcMethod = "";
+  /** `.proto` files that describe it; empty: the server's reflection does. */
+  protoFiles: readonly string[] = [];
+  importPaths: readonly string[] = [];
   /** The signature of a TensorFlow Serving model. */
   signatureName = DEFAULT_TF_SERVING_TARGET.signatureName;
   /** Without a URL, the protocol determines it. */

@@ -26,6 +26,7 @@ function findNotes(plan: Plan): Note[] {
     ...loadNotes(plan),
     "paths" in inputs && 'flags take a JSON file with the paths: {"data": [{"TORCHSERVE_INPUT": ["cat.jpg"]}]}',
     "tokenizer" in inputs && "only a scenario makes up prompts: perf_analyzer's flags take a file of payloads",
+    "entries" in inputs && inputs.entries.length > 0 && "the messages go into a file, messages.json here",
     "count" in measurement.mode && hasManyLevels(plan.load) && "flags count requests at a single level only",
     "durationMs" in measurement.mode && "flags measure until windows agree, not for a given time",
     (measurement.warmupMs ?? 0) > 0 && "flags warm up by a number of requests, not for a time",

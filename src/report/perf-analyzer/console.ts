@@ -24,7 +24,7 @@ import { describeResends } from "../resend-note.ts";
 import { formatPerfAnalyzerWarning } from "../warnings.ts";
 import { formatGpuSection } from "./gpu-section.ts";
 import { NO_VALID_REQUESTS, printedLevels, reportedPercentiles } from "./levels.ts";
-import { firstResponseNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
+import { firstResponseNote, responsesNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
 import { formatServerSection } from "./server-section.ts";
 import { formatSettings } from "./settings-section.ts";
 
@@ -208,7 +208,7 @@ class PerfAnalyzerConsole implements Report {
   private printClient({ window, unit }: LevelResult): void {
     const { percentile } = this.plan.measurement;
     const { out } = this.sink;
-    const { isSequence = false, isDecoupled = false } = this.prepared?.service ?? {};
+    const { isSequence = false, isDecoupled = false, hasManyResponses = false } = this.prepared?.service ?? {};
     out(`    Request count: ${window.requestCount}\n`);
     if (isSequence)
       out(`    Sequence count: ${window.sequenceCount} (${formatStreamNumber(sequencesPerSec(window))} seq/sec)\n`);
@@ -239,6 +239,8 @@ class PerfAnalyzerConsole implements Report {
     const isBare = isDecoupled || targetKindOf(this.plan.target).isInProcess === true;
     out(`    ${isBare ? "" : this.formatLibraryTime(window)}\n`);
     if (isDecoupled) this.note(firstResponseNote(window, percentile));
+    else if (hasManyResponses && window.responseCount !== window.requestCount)
+      this.note(`${responsesNote(window)}; ${firstResponseNote(window, percentile)}`);
   }
 
   private formatLibraryTime(window: WindowResult): string {

@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
-import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
+import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/metrics.ts";
 import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -38,6 +38,13 @@ export function firstResponseNote({ firstResponse }: WindowResult, percentile: n
     (shown) => `p${shown} ${firstResponse.percentileUs(shown)} usec`,
   );
   return `the latencies are those of the last response; of the first: avg ${toWholeUs(firstResponse.meanNs)} usec, ${percentiles.join(", ")}`;
+}
+
+/** Reports the responses of requests that have several, without the words of decoupled models. */
+export function responsesNote(window: WindowResult): string {
+  const gapNs = meanGapNs(window);
+  const gap = gapNs === undefined ? "" : `, on average ${toWholeUs(gapNs)} usec between those of a request`;
+  return `${window.responseCount} responses, ${formatStreamNumber(responsesPerSec(window))} responses/sec${gap}`;
 }
 
 /** Reports results of periodic concurrency and of sessions, for which perf_analyzer prints nothing. */

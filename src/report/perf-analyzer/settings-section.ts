@@ -10,7 +10,7 @@ export function formatSettings({ plan, service, callMode, requestCount }: Prepar
   const { target } = plan;
   const kind = targetKindOf(target);
   const { serviceKind, settingsName = serviceKind.toUpperCase(), hidesSingleBatch } = kind.exported(target);
-  const hasNoBatch = kind.takes(target) === "payloads" || (hidesSingleBatch === true && target.batchSize === 1);
+  const hasNoBatch = kind.takes(target) !== "tensors" || (hidesSingleBatch === true && target.batchSize === 1);
   const lines = [
     "*** Measurement Settings ***",
     ...(hasNoBatch ? [] : [`  Batch size: ${target.batchSize}`]),

@@ -5,6 +5,7 @@ import {
   errorRatio,
   estimatePercentile,
   inferPerSec,
+  meanGapNs,
   responsesPerSec,
   saturationReason,
   sentPerSec,
@@ -122,6 +123,7 @@ class RampartConsole implements Report {
   private formatLevels(levels: readonly LevelResult[]): string {
     const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
     const isDecoupled = levels.some(({ window }) => window.firstResponse !== window.latency);
+    const hasGaps = this.prepared?.service.hasManyResponses === true;
     const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
     const hasStatistics = targetKindOf(this.plan.target).hasNoStatistics !== true;
     const percentiles = [50, 90, 99];
@@ -129,7 +131,7 @@ class RampartConsole implements Report {
       LEVEL_UNITS[levels[0]?.unit ?? "concurrency"].column,
       ...(isScheduled ? ["req/s sent"] : []),
       this.unit,
-      ...(isDecoupled ? ["responses/s", "p99 of the first"] : []),
+      ...(isDecoupled ? ["responses/s", "p99 of the first", ...(hasGaps ? ["between them"] : [])] : []),
       ...(hasSequences ? ["sequences/s"] : []),
       "average",
       ...percentiles.map((percentile) => `p${percentile}`),
@@ -147,7 +149,11 @@ class RampartConsole implements Report {
         ...(isScheduled ? [formatCount(sentPerSec(window))] : []),
         formatCount(inferPerSec(window, this.plan.target.batchSize)),
         ...(isDecoupled
-          ? [formatCount(responsesPerSec(window)), hasSamples ? formatUs(window.firstResponse.percentileUs(99)) : "-"]
+          ? [
+              formatCount(responsesPerSec(window)),
+              hasSamples ? formatUs(window.firstResponse.percentileUs(99)) : "-",
+              ...(hasGaps ? [formatGap(window)] : []),
+            ]
           : []),
         ...(hasSequences ? [formatCount(sequencesPerSec(window))] : []),
         hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
@@ -256,6 +262,11 @@ function describeOutcome({ outcome }: LevelResult): string {
   if (outcome === "unstable") return "UNSTABLE";
   if (outcome === "partial") return "PARTIAL";
   return outcome === "over-limit" ? "over the latency limit" : "";
+}
+
+function formatGap(window: WindowResult): string {
+  const gapNs = meanGapNs(window);
+  return gapNs === undefined ? "-" : formatDurationNs(gapNs);
 }
 
 function formatTotals(result: RunResult): string {

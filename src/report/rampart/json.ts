@@ -6,11 +6,13 @@ import {
   estimatePercentile,
   inferPerSec,
   lateCount,
+  meanGapNs,
   responsesPerSec,
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
+import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -132,6 +134,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
           responses: window.responseCount,
           responsesPerSec: responsesPerSec(window),
           firstResponse: toLatencyJson(window.firstResponse),
+          ...toGapJson(window),
         }),
     ...(window.scheduledLatency === window.latency
       ? {}
@@ -153,6 +156,12 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
     })),
   };
+}
+
+/** Converts the time between responses; nothing where no request has two. */
+function toGapJson(window: WindowResult): object {
+  const gapNs = meanGapNs(window);
+  return gapNs === undefined ? {} : { betweenResponsesMeanUs: gapNs / 1000 };
 }
 
 /** Converts another measurement of a level to JSON. */

@@ -31,7 +31,8 @@ export class WindowCutter {
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { driver, session, health, isScheduled, observer, signal } = this.context;
-    const { wire, isDecoupled, answerReader } = session.service;
+    const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
+    const isDecoupled = isModelDecoupled || hasManyResponses === true;
     const extractedNames = answerReader?.names;
     driver.drain();
     observer.onRecordsCut?.(undefined);

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
+import { grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import { ownBuilder } from "./own.ts";
@@ -15,6 +16,7 @@ const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
   torchserve: torchServeBuilder,
+  grpc: grpcBuilder,
   "plain-http": httpBuilder,
   tfserving: tfServingBuilder,
   tritonInProcess: tritonInProcessBuilder,

@@ -17,6 +17,8 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   readonly call: string;
   /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
+  /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */
+  readonly protocol?: "http" | "grpc";
   /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */
   readonly takes?: RequestForm;
   /** What to write as inputs, for targets of payloads. Default: that payloads(…) or the target's options have them. */

@@ -19,6 +19,7 @@ export interface FlagRow {
     | "shared-memory"
     | "composing"
     | "openai"
+    | "dynamic-grpc"
     | "in-process"
     | "tfserving";
   /** The name of a test in `effects-<effect>.test.ts`. */
@@ -264,21 +265,24 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "schedule",
     test: "--max-failure-ratio lets a run continue despite failed requests",
   },
+  {
+    flag: "--grpc-method",
+    effect: "dynamic-grpc",
+    test: "--grpc-method names what is called, -H its metadata; without a description all messages go in one call",
+  },
+  {
+    flag: "--proto",
+    effect: "dynamic-grpc",
+    test: "--proto and --proto-path describe the method instead of reflection",
+  },
+  {
+    flag: "--proto-path",
+    effect: "dynamic-grpc",
+    test: "--proto and --proto-path describe the method instead of reflection",
+  },
   { flag: "--triton-server-directory", effect: "in-process", test: IN_PROCESS },
   { flag: "--model-repository", effect: "in-process", test: IN_PROCESS },
 ];
-
-/** A flag that this version recognises and refuses. */
-export interface LaterRow {
-  readonly flag: string;
-  /** Values that mean the same as leaving the flag out, perf_analyzer's default among them; empty where it has none. */
-  readonly accepted: readonly string[];
-  /** A value to refuse; absent for a switch. */
-  readonly refused?: string;
-}
-
-/** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
-export const LATER: readonly LaterRow[] = [{ flag: "--grpc-method", accepted: [], refused: "a.B/C" }];
 
 /** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */
 export const PERF_ANALYZER_FLAGS: readonly string[] = [

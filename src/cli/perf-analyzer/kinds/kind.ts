@@ -14,6 +14,8 @@ export interface PerfAnalyzerKind {
   readonly takesPayloads: boolean;
   /** Options for tensors that apply to it all the same, or that its own rules refuse. Absent: none. */
   readonly takesOptions?: readonly string[];
+  /** Whether requests consist of messages; other kinds refuse the options for them. Absent: no. */
+  readonly takesMessages?: true;
   /** Whether it is Triton's library instead of a server. Absent: no. */
   readonly takesLibrary?: true;
   /** Whether payloads may belong to sessions. Absent: no. */

@@ -1,6 +1,7 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { Settings } from "../settings.ts";
+import { dynamicGrpcKind } from "./dynamic-grpc.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 import { openAiKind } from "./openai.ts";
 import { tfServingKind } from "./tfserving.ts";
@@ -13,6 +14,7 @@ export const KINDS: Readonly<Record<string, PerfAnalyzerKind>> = {
   triton: tritonKind,
   openai: openAiKind,
   torchserve: torchServeKind,
+  dynamic_grpc: dynamicGrpcKind,
   tfserving: tfServingKind,
   triton_c_api: tritonInProcessKind,
 };

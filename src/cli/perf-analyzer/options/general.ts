@@ -1,13 +1,10 @@
 import type { Plan, TargetPlan } from "../../../plan/plan.ts";
-import { problem } from "../../../plan/problem.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { giveOneOf, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-/** perf_analyzer's service kinds that this version does not support. */
-const LATER_KINDS: readonly string[] = ["dynamic_grpc"];
 const SERVICE_KINDS = Object.keys(KINDS);
 
 /** Options of the target. */
@@ -15,7 +12,7 @@ export const GENERAL: readonly UngroupedOption[] = [
   option("target.model", {
     names: ["-m"],
     value: "MODEL",
-    help: "Model to measure. Required.",
+    help: "Model to measure. Required, except with --service-kind dynamic_grpc.",
     parse: text,
     of: modelOf,
   }),
@@ -72,12 +69,7 @@ function modelOf({ target }: Plan): string {
 }
 
 function readServiceKind(reader: ValueReader): string | undefined {
-  const kind = Object.hasOwn(KINDS, reader.text) ? reader.text : undefined;
-  const hint = giveOneOf(SERVICE_KINDS);
-  const message = `--service-kind ${reader.text} is not supported yet`;
-  // Leave out the value, which the message contains.
-  if (LATER_KINDS.includes(reader.text))
-    reader.findings.problems.push(problem("unsupported", reader.name, message, hint));
-  else if (kind === undefined) reader.fail(`Unsupported type provided: '${reader.text}'.`, hint);
-  return kind;
+  if (Object.hasOwn(KINDS, reader.text)) return reader.text;
+  reader.fail(`Unsupported type provided: '${reader.text}'.`, giveOneOf(SERVICE_KINDS));
+  return undefined;
 }

@@ -97,9 +97,11 @@ function readInputData(reader: ValueReader, before: readonly string[]): readonly
   return undefined;
 }
 
-/** Generated prompts and files without a list have no option. A file with them stands for each. */
+/** Generated prompts, messages in a plan and files without a list have no option. A file with them stands for each. */
 function sourcesOf(inputs: InputsPlan): readonly string[] {
   if ("paths" in inputs) return ["files.json"];
+  if ("messageFiles" in inputs)
+    return inputs.entries.length === 0 ? inputs.messageFiles : [...inputs.messageFiles, "messages.json"];
   if ("files" in inputs) return inputs.files;
   if ("directory" in inputs) return [inputs.directory];
   if ("tokenizer" in inputs) return ["payloads.json"];

@@ -8,13 +8,10 @@ import type { ValueReader } from "./value-reader.ts";
 export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   /** Name in messages. Default: its names. */
   readonly label?: string;
-  /**
-   * Values that mean the same as leaving the option out, for options that this version recognises but does not support. Any other value is
-   * refused.
-   */
-  readonly onlyValues?: readonly string[];
   /** Does not apply to requests with payloads. */
   readonly isForTensors?: boolean;
+  /** Applies only to requests with messages. */
+  readonly isForMessages?: boolean;
   /** Applies only to Triton's library instead of a server. */
   readonly isForLibrary?: boolean;
   /** Path in the Plan of what it sets, as texts about a run name it. */

@@ -6,6 +6,32 @@ import type { ValueReader } from "./value-reader.ts";
 
 /** Options that Rampart adds. */
 export const OWN: readonly UngroupedOption[] = [
+  option("protoFiles", {
+    names: ["--proto"],
+    isOwn: true,
+    setting: "target.protoFiles",
+    isForMessages: true,
+    value: "FILE",
+    defaultText: "the server's reflection",
+    isRepeatable: true,
+    help: "The .proto file that describes the method and its messages. Needs --service-kind dynamic_grpc.",
+    parse: ({ text }, before) => [...before, text],
+    of: ({ target }) => ("protoFiles" in target ? target.protoFiles : []),
+    format: (files) => files,
+  }),
+  option("importPaths", {
+    names: ["--proto-path"],
+    isOwn: true,
+    setting: "target.importPaths",
+    isForMessages: true,
+    value: "DIR",
+    defaultText: "the folder of each file, and those above it",
+    isRepeatable: true,
+    help: "Folder in which --proto files and their imports are looked for first.",
+    parse: ({ text }, before) => [...before, text],
+    of: ({ target }) => ("importPaths" in target ? target.importPaths : []),
+    format: (folders) => folders,
+  }),
   option("isHelp", { names: ["--help", "-h"], isOwn: true, help: "Print this help and exit.", parse: on }),
   option("isDryRun", {
     names: ["--dry-run"],

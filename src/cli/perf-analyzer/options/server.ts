@@ -67,6 +67,15 @@ export const SERVER: readonly UngroupedOption[] = [
     ...choice(["gzip", "deflate", "none"]),
     help: "Compress requests that get shorter. gRPC only.",
   }),
+  option("grpcMethod", {
+    names: ["--grpc-method"],
+    setting: "target.method",
+    isForMessages: true,
+    value: "PACKAGE.SERVICE/METHOD",
+    help: "Method to call. Needs --service-kind dynamic_grpc.",
+    parse: text,
+    of: ({ target }) => ("method" in target ? target.method : ""),
+  }),
   option("target.composingModels", {
     names: ["--bls-composing-models"],
     isForTensors: true,

@@ -6,7 +6,6 @@ import { MEASUREMENT } from "./measurement.ts";
 import type { PerfAnalyzerOption, UngroupedOption } from "./option.ts";
 import { OUTPUT } from "./output.ts";
 import { OWN } from "./own.ts";
-import { REFUSED } from "./refused.ts";
 import { SEQUENCES } from "./sequences.ts";
 import { SERVER } from "./server.ts";
 import { TELEMETRY } from "./telemetry.ts";
@@ -24,10 +23,6 @@ export const OPTIONS: readonly PerfAnalyzerOption[] = [
   ...inGroup("Results", OUTPUT),
   ...inGroup("Deprecated", DEPRECATED),
   ...inGroup("Rampart's own", OWN),
-  ...inGroup(
-    "Recognised, but refused with exit code 99 unless they have their default value, until they are supported",
-    REFUSED,
-  ),
 ];
 
 function inGroup(group: string, options: readonly UngroupedOption[]): PerfAnalyzerOption[] {

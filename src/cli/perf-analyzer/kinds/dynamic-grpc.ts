@@ -1,0 +1,96 @@
+import { METHOD_NAME } from "../../../service/dynamic-grpc/target.ts";
+import { isDirectory } from "../../output-files.ts";
+import type { Rule } from "../rule.ts";
+import type { Settings } from "../settings.ts";
+import type { PerfAnalyzerKind } from "./kind.ts";
+
+/** Methods of any gRPC service. */
+export const dynamicGrpcKind: PerfAnalyzerKind = {
+  help: "dynamic_grpc, a gRPC service of any kind, whose --grpc-method gets the messages of --input-data",
+  server: "a gRPC service",
+  takesPayloads: true,
+  takesMessages: true,
+  prepare: (settings) => {
+    settings.target = {
+      ...settings.target,
+      protocol: "grpc",
+      // perf_analyzer needs no model here. Reports name the method.
+      model: settings.target.model === "" ? settings.grpcMethod || "dynamic_grpc" : settings.target.model,
+    };
+  },
+  defaultUrl: () => "localhost:8001",
+  rules: dynamicGrpcRules,
+  toTarget: ({ grpcMethod, protoFiles, importPaths, target: { model, headers, compression } }, { url, tls }) => ({
+    kind: "dynamic-grpc",
+    url,
+    protocol: "grpc",
+    method: grpcMethod,
+    protoFiles,
+    importPaths,
+    model,
+    batchSize: 1,
+    isStreaming: false,
+    headers,
+    compression,
+    tls,
+  }),
+  toInputs: (_settings, messageFiles) => ({ kind: "messages", messageFiles, entries: [] }),
+};
+
+function dynamicGrpcRules({ grpcMethod, protoFiles, importPaths, target, inputData }: Settings): Rule[] {
+  const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
+  const dataHint =
+    'Give a JSON file such as {"data": [{"messages": [{…}]}]} or {"data": [{"message_generator": "COMMAND"}]}.';
+  return [
+    [
+      grpcMethod === "",
+      "--grpc-method",
+      "Must supply --grpc-method for dynamic gRPC service kind.",
+      "Give the method to call, as package.Service/Method.",
+    ],
+    [
+      grpcMethod !== "" && !METHOD_NAME.test(grpcMethod),
+      "--grpc-method",
+      "Failed to parse --grpc-method. The value must be package.Service/Method.",
+      "Write for example --grpc-method inference.GRPCInferenceService/ServerLive.",
+      grpcMethod,
+    ],
+    [
+      target.isStreaming,
+      "--streaming",
+      "Streaming is only allowed with gRPC protocol and Triton C API.",
+      "Leave --streaming out: the method decides whether calls stream.",
+    ],
+    [
+      target.batchSize !== 1,
+      "-b",
+      "Batching is not supported with dynamic gRPC service kind",
+      "Leave -b out: the messages set the number of items.",
+    ],
+    [isWithoutFiles, "--input-data", "Must supply --input-data for dynamic gRPC service kind.", dataHint],
+    ...inputData.map(
+      (path): Rule => [
+        !isWithoutFiles && isDirectory(path),
+        "--input-data",
+        "--service-kind dynamic_grpc takes files of messages, not directories",
+        dataHint,
+        path,
+      ],
+    ),
+    ...importPaths.map(
+      (folder): Rule => [
+        !isDirectory(folder),
+        "--proto-path",
+        `--proto-path is not a folder: ${folder}`,
+        "Give the folder that the names of imports start at.",
+        folder,
+      ],
+    ),
+    [
+      importPaths.length > 0 && protoFiles.length === 0,
+      "--proto-path",
+      "--proto-path needs --proto.",
+      "Give the .proto file too, or leave --proto-path out.",
+    ],
+  ];
+}

@@ -1,0 +1,30 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { InputKind } from "../input-kind.ts";
+import { pathSchema } from "./path-schema.ts";
+
+/** Messages of calls, from files or written in the plan. */
+type MessagesInputsPlan = PlanOf<typeof schema>;
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly messages: MessagesInputsPlan;
+  }
+}
+
+const schema = (v: Builders) =>
+  v.object({
+    kind: v.literal("messages"),
+    /** JSON files, `{"data": [ENTRY, …]}`. */
+    messageFiles: v.array(pathSchema(v)),
+    /** Entries besides those of the files; an entry is like in a file. */
+    entries: v.array(v.record(v.string(), v.unknown())),
+    /** Folder in which generators run. Absent: the current one. */
+    folder: v.exactOptional(pathSchema(v)),
+  });
+
+export const messagesInputs: InputKind<MessagesInputsPlan> = {
+  schema,
+  makes: "messages",
+  load: async ({ messageFiles, entries, folder }, model) =>
+    (await import("../messages/message-list.ts")).readMessageLists(messageFiles, entries, model, folder),
+};

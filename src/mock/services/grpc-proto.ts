@@ -1,0 +1,101 @@
+import type protobuf from "protobufjs";
+import type { MockPlan } from "../../plan/mock.ts";
+import { messageOf } from "../../plan/problem.ts";
+import { findMethods, type GrpcMethod } from "../../service/dynamic-grpc/methods.ts";
+import { readProtoFiles } from "../../service/dynamic-grpc/proto-files.ts";
+import { STATUS, StatusError } from "../grpc-frames.ts";
+import { createPacing, type Pacing } from "../pacing.ts";
+import { REFLECTION_METHOD, reflectionMethod } from "./grpc-reflection.ts";
+import type { MockMethod, MockService } from "./service.ts";
+
+/** Every method of a `.proto` file: responses have what requests have in fields of the same name and type. */
+export const grpcProtoService: MockService = {
+  value: "FILE",
+  help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance.",
+  create: (plan, file) => {
+    const root = readProtoFiles([file], []);
+    const methods = findMethods(root);
+    const pacing = createPacing(plan);
+    const entries = methods.map((method): [string, MockMethod] => [
+      `/${method.name}`,
+      toMockMethod(method, plan, pacing),
+    ]);
+    return {
+      describe: (_http, grpc) => `${methods.map(({ name }) => name).join(", ")} grpc ${grpc}`,
+      methods: { ...Object.fromEntries(entries), [REFLECTION_METHOD]: reflectionMethod(root) },
+    };
+  },
+};
+
+const DEFAULT_RESPONSES = 16;
+
+function toMockMethod({ callType, requestType, responseType }: GrpcMethod, plan: MockPlan, pacing: Pacing): MockMethod {
+  const answer = (message: Uint8Array): Uint8Array => answerOf(requestType, responseType, message);
+  if (callType === "server-stream") return (messages) => stream(messages, answer, plan, pacing);
+  if (callType === "bidi-stream") return (messages) => each(messages, answer, pacing);
+  return (messages) => one(messages, answer, pacing);
+}
+
+type Answer = (message: Uint8Array) => Uint8Array;
+
+/** Answers the last message, once. */
+async function* one(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing: Pacing): AsyncGenerator<Uint8Array> {
+  let last: Uint8Array = new Uint8Array(0);
+  for await (const message of messages) last = message;
+  await begin(pacing);
+  yield answer(last);
+}
+
+/** Answers each message as it comes. */
+async function* each(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing: Pacing): AsyncGenerator<Uint8Array> {
+  for await (const message of messages) {
+    await begin(pacing);
+    yield answer(message);
+  }
+}
+
+/** Answers a message many times, as a language model answers with its tokens. */
+async function* stream(
+  messages: AsyncIterable<Uint8Array>,
+  answer: Answer,
+  { llm }: MockPlan,
+  pacing: Pacing,
+): AsyncGenerator<Uint8Array> {
+  const { outputTokens = DEFAULT_RESPONSES, tokenGapMs = 0 } = llm ?? {};
+  for await (const message of messages) {
+    await begin(pacing);
+    const response = answer(message);
+    for (let index = 0; index < outputTokens; index++) {
+      if (index > 0 && tokenGapMs > 0) await new Promise((resolve) => setTimeout(resolve, tokenGapMs));
+      yield response;
+    }
+  }
+}
+
+/** Waits for the planned latency. @throws StatusError for the planned share of calls */
+async function begin(pacing: Pacing): Promise<void> {
+  await pacing.wait();
+  if (pacing.fails()) throw new StatusError(STATUS.internal, "planned failure");
+}
+
+function answerOf(requestType: protobuf.Type, responseType: protobuf.Type, message: Uint8Array): Uint8Array {
+  let request: Readonly<Record<string, unknown>>;
+  try {
+    request = requestType.decode(message) as unknown as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw new StatusError(STATUS.invalidArgument, `not a message of the method's type: ${messageOf(error)}`);
+  }
+  if (requestType === responseType) return message;
+  const response: Record<string, unknown> = {};
+  for (const field of responseType.fieldsArray) {
+    const given = requestType.fields[field.name];
+    if (given !== undefined && Object.hasOwn(request, field.name) && isSameType(given, field))
+      response[field.name] = request[field.name];
+  }
+  return responseType.encode(response).finish();
+}
+
+function isSameType(a: protobuf.Field, b: protobuf.Field): boolean {
+  if (a.repeated !== b.repeated || a.map !== b.map) return false;
+  return a.resolvedType === null ? b.resolvedType === null && a.type === b.type : a.resolvedType === b.resolvedType;
+}

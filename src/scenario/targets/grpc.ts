@@ -1,0 +1,182 @@
+import { resolve } from "node:path";
+import * as v from "valibot";
+import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
+import type { Schema } from "../../plan/schema.ts";
+import { METHOD_NAME } from "../../service/dynamic-grpc/target.ts";
+import { nameSchema, strictOptions } from "../fields.ts";
+import { expressionSchema } from "./http.ts";
+import { splitUrls, type Target } from "./target.ts";
+import type { TargetBuilder } from "./target-builder.ts";
+import { type CheckedServer, headersSchema, serverEntries, toServerPlan } from "./target-fields.ts";
+import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+
+/**
+ * A message: an object in protobuf's JSON mapping (fields by their name in the `.proto` file, 64-bit integers as numbers, bigints or text,
+ * `Uint8Array` for bytes), or an encoded message.
+ */
+export type GrpcMessage = Readonly<Record<string, unknown>> | Uint8Array;
+
+/** Options of {@link grpc}. The requests are one of `message`, `messages`, `calls`, `file` and `generator`. */
+export interface GrpcOptions {
+  /** The method to call: `"package.Service/Method"`. */
+  readonly method: `${string}/${string}`;
+  /** The message of each call. */
+  readonly message?: GrpcMessage;
+  /** The messages of each call, for a method that takes a stream. */
+  readonly messages?: readonly GrpcMessage[];
+  /** Different calls in turn: each the message of a call, or a list of its messages. */
+  readonly calls?: readonly (GrpcMessage | readonly GrpcMessage[])[];
+  /** JSON file of calls: `{"data": [{"messages": [{…}]}]}`. */
+  readonly file?: string;
+  /** Command that writes encoded messages, each after its length (4 bytes in this machine's order). It runs in the scenario's folder. */
+  readonly generator?: string;
+  /** The `.proto` file or files with the method. A relative path starts at the scenario's folder. Default: the server's reflection. */
+  readonly proto?: string | readonly string[];
+  /** Folders in which `.proto` files and their imports are looked for first. Default: the folder of each file, and those above it. */
+  readonly importPaths?: readonly string[];
+  /**
+   * When the messages of a call are sent: all at once, or each after the response to the one before it. Default: `"at-once"`.
+   */
+  readonly pacing?: "at-once" | "after-response";
+  /**
+   * What a response is besides status OK, for a call to succeed: `where` is a JMESPath expression (jmespath.org) over the response, which
+   * must be true: ``"ok && score > `0.5`"``; for a method with a stream of responses, over the list of them: `"[-1].ok"`. Default: nothing.
+   */
+  readonly success?: { readonly where: string };
+  /**
+   * Values to extract from responses, by name, as JMESPath expressions over the same: `{ score: "score" }`. Reports and records have them,
+   * and assertions with `extracted(…)`. Default: none.
+   */
+  readonly extract?: Readonly<Record<string, string>>;
+  /** Metadata of every call. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Compress messages that become shorter by it. Default: none. */
+  readonly compression?: "gzip" | "deflate";
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
+  readonly tls?: boolean | TlsOptions;
+}
+
+/**
+ * A method of any gRPC service: unary, or with streams of messages. A request is one call.
+ * @param url `host:port` (default port: 8001), or an `http://` or `https://` URL. With several, calls go to each in turn.
+ * @example
+ * grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" }, success: { where: "ok" } })
+ */
+export function grpc(url: string | readonly string[], options: GrpcOptions): Target<"grpc", "messages"> {
+  return { kind: "grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
+}
+
+interface CheckedGrpc extends CheckedServer {
+  readonly options: GrpcOptions & { readonly protocol?: undefined };
+}
+
+export const grpcBuilder: TargetBuilder<CheckedGrpc> = {
+  call: "grpc(…)",
+  protocol: "grpc",
+  takes: "messages",
+  schema: grpcSchema,
+  toPlan: toGrpcPlan,
+  inputs: toMessagesPlan,
+};
+
+const CONTENTS = ["message", "messages", "calls", "file", "generator"] as const;
+
+function grpcSchema(): Schema<CheckedGrpc> {
+  const message = v.custom<GrpcMessage>(isMessage, "must be a message: an object, or a Uint8Array");
+  const messages = v.array(message, "must be a list of messages");
+  const calls = v.array(
+    v.union([message, messages], "must be a message, or a list of messages"),
+    "must be a list of calls",
+  );
+  const file = nameSchema("a file");
+  const options = strictOptions({
+    method: v.pipe(v.string("must be text"), v.regex(METHOD_NAME, 'must be "package.Service/Method"')),
+    message: v.optional(message),
+    messages: v.optional(messages),
+    calls: v.optional(v.pipe(calls, v.minLength(1, "must have a call"))),
+    file: v.optional(file),
+    generator: v.optional(nameSchema("a command")),
+    proto: v.optional(v.union([file, v.array(file)], "must be a file or a list of files")),
+    importPaths: v.optional(v.array(nameSchema("a folder"), "must be a list of folders")),
+    pacing: v.optional(v.picklist(["at-once", "after-response"], 'must be "at-once" or "after-response"')),
+    success: v.optional(strictOptions({ where: expressionSchema() })),
+    extract: v.optional(
+      v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), expressionSchema(), "must be expressions by name"),
+    ),
+    headers: headersSchema(),
+    compression: v.optional(v.picklist(["gzip", "deflate"], 'must be "gzip" or "deflate"')),
+    tls: v.optional(tlsSchema()),
+  });
+  const checked = v.pipe(
+    options,
+    v.check(
+      (given) => CONTENTS.filter((name) => given[name] !== undefined).length === 1,
+      `must have one of ${CONTENTS.join(", ")}`,
+    ),
+  );
+  return v.object({ kind: v.literal("grpc"), ...serverEntries(), options: checked }) as unknown as Schema<CheckedGrpc>;
+}
+
+function isMessage(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Converts the target to that of a plan. @param folder base of relative paths */
+function toGrpcPlan({ options, ...server }: CheckedGrpc, folder: string): TargetPlan {
+  const {
+    method,
+    proto = [],
+    importPaths = [],
+    pacing,
+    success,
+    extract,
+    headers = {},
+    compression = "none",
+    tls,
+  } = options;
+  const inFolder = (path: string): string => resolve(folder, path);
+  return {
+    kind: "dynamic-grpc",
+    ...toServerPlan(server),
+    protocol: "grpc",
+    method,
+    model: method,
+    batchSize: 1,
+    isStreaming: false,
+    protoFiles: [proto].flat().map(inFolder),
+    importPaths: importPaths.map(inFolder),
+    ...(pacing === undefined ? {} : { pacing }),
+    ...(success === undefined ? {} : { successWhere: success.where }),
+    ...(extract === undefined || Object.keys(extract).length === 0 ? {} : { extract: { ...extract } }),
+    headers: Object.entries(headers),
+    compression,
+    tls: toTlsPlan(tls, folder),
+  };
+}
+
+/** Converts the calls to inputs of a plan, whose entries are like those of a file. */
+function toMessagesPlan({ options }: CheckedGrpc, folder: string): InputsPlan {
+  const { message, messages, calls, file, generator } = options;
+  const entries = (calls ?? []).map((call) => toEntry(Array.isArray(call) ? call : [call]));
+  if (message !== undefined) entries.push(toEntry([message]));
+  if (messages !== undefined) entries.push(toEntry(messages));
+  if (generator !== undefined) entries.push({ message_generator: generator });
+  return { kind: "messages", messageFiles: file === undefined ? [] : [resolve(folder, file)], entries, folder };
+}
+
+/** A plan holds plain data: bytes as Base64, and integers above 2^53 as text. */
+function toEntry(messages: readonly GrpcMessage[]): Record<string, unknown> {
+  const isEncoded = messages.length > 0 && messages.every((message) => message instanceof Uint8Array);
+  const plain = messages.map(toPlain);
+  if (isEncoded) return { message_bytes: plain };
+  const [message] = plain;
+  return plain.length === 1 ? { message } : { messages: plain };
+}
+
+function toPlain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (typeof value === "bigint") return String(value);
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, toPlain(part)]));
+}

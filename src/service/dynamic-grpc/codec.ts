@@ -1,0 +1,146 @@
+import type protobuf from "protobufjs";
+import { messageOf } from "../../plan/problem.ts";
+import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
+import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
+import { CollectedPieces } from "../collected-pieces.ts";
+import type { PayloadCodec } from "../service.ts";
+import { decodeToJson } from "./message-to-json.ts";
+
+const NO_BYTES = new Uint8Array(0);
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** What a codec knows of its method. */
+export interface GrpcCodecOptions {
+  /** `package.Service/Method`. */
+  readonly method: string;
+  readonly callType: GrpcCallType;
+  readonly pacing?: MessagePacing | undefined;
+  /** Absent: responses are bytes, and any is valid. */
+  readonly responseType?: protobuf.Type | undefined;
+}
+
+/** Creates the codec of one method. */
+export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
+  const { method, callType, pacing, responseType } = options;
+  return {
+    encode: ({ messages = [] }) => ({
+      path: `/${method}`,
+      method: "POST",
+      headers: [],
+      payload: NO_BYTES,
+      messages,
+      callType,
+      ...(pacing === undefined ? {} : { pacing }),
+    }),
+    stampSequence: () => {
+      throw new Error("calls belong to no sequences");
+    },
+    answerChecks: () => createChecks(options),
+    decode: (body) => {
+      // Without the type there is no text; the profile export then has none, like perf_analyzer's.
+      const outputs = responseType === undefined ? NO_BYTES : encoder.encode(writeAnswer(responseType, body));
+      return { outputs, describe: () => decoder.decode(outputs) };
+    },
+    // gRPC failures already have the server's message, from grpc-message.
+    explain: (failure, body) =>
+      failure.kind === "unreadable" && responseType !== undefined && body !== undefined && body.length > 0
+        ? { ...failure, answer: showAnswer(responseType, body) }
+        : failure,
+    describe: ({ messages = [] }) => `${method}: ${messages.length} messages`,
+  };
+}
+
+function writeAnswer(type: protobuf.Type, body: Uint8Array): string {
+  return JSON.stringify(decodeToJson(type, body));
+}
+
+function showAnswer(type: protobuf.Type, body: Uint8Array): string {
+  try {
+    return writeAnswer(type, body);
+  } catch {
+    return `${body.length} bytes`;
+  }
+}
+
+/** Creates the checks of a run's slots. */
+function createChecks({ responseType }: GrpcCodecOptions): CreateAnswerCheck {
+  if (responseType === undefined) return () => ANY_ANSWER;
+  const valid = new ValidAnswers();
+  return () => new MessageCheck(responseType, valid);
+}
+
+/** Accepts every response, because its type is not known. */
+const ANY_ANSWER: AnswerCheck = {
+  whole: () => undefined,
+  begin: () => {},
+  piece: () => {},
+  event: () => {},
+  end: () => undefined,
+};
+
+/** Lengths for which a valid response is remembered, and the longest that is. */
+const MAX_LENGTHS = 64;
+const MAX_KEPT_BYTES = 64 * 1024; // 64 KiB
+
+/** Valid responses, one for each length: a server that repeats itself is decoded once. */
+class ValidAnswers {
+  private readonly byLength = new Map<number, Uint8Array>();
+
+  has(bytes: Uint8Array, start: number, length: number): boolean {
+    const known = this.byLength.get(length);
+    return known !== undefined && isSameBytes(known, 0, bytes, start, length);
+  }
+
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    if (length <= MAX_KEPT_BYTES && this.byLength.size < MAX_LENGTHS)
+      this.byLength.set(length, bytes.slice(start, end));
+  }
+}
+
+/** Checks that responses are messages of the method's type. */
+class MessageCheck implements AnswerCheck {
+  private readonly type: protobuf.Type;
+  private readonly valid: ValidAnswers;
+  private readonly pieces = new CollectedPieces();
+
+  constructor(type: protobuf.Type, valid: ValidAnswers) {
+    this.type = type;
+    this.valid = valid;
+  }
+
+  whole(bytes: Uint8Array, start: number, end: number): AnswerFault | undefined {
+    if (this.valid.has(bytes, start, end - start)) return undefined;
+    const reason = this.explain(bytes.subarray(start, end));
+    if (reason !== undefined) return faultOf(reason, bytes, start, end);
+    this.valid.add(bytes, start, end);
+    return undefined;
+  }
+
+  begin(): void {
+    // The client limits the length of responses.
+    this.pieces.reset(Number.MAX_SAFE_INTEGER);
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  /** HTTP/2 responses have no events. */
+  event(): void {}
+
+  end(): AnswerFault | undefined {
+    return this.whole(this.pieces.bytes, 0, this.pieces.keptBytes);
+  }
+
+  private explain(message: Uint8Array): string | undefined {
+    try {
+      this.type.decode(message);
+    } catch (error) {
+      return `the response is not a message of the method's type: ${messageOf(error)}`;
+    }
+    return undefined;
+  }
+}

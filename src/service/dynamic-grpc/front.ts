@@ -1,0 +1,146 @@
+import type protobuf from "protobufjs";
+import { nearestName } from "../../plan/nearest-name.ts";
+import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { createAnswerReader } from "../answer-reader.ts";
+import type { Ask, ListedModel, MessageForm, ModelInfo, Service, ServiceFront } from "../service.ts";
+import { createGrpcCallCodec } from "./codec.ts";
+import { encodeMessageJson } from "./json-to-message.ts";
+import { decodeToJson } from "./message-to-json.ts";
+import { findMethod, findMethods, type GrpcMethod, methodNames } from "./methods.ts";
+import type { Reflection } from "./reflection.ts";
+import type { GrpcTargetPlan } from "./target.ts";
+
+const MOST_NAMES = 20;
+
+/** Creates the front of a method. @throws UserError when a `.proto` file is not valid */
+export async function createGrpcFront(target: GrpcTargetPlan): Promise<ServiceFront> {
+  const { protoFiles, importPaths } = target;
+  const root =
+    protoFiles.length === 0 ? undefined : (await import("./proto-files.ts")).readProtoFiles(protoFiles, importPaths);
+  return {
+    setUp: async (ask) => {
+      const known = root === undefined ? await reflect(target, ask) : { method: inFiles(target, root), warnings: [] };
+      return describeService(target, known.method, known.warnings);
+    },
+    listModels: (ask) => listMethods(root, ask),
+  };
+}
+
+function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined, warnings: readonly string[]): Service {
+  // Without a description, calls may have any number of messages each way, like perf_analyzer's.
+  const { callType = "bidi-stream", requestType, responseType } = method ?? {};
+  const { method: name, pacing } = target;
+  const hasStream = callType === "client-stream" || callType === "bidi-stream";
+  if (pacing === "after-response" && callType !== "bidi-stream") {
+    const message = `${name} is ${DESCRIBED[callType]}, so its messages cannot wait for responses`;
+    throw new UserError([problem("conflict", setting("target.pacing"), message, "Leave it out.")]);
+  }
+  const hasManyResponses = callType === "server-stream" || callType === "bidi-stream";
+  const answerReader = createAnswerReader(target, (bodies) => readAnswer(responseType, bodies, hasManyResponses));
+  if (answerReader !== undefined && responseType === undefined) {
+    const message = `the type of the responses of ${name} is not known, so ${setting("target.success")} and extract cannot read them`;
+    throw new RunError("unsupported", message, DESCRIPTION_HINT);
+  }
+  return {
+    model: toModel(target.model, toForm(hasStream, requestType)),
+    codec: createGrpcCallCodec({ method: name, callType, pacing, responseType }),
+    wire: "grpc-call",
+    batchSize: 1,
+    isSequence: false,
+    isDecoupled: false,
+    hasManyResponses,
+    ...(answerReader === undefined ? {} : { answerReader }),
+    warnings,
+  };
+}
+
+/** Returns the response as plain data; where a method has a stream of them, the list. @throws Error when one is not of the type */
+function readAnswer(type: protobuf.Type | undefined, bodies: readonly Uint8Array[], isList: boolean): unknown {
+  const answers = type === undefined ? [] : bodies.map((body) => decodeToJson(type, body));
+  return isList ? answers : answers[0];
+}
+
+const DESCRIPTION_HINT = `Name the .proto file in ${setting("target.protoFiles")}, or turn on the server's reflection.`;
+
+const DESCRIBED = {
+  unary: "a unary method",
+  "client-stream": "a method with one response",
+  "server-stream": "a method with one request message",
+  "bidi-stream": "a method with streams each way",
+} as const;
+
+function toForm(isStream: boolean, type: protobuf.Type | undefined): MessageForm {
+  return { isStream, ...(type === undefined ? {} : { encode: (value) => encodeMessageJson(type, value) }) };
+}
+
+function toModel(name: string, messages?: MessageForm): ModelInfo {
+  return {
+    name,
+    version: "",
+    maxBatchSize: 0,
+    inputs: [],
+    outputs: [],
+    ...(messages === undefined ? {} : { messages }),
+  };
+}
+
+/** @throws UserError when the files do not have the method */
+function inFiles({ method }: GrpcTargetPlan, root: protobuf.Root): GrpcMethod {
+  return findMethod(root, method) ?? refuseMethod(method, methodNames(root), "the .proto files have");
+}
+
+/** @throws UserError when the server does not have the method @throws RunError when it cannot be reached */
+async function reflect(
+  { method: name }: GrpcTargetPlan,
+  ask: Ask,
+): Promise<{ readonly method: GrpcMethod | undefined; readonly warnings: readonly string[] }> {
+  const unknown = (warnings: readonly string[]) => ({ method: undefined, warnings });
+  const { openReflection } = await import("./reflection.ts");
+  const opened = await openReflection(ask).catch((error: unknown) => {
+    // A server may protect its reflection; its method may still be open.
+    if (error instanceof RunError && error.code === "refused" && error.facts.failure?.kind === "grpc")
+      return messageOf(error);
+    throw error;
+  });
+  if (opened === undefined) return unknown([]);
+  if (typeof opened === "string") return unknown([`the server's reflection is not used: ${opened}.`]);
+  const [serviceName = ""] = name.split("/");
+  if (!opened.services.includes(serviceName)) return refuseMethod(name, await namesOf(opened), "the server has");
+  let root: protobuf.Root;
+  try {
+    root = await opened.describe([serviceName]);
+  } catch (error) {
+    if (error instanceof RunError) throw error;
+    return unknown([`the server's reflection is not used: ${messageOf(error)}.`]);
+  }
+  return { method: findMethod(root, name) ?? refuseMethod(name, methodNames(root), "the service has"), warnings: [] };
+}
+
+/** Returns the names of a server's methods; of its services, if it does not describe them. */
+function namesOf({ services, describe }: Reflection): Promise<readonly string[]> {
+  return describe(services).then(methodNames, () => services);
+}
+
+/** @throws UserError with the names that exist */
+function refuseMethod(name: string, names: readonly string[], whoHas: string): never {
+  const near = nearestName(name, names);
+  const shown = names.slice(0, MOST_NAMES).join(", ");
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  const known = names.length === 0 ? `${whoHas} no methods` : `${whoHas} ${shown}${more}`;
+  const hint = near === undefined ? "Give one of them." : `Did you mean ${near}?`;
+  throw new UserError([
+    problem("unknown-name", setting("target.method"), `there is no such method: ${known}`, hint, name),
+  ]);
+}
+
+/** Returns all methods as what can be measured. */
+async function listMethods(root: protobuf.Root | undefined, ask: Ask): Promise<ListedModel[]> {
+  if (root !== undefined) return findMethods(root).map(({ name }) => ({ ...toModel(name), refusal: "" }));
+  const { openReflection } = await import("./reflection.ts");
+  const opened = await openReflection(ask);
+  if (opened === undefined)
+    throw new RunError("unsupported", "the server has no reflection, so its methods are not known", "Type the method.");
+  const described = await opened.describe(opened.services);
+  return methodNames(described).map((name) => ({ ...toModel(name), refusal: "" }));
+}

@@ -1,0 +1,41 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { answerRulesEntries } from "../answer-reader.ts";
+import { serverEntries } from "../target-schemas.ts";
+
+/** A method of a gRPC service of any kind. */
+export type GrpcTargetPlan = PlanOf<typeof grpcTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly "dynamic-grpc": GrpcTargetPlan;
+  }
+}
+
+/** A method's name: `package.Service/Method`. A service without a package is allowed. */
+export const METHOD_NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\/[A-Za-z_]\w*$/;
+
+/** Returns the schema of a target whose requests are calls of a gRPC method. */
+export function grpcTargetSchema(v: Builders) {
+  const path = v.pipe(v.string(), v.nonEmpty("must name a file or a folder"));
+  return v.object({
+    kind: v.literal("dynamic-grpc"),
+    /** `model` is the name in reports: the method, unless the user gives another one. */
+    ...serverEntries(v),
+    protocol: v.literal("grpc", "must be grpc"),
+    method: v.pipe(v.string(), v.regex(METHOD_NAME, "must be package.Service/Method")),
+    batchSize: v.literal(1, "must be 1: the messages set the number of items"),
+    /** False: the method decides whether calls stream. */
+    isStreaming: v.pipe(
+      v.boolean(),
+      v.check((isStreaming) => !isStreaming, "must be false: the method decides whether calls stream"),
+    ),
+    /** `.proto` files with the method and its messages; empty: the server's reflection describes them. */
+    protoFiles: v.array(path),
+    /** Folders for the names of `.proto` files and their imports, before the folder of the importing file. */
+    importPaths: v.array(path),
+    /** When the messages of a call are sent; absent: all at once. */
+    pacing: v.exactOptional(v.picklist(["at-once", "after-response"], "must be at-once or after-response")),
+    ...answerRulesEntries(v),
+    compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
+  });
+}

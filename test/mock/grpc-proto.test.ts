@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import { grpcProtoService } from "../../src/mock/services/grpc-proto.ts";
+import type { MockPlan } from "../../src/plan/mock.ts";
+import { readProfile, runCommand, withFolder } from "../cli/perf-analyzer/run-command.ts";
+import { demoProto } from "../servers/dynamic.ts";
+
+/** `rampart mock --grpc-proto FILE`: the methods of a file, described by reflection. */
+
+const LLM = {
+  firstToken: { kind: "constant", ms: 0 },
+  tokenGapMs: 1,
+  outputTokens: 3,
+  tokensPerEvent: 1,
+  reasoningTokens: 0,
+  cutRatio: 0,
+} as const;
+const PLAN: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0, llm: LLM };
+
+async function start(plan: MockPlan, file = demoProto): Promise<{ port: number; stop(): Promise<void> }> {
+  const services = [await grpcProtoService.create(plan, file)];
+  const { grpcPort, stop } = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
+  return { port: grpcPort, stop };
+}
+
+const mock = await start(PLAN);
+after(() => mock.stop());
+
+/** Calls a method and returns the responses to the first of two requests. */
+async function call(
+  port: number,
+  method: string,
+  entry: object,
+  ...flags: string[]
+): Promise<{ code: number; err: string; answers: unknown[] }> {
+  return withFolder(async (folder) => {
+    const file = join(folder, "in.json");
+    const profile = join(folder, "out.json");
+    await writeFile(file, JSON.stringify({ data: [entry] }));
+    const target = ["--service-kind", "dynamic_grpc", "-u", `127.0.0.1:${port}`, "--grpc-method", method];
+    const run = ["--input-data", file, "--request-count", "2", "--profile-export-file", profile, ...flags];
+    const { code, err } = await runCommand([...target, ...run]);
+    if (code !== 0) return { code, err, answers: [] };
+    const outputs = readProfile(profile).experiments[0]?.requests[0]?.response_outputs ?? [];
+    return { code, err, answers: outputs.map(({ response }) => JSON.parse(String(response)) as unknown) };
+  });
+}
+
+const ANSWER = { text: "hi", number: 0, ok: false };
+
+describe("the mock of a .proto file", () => {
+  const cases: readonly (readonly [method: string, entry: object, count: number])[] = [
+    ["Echo", { message: { text: "hi", numbers: [1] } }, 1],
+    ["Collect", { messages: [{ text: "no" }, { text: "hi" }] }, 1],
+    ["Repeat", { message: { text: "hi" } }, 3],
+    ["Talk", { messages: [{ text: "hi" }, { text: "hi" }] }, 2],
+  ];
+  for (const [method, entry, count] of cases)
+    test(`answers ${method} with the fields of the same name, found by reflection`, async () => {
+      const { code, err, answers } = await call(mock.port, `demo.v1.Text/${method}`, entry);
+      assert.equal(code, 0, err);
+      assert.deepEqual(answers, Array(count).fill(ANSWER));
+    });
+
+  test("repeats a request of the response's type, with maps and nested types that reflection describes", async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, "own.proto");
+      await writeFile(
+        file,
+        `syntax = "proto3"; package own; import "google/protobuf/timestamp.proto";
+        message Item { message Part { int64 size = 1; } enum Kind { A = 0; B = 1; } Part part = 1; map<string, Part> parts = 2; Kind kind = 3; google.protobuf.Timestamp at = 4; }
+        service Items { rpc Get(Item) returns (Item); }`,
+      );
+      const own = await start(PLAN, file);
+      try {
+        const item = { part: { size: 3 }, parts: { x: { size: 4 } }, kind: "B", at: "2026-01-31T12:00:00Z" };
+        const { code, err, answers } = await call(own.port, "own.Items/Get", { message: item });
+        assert.equal(code, 0, err);
+        assert.deepEqual(answers, [item]);
+      } finally {
+        await own.stop();
+      }
+    });
+  });
+
+  test("names what exists, and fails by the planned ratio", async () => {
+    const unknown = await call(mock.port, "demo.v1.Text/Nope", { message: {} });
+    assert.equal(unknown.code, 99);
+    assert.match(unknown.err, /the service has demo\.v1\.Text\/Collect, demo\.v1\.Text\/Echo/);
+    const failing = await start({ ...PLAN, errorRatio: 1 });
+    try {
+      const { code, err } = await call(failing.port, "demo.v1.Text/Echo", { message: {} });
+      assert.equal(code, 99);
+      assert.match(err, /planned failure/);
+    } finally {
+      await failing.stop();
+    }
+  });
+});
