@@ -80,7 +80,13 @@ export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
-export { type GrpcMessage, type GrpcOptions, grpc } from "./scenario/targets/grpc.ts";
+export {
+  type DynamicGrpcOptions,
+  dynamicGrpc,
+  type GrpcMessage,
+  type GrpcOptions,
+  grpc,
+} from "./scenario/targets/grpc.ts";
 export { file, type HttpOptions, http, multipart, type SuccessRule } from "./scenario/targets/http.ts";
 export {
   type AnswersOf,

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { dirname } from "node:path";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { UserError } from "../../src/plan/problem.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
@@ -7,7 +9,7 @@ import { errorRate } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { random } from "../../src/scenario/inputs.ts";
 import { hold } from "../../src/scenario/loads.ts";
-import { type GrpcOptions, grpc } from "../../src/scenario/targets/grpc.ts";
+import { type DynamicGrpcOptions, dynamicGrpc, type GrpcOptions, grpc } from "../../src/scenario/targets/grpc.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { demoProto, startGoDynamic } from "../servers/dynamic.ts";
 
@@ -17,7 +19,10 @@ const server = await startGoDynamic();
 after(() => server.stop());
 
 function planOf(options: GrpcOptions, more: object = {}) {
-  const target = grpc(`127.0.0.1:${server.port}`, options);
+  return planFor(grpc(`127.0.0.1:${server.port}`, options), more);
+}
+
+function planFor(target: ReturnType<typeof grpc>, more: object = {}, folder = dirname(demoProto)) {
   const scenario = defineScenario({
     name: "g",
     target,
@@ -25,13 +30,15 @@ function planOf(options: GrpcOptions, more: object = {}) {
     assert: [errorRate().is(0)],
     ...more,
   });
-  return toPlan(scenario, dirname(demoProto));
+  return toPlan(scenario, folder);
 }
 
-async function run(options: GrpcOptions) {
+const run = (options: GrpcOptions) => runPlan(planOf(options));
+
+async function runPlan(plan: ReturnType<typeof planFor>) {
   await server.reset();
   const { result } = startPlan(
-    planOf(options),
+    plan,
     async () => ({}),
     async () => {},
   );
@@ -111,6 +118,45 @@ describe("a scenario's gRPC method", () => {
     test(`is refused with ${name}`, () => {
       assert.throws(
         () => planOf(options as GrpcOptions, more),
+        (error: unknown) => error instanceof UserError && expected.test(error.message),
+      );
+    });
+});
+
+describe("dynamicGrpc(…) takes perf_analyzer's inputs", () => {
+  const address = `127.0.0.1:${server.port}`;
+
+  test("of a JSON file in the scenario's folder", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "rampart-dynamic-grpc-"));
+    try {
+      const data = [{ messages: [{ text: "a" }, { text: "b" }] }, { message: {} }];
+      await writeFile(join(folder, "in.json"), JSON.stringify({ data }));
+      const target = dynamicGrpc(address, { method: `${TEXT}/Collect`, file: "in.json" });
+      const { completedCount, counter, example } = await runPlan(planFor(target, {}, folder));
+      assert.equal(completedCount, 12, example);
+      assert.deepEqual(counter, { calls: 12, received: 18, sent: 12, cancelled: 0 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("of a message generator", async () => {
+    const generator = `printf '${"\\003\\000\\000\\000\\n\\001"}x'`;
+    const target = dynamicGrpc(address, { method: `${TEXT}/Echo`, generator, success: { where: "text == 'x'" } });
+    const { completedCount, failedCount, example } = await runPlan(planFor(target));
+    assert.deepEqual([completedCount, failedCount], [12, 0], example);
+  });
+
+  for (const [name, options, more, expected] of [
+    ["neither of them", {}, {}, /target: must have one of file, generator/],
+    ["both", { file: "x", generator: "y" }, {}, /must have one of file, generator/],
+    ["messages of the scenario", { message: {} }, {}, /target\.message/],
+    ["inputs beside them", { file: "x" }, { inputs: random() }, /inputs: dynamicGrpc\(…\) takes messages/],
+  ] as const)
+    test(`and is refused with ${name}`, () => {
+      const target = dynamicGrpc(address, { method: "a.B/C", ...options } as unknown as DynamicGrpcOptions);
+      assert.throws(
+        () => planFor(target, more),
         (error: unknown) => error instanceof UserError && expected.test(error.message),
       );
     });

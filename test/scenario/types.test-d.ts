@@ -3,6 +3,7 @@ import {
   average,
   defineScenario,
   defineTarget,
+  dynamicGrpc,
   embedded,
   embeddedLlm,
   errorRate,
@@ -392,6 +393,34 @@ export const generative = [
   defineScenario({ ...closed, inputs: prompts() }),
   // @ts-expect-error It is spoken to over HTTP.
   defineScenario({ ...llm, target: chat, client: "grpc-js" }),
+];
+
+/** Methods of any gRPC service: a target has its messages, and dynamicGrpc(…) those of a file or generator. */
+const echo = { method: "demo.v1.Text/Echo" } as const;
+const echoing = { name: "x", load: hold(1), client: "grpc-js" } as const;
+export const methods = [
+  defineScenario({ ...echoing, target: api.grpc("h", { ...echo, message: { text: "a", count: 1n } }) }),
+  defineScenario({
+    ...echoing,
+    target: api.grpc(["h", "i"], { ...echo, calls: [{}, [{}, {}]], extract: { score: "score" } }),
+    assert: [extracted("score").average().above(1)],
+  }),
+  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, file: "in.json", pacing: "after-response" }) }),
+  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, generator: "python3 make.py", proto: "a.proto" }) }),
+  // @ts-expect-error It needs a file or a generator.
+  dynamicGrpc("h", echo),
+  // @ts-expect-error It takes one of both.
+  dynamicGrpc("h", { ...echo, file: "a", generator: "b" }),
+  // @ts-expect-error Messages in a scenario are for grpc(…).
+  dynamicGrpc("h", { ...echo, message: {} }),
+  // @ts-expect-error A method has a service.
+  dynamicGrpc("h", { method: "Echo", file: "a" }),
+  // @ts-expect-error A message is an object or bytes.
+  api.grpc("h", { ...echo, message: "text" }),
+  // @ts-expect-error It has its messages, and takes no tensors.
+  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, file: "a" }), inputs: random() }),
+  // @ts-expect-error It speaks gRPC.
+  defineScenario({ ...echoing, target: dynamicGrpc("h", { ...echo, file: "a" }), client: "undici" }),
 ];
 
 /** Targets of the user's own: types flow from `encode` and `decode`. */

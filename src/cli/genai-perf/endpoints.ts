@@ -22,6 +22,8 @@ export interface EndpointType {
   readonly hasExactOutput?: true;
   /** Bodies come from the user's template. */
   readonly usesTemplate?: true;
+  /** Requests are calls of the method `--grpc-method`, whose messages a command writes. */
+  readonly callsMethod?: true;
   /** Not supported yet. */
   readonly isLater?: true;
   /** Its path always streams. */
@@ -55,7 +57,7 @@ const MULTIMODAL = { takesImages: true, takesSounds: true, takesOneText: true } 
 const ORIGINAL_TYPES = {
   chat: payloads("chat", "openai_chat_completions", { takesOneText: true }),
   completions: payloads("completions", "openai_completions"),
-  dynamic_grpc: tensors("dynamic_grpc", { outputFormat: "dynamic_grpc", isLater: true }),
+  dynamic_grpc: tensors("dynamic_grpc", { outputFormat: "dynamic_grpc", callsMethod: true, takesOneText: true }),
   embeddings: payloads("embeddings", "openai_embeddings"),
   huggingface_generate: payloads("huggingfaceGenerate", "huggingface_generate", { path: ".", takesImages: true }),
   image_retrieval: payloads("imageRetrieval", "image_retrieval", { takesImages: true, isTextless: true }),

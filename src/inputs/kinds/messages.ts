@@ -20,11 +20,14 @@ const schema = (v: Builders) =>
     entries: v.array(v.record(v.string(), v.unknown())),
     /** Folder in which generators run. Absent: the current one. */
     folder: v.exactOptional(pathSchema(v)),
+    /** Each call takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    isInOrder: v.exactOptional(v.boolean()),
   });
 
 export const messagesInputs: InputKind<MessagesInputsPlan> = {
   schema,
   makes: "messages",
+  isInOrder: ({ isInOrder = false }) => isInOrder,
   load: async ({ messageFiles, entries, folder }, model) =>
     (await import("../messages/message-list.ts")).readMessageLists(messageFiles, entries, model, folder),
 };

@@ -194,9 +194,10 @@ export class TokenMeter {
     const { columns } = this.current;
     const { prompt, sequenceId, server, sendNs, offsetsNs } = call;
     const latencyNs = offsetsNs[offsetsNs.length - 1];
-    const texts = textsOf(call);
-    const error = texts.map(explainPlain).find((text) => text !== undefined);
-    if (latencyNs === undefined || texts.every((text) => text === "")) columns.emptyCount++;
+    // Any message of a gRPC call is an answer, also an empty one; its status told failures before.
+    const texts = kind === "grpc" ? undefined : textsOf(call);
+    const error = texts?.map(explainPlain).find((text) => text !== undefined);
+    if (latencyNs === undefined || texts?.every((text) => text === "") === true) columns.emptyCount++;
     else if (error !== undefined) columns.addFailures(1, error);
     else columns.addPlain(sendNs, latencyNs, prompt.imageCount(kind));
     this.queue.add({ prompt, sequenceId, server, sendNs, offsetsNs, answered: undefined, error }, undefined);

@@ -72,6 +72,7 @@ const FAMILIES: Readonly<Partial<Record<AnswerKind, AnswerFamily>>> = {
   embeddings: "plain",
   nvclip: "plain",
   rankings: "plain",
+  grpc: "plain",
 };
 
 /** Returns the family of metrics for a kind of answers. */

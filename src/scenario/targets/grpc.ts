@@ -70,18 +70,46 @@ interface CheckedGrpc extends CheckedServer {
   readonly options: GrpcOptions & { readonly protocol?: undefined };
 }
 
-export const grpcBuilder: TargetBuilder<CheckedGrpc> = {
-  call: "grpc(…)",
-  protocol: "grpc",
-  takes: "messages",
-  schema: grpcSchema,
-  toPlan: toGrpcPlan,
-  inputs: toMessagesPlan,
-};
+/** Options of {@link dynamicGrpc}. The requests are one of `file` and `generator`. */
+export type DynamicGrpcOptions = Omit<GrpcOptions, (typeof CONTENTS)[number]> &
+  (
+    | { readonly file: string; readonly generator?: undefined }
+    | { readonly generator: string; readonly file?: undefined }
+  );
+
+/**
+ * A method of any gRPC service with the messages of perf_analyzer's `--service-kind dynamic_grpc`: those of its JSON file, or of its message
+ * generator. {@link grpc} also takes messages that stand in the scenario.
+ * @param url `host:port` (default port: 8001), or an `http://` or `https://` URL. With several, calls go to each in turn.
+ * @example
+ * dynamicGrpc("localhost:50051", { method: "demo.v1.Text/Talk", file: "inputs.json" })
+ */
+export function dynamicGrpc(url: string | readonly string[], options: DynamicGrpcOptions): Target<"grpc", "messages"> {
+  return { kind: "dynamic-grpc", ...splitUrls(url), options: options as { readonly protocol?: "grpc" } };
+}
 
 const CONTENTS = ["message", "messages", "calls", "file", "generator"] as const;
 
-function grpcSchema(): Schema<CheckedGrpc> {
+export const grpcBuilder = createBuilder("grpc", "grpc(…)", CONTENTS);
+export const dynamicGrpcBuilder = createBuilder("dynamic-grpc", "dynamicGrpc(…)", ["file", "generator"]);
+
+/** @param contents the options that have the requests, of which a target has one */
+function createBuilder(
+  kind: string,
+  call: string,
+  contents: readonly (typeof CONTENTS)[number][],
+): TargetBuilder<CheckedGrpc> {
+  return {
+    call,
+    protocol: "grpc",
+    takes: "messages",
+    schema: () => grpcSchema(kind, contents),
+    toPlan: toGrpcPlan,
+    inputs: toMessagesPlan,
+  };
+}
+
+function grpcSchema(kind: string, contents: readonly (typeof CONTENTS)[number][]): Schema<CheckedGrpc> {
   const message = v.custom<GrpcMessage>(isMessage, "must be a message: an object, or a Uint8Array");
   const messages = v.array(message, "must be a list of messages");
   const calls = v.array(
@@ -89,13 +117,16 @@ function grpcSchema(): Schema<CheckedGrpc> {
     "must be a list of calls",
   );
   const file = nameSchema("a file");
-  const options = strictOptions({
-    method: v.pipe(v.string("must be text"), v.regex(METHOD_NAME, 'must be "package.Service/Method"')),
+  const forms = {
     message: v.optional(message),
     messages: v.optional(messages),
     calls: v.optional(v.pipe(calls, v.minLength(1, "must have a call"))),
     file: v.optional(file),
     generator: v.optional(nameSchema("a command")),
+  };
+  const options = strictOptions({
+    ...(Object.fromEntries(contents.map((name) => [name, forms[name]])) as typeof forms),
+    method: v.pipe(v.string("must be text"), v.regex(METHOD_NAME, 'must be "package.Service/Method"')),
     proto: v.optional(v.union([file, v.array(file)], "must be a file or a list of files")),
     importPaths: v.optional(v.array(nameSchema("a folder"), "must be a list of folders")),
     pacing: v.optional(v.picklist(["at-once", "after-response"], 'must be "at-once" or "after-response"')),
@@ -110,11 +141,11 @@ function grpcSchema(): Schema<CheckedGrpc> {
   const checked = v.pipe(
     options,
     v.check(
-      (given) => CONTENTS.filter((name) => given[name] !== undefined).length === 1,
-      `must have one of ${CONTENTS.join(", ")}`,
+      (given) => contents.filter((name) => given[name] !== undefined).length === 1,
+      `must have one of ${contents.join(", ")}`,
     ),
   );
-  return v.object({ kind: v.literal("grpc"), ...serverEntries(), options: checked }) as unknown as Schema<CheckedGrpc>;
+  return v.object({ kind: v.literal(kind), ...serverEntries(), options: checked }) as unknown as Schema<CheckedGrpc>;
 }
 
 function isMessage(value: unknown): boolean {
@@ -161,7 +192,8 @@ function toMessagesPlan({ options }: CheckedGrpc, folder: string): InputsPlan {
   if (message !== undefined) entries.push(toEntry([message]));
   if (messages !== undefined) entries.push(toEntry(messages));
   if (generator !== undefined) entries.push({ message_generator: generator });
-  return { kind: "messages", messageFiles: file === undefined ? [] : [resolve(folder, file)], entries, folder };
+  const messageFiles = file === undefined ? [] : [resolve(folder, file)];
+  return { kind: "messages", messageFiles, entries, folder, isInOrder: true };
 }
 
 /** A plan holds plain data: bytes as Base64, and integers above 2^53 as text. */

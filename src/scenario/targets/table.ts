@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import { embeddedBuilder } from "./embedded.ts";
-import { grpcBuilder } from "./grpc.ts";
+import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
 import { embeddedLlmBuilder, openAiBuilder } from "./llm.ts";
 import { ownBuilder } from "./own.ts";
@@ -17,6 +17,7 @@ const TARGET_BUILDERS = {
   openai: openAiBuilder,
   torchserve: torchServeBuilder,
   grpc: grpcBuilder,
+  "dynamic-grpc": dynamicGrpcBuilder,
   "plain-http": httpBuilder,
   tfserving: tfServingBuilder,
   tritonInProcess: tritonInProcessBuilder,

@@ -13,11 +13,13 @@ export type AnswerKind =
   | "generate"
   | "huggingface-generate"
   | "kserve"
+  /** Calls of any gRPC method. */
+  | "grpc"
   /** Any other form, as templates request. */
   | "custom";
 
 /** Answers without text; only their latency is measured. */
-const WITHOUT_TEXT: ReadonlySet<AnswerKind> = new Set(["embeddings", "nvclip", "rankings", "image-retrieval"]);
+const WITHOUT_TEXT: ReadonlySet<AnswerKind> = new Set(["embeddings", "nvclip", "rankings", "image-retrieval", "grpc"]);
 
 /** Whether answers of this kind have text, and therefore tokens. */
 export function hasText(kind: AnswerKind): boolean {
@@ -65,7 +67,8 @@ export function detectAnswerKind(
   payload: string,
   response: string,
 ): AnswerKind | undefined {
-  if (serviceKind === "triton" || serviceKind === "dynamic_grpc") return "kserve";
+  if (serviceKind === "triton") return "kserve";
+  if (serviceKind === "dynamic_grpc") return "grpc";
   if (serviceKind !== "openai") return undefined;
   const found = findKind(endpoint.replace(/[?#].*$/, "").replace(/\/+$/, ""), response);
   return found === "chat" && /"?(image_url|input_audio)/.test(payload) ? "multimodal" : found;

@@ -56,6 +56,7 @@ const READERS: Readonly<Record<AnswerKind, (data: Json) => AnswerPart>> = {
   nvclip: () => EMPTY,
   rankings: () => EMPTY,
   "image-retrieval": () => EMPTY,
+  grpc: () => EMPTY,
   custom: readCustom,
 };
 

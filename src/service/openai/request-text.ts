@@ -34,6 +34,7 @@ export function readRequestText(kind: AnswerKind, body: string): string {
         joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]),
       ]);
     case "image-retrieval":
+    case "grpc":
     // Only the template's author knows which texts are prompts.
     case "custom":
       return "";

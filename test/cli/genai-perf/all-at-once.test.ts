@@ -25,16 +25,16 @@ const rounds: readonly (readonly [name: string, args: string, code: number, line
     [/^genai-perf profile: error: .*--isl: invalid int value: 'many'/, /^Error: --stall-timeout: .*lower bounds/],
   ],
   [
-    "a missing value, and what is not supported yet",
+    "a missing value, and a flag of another endpoint type",
     "profile -m m --endpoint-type chat --grpc-method a.b/C --url",
     2,
-    [/-u\/--url: expected one argument/, /^Error: --grpc-method is not supported yet/],
+    [/-u\/--url: expected one argument/, /^Error: --grpc-method cannot be used with the endpoint type chat/],
   ],
   [
-    "a broken rule, what is not supported yet, and a wrong flag after --",
+    "a broken rule, a flag of another endpoint type, and a wrong flag after --",
     "profile -m m --header nocolon --grpc-method a.b/C -- --percentile 200",
     1,
-    [/--header/, /--grpc-method is not supported yet/, /Failed to parse --percentile/],
+    [/--grpc-method cannot be used with the endpoint type kserve/, /--header/, /Failed to parse --percentile/],
   ],
   [
     "a folder that is none beside an unknown flag",

@@ -115,6 +115,7 @@ function sampleOf(flag: GenaiFlag): string[] {
   if (flag.names[0] === "--goodput" || flag.names[0] === "--search-limits") return ["request_latency:3"];
   if (flag.kind === "file") return ["synthetic:queries"];
   if (flag.names[0] === "--audio-depths") return ["8"];
+  if (flag.at === "endpoint.grpcMethod") return ["a.B/C"];
   if (flag.kind === "decimal" && flag.max === 1) return ["0.5"];
   return ["text", "texts", "path", "headers", "object"].includes(flag.kind) ? ["x:1"] : ["7"];
 }
@@ -123,19 +124,19 @@ function sampleOf(flag: GenaiFlag): string[] {
 function typeFor(at: string): string {
   if (at === "input.textBatchSize") return "embeddings";
   if (at === "input.sessions.count") return "chat";
+  if (at === "endpoint.grpcMethod") return "dynamic_grpc";
   return /^input\.(image|audio)\./.test(at) ? "multimodal" : "kserve";
 }
 
 test("every flag that stores a value changes only its own setting, under each of its names", () => {
-  const flags = flagsOf("profile").filter(
-    ({ at, isOwn, isLater }) => at !== undefined && isOwn !== true && isLater !== true,
-  );
+  const flags = flagsOf("profile").filter(({ at, isOwn }) => at !== undefined && isOwn !== true);
   const skipped = new Set(["-m", "--tokenizer-trust-remote-code", "--profile-export-file"]);
   for (const flag of flags.filter(({ names }) => !skipped.has(names[0]))) {
     if (flag.at === undefined) continue;
     const needed = [
       ...(flag.at.startsWith("input.outputTokens.") ? ["--osl", "9"] : []),
       ...(flag.names[0] === "--num-sessions" ? ["--session-concurrency", "1"] : []),
+      ...(flag.at === "endpoint.grpcMethod" ? ["--input-file", "package.json"] : []),
       ...(flag.at.startsWith("input.image.") ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
       ...(flag.at.startsWith("input.audio.") ? ["--audio-length-mean", "9"] : []),
       ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", typeFor(flag.at)]),

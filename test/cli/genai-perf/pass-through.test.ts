@@ -245,6 +245,7 @@ for (const [args, ...words] of [
   ["-- --service-kind triton -u x:1", /--service-kind after -- contradicts/, /-u after -- contradicts/],
   ["-- --profile-export-file x", /--profile-export-file after -- contradicts/],
   ["-- --endpoint v1/x --streaming", /--endpoint after -- contradicts/, /--streaming after -- contradicts/],
+  ["-- --grpc-method a.B/C", /--grpc-method after -- contradicts/],
   ["-- --bogus", /Invalid long option '--bogus'/],
   ["-- --sync --max-threads 0", /Failed to parse --max-threads\. The value must be > 0\./],
   ["-- --sync", /--sync/],

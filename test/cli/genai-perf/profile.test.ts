@@ -232,7 +232,7 @@ describe("genai-perf profile", () => {
 
   const refused: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
     [["--bogus"], 2, /unrecognized arguments: --bogus/],
-    [[...CHAT, "--grpc-method", "a.b/C"], 1, /--grpc-method is not supported yet/],
+    [[...CHAT, "--grpc-method", "a.b/C"], 1, /--grpc-method cannot be used with the endpoint type chat/],
     [
       [...CHAT, "--tokenizer", "nowhere/none-such", "--tokenizer-trust-remote-code"],
       1,

@@ -181,7 +181,7 @@ test("single rules", () => {
       [...M, "--server-metrics-url", "http://gpu:1/stats"],
       "Invalid URL path '/stats' in http://gpu:1/stats. The path must include '/metrics'.",
     ],
-    [[...M, "--endpoint-type", "dynamic_grpc"], "the endpoint type dynamic_grpc is not supported yet"],
+    [[...M, "--endpoint-type", "tensorrtllm_engine"], "the endpoint type tensorrtllm_engine is not supported yet"],
     [[...M, "--fixed-schedule"], "a fixed schedule needs a payload file with a timestamp in each line"],
     [[...M, "--input-file", "payload:/does/not/exist"], "File not found: /does/not/exist"],
     [[...M, "--concurrency", "8", "--request-count", "4"], "--request-count can not be less than concurrency"],
@@ -230,10 +230,33 @@ test("a schedule may begin and end at the same time, and each option has its mea
   assert.deepEqual([rampart.scheduleStartMs, rampart.scheduleEndMs, rampart.scheduleSpeedRatio], [7, 7, 2.5]);
 });
 
-test("flags that are not supported yet are refused", () => {
-  assert.deepEqual(readBad(...CHAT, "--request-rate", "5", "--grpc-method", "a.B/C"), [
-    "--grpc-method is not supported yet",
-  ]);
+test("calls of a method need its name and a file of commands, and nothing that changes prompts", () => {
+  const grpc = [...M, "--endpoint-type", "dynamic_grpc"];
+  const file = ["--input-file", "package.json"];
+  const method = ["--grpc-method", "a.B/C"];
+  const needsFile = "the endpoint type dynamic_grpc needs a file or folder of commands";
+  const onlyMessages = "calls of the endpoint type dynamic_grpc have only the messages that their command writes";
+  for (const [args, messages] of [
+    [grpc, ["the endpoint type dynamic_grpc needs --grpc-method", needsFile]],
+    [
+      [...grpc, ...file, "--grpc-method", "B"],
+      ["the endpoint type dynamic_grpc needs a --grpc-method of the form package.Service/Method"],
+    ],
+    [[...grpc, ...method, "--input-file", "synthetic:a"], [needsFile]],
+    [[...grpc, ...method, "--input-file", "payload:package.json"], [needsFile]],
+    [[...grpc, ...method, ...file, "--input-format", "sharegpt"], [needsFile]],
+    [
+      [...grpc, ...method, ...file, "--extra-inputs", "a:1", "--num-prefix-prompts", "2", "--osl", "3"],
+      [onlyMessages, onlyMessages, onlyMessages],
+    ],
+    [
+      [...grpc, ...method, ...file, "--batch-size-text", "2"],
+      ["--batch-size-text: The --batch-size-text flag is not supported for dynamic_grpc."],
+    ],
+    [[...CHAT, ...method], ["--grpc-method cannot be used with the endpoint type chat"]],
+    [[...grpc, ...method, ...file], []],
+  ] as const)
+    assert.deepEqual(readBad(...args), messages, args.join(" "));
 });
 
 test("warns of settings without effect", () => {

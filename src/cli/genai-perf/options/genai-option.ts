@@ -40,8 +40,6 @@ interface Entry
   readonly isRequired?: boolean;
   /** Flags of a subcommand with the same word here exclude each other. */
   readonly excludes?: "load" | "measurement";
-  /** Recognised and parsed, but refused, because this version does not support it. */
-  readonly isLater?: boolean;
   /** Reads the flag if storing its value is not enough. */
   readonly read?: FlagReader;
   /** Key in YAML files, with its parent groups: `input.audio.format`. */
@@ -101,10 +99,6 @@ export function hasFlag(option: GenaiOption): option is GenaiFlag {
 }
 
 /** Describes an option in whole sentences, for help and for comments in templates. */
-export function describeOption({ help, unit, isLater }: GenaiOption): string {
-  return [
-    help,
-    ...(unit === undefined ? [] : [`In ${unit}.`]),
-    ...(isLater === true ? ["Not supported yet."] : []),
-  ].join(" ");
+export function describeOption({ help, unit }: GenaiOption): string {
+  return unit === undefined ? help : `${help} In ${unit}.`;
 }

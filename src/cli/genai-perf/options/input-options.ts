@@ -177,10 +177,10 @@ export const INPUT_OPTIONS = inGroup("Input", [
   },
   {
     names: ["--grpc-method"],
+    setting: "target.method",
     key: "endpoint.grpc_method",
     ...sets("text", "endpoint.grpcMethod", ""),
-    isLater: true,
-    help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc.",
+    help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc. The texts of --input-file are the commands that write its messages.",
   },
   {
     names: ["--synthetic-input-tokens-mean", "--isl"],

@@ -24,8 +24,17 @@ export interface PayloadLayout {
 /** Creates the layout of the run's endpoint type. @throws UserError for an invalid template or path into answers */
 export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
   if (ENDPOINT_TYPES[settings.endpoint.type].usesTemplate) return openTemplateLayout(settings, tokenizer);
+  if (ENDPOINT_TYPES[settings.endpoint.type].callsMethod)
+    return { create: (entry) => [toGeneratorEntry(entry, settings)] };
   const layout = toPayloadSettings(settings);
   return { create: (entry, position) => [createPayload(entry, position, layout)] };
+}
+
+/** Returns the entry of one command. A text of a prompt file is the command. */
+function toGeneratorEntry({ texts: [command = ""] }: PromptEntry, { input }: GenaiSettings): Payload {
+  if (command !== "") return { body: { message_generator: command }, isTensors: true };
+  const hint = 'Write {"text": "COMMAND"} on each line; the command writes the messages of a call.';
+  throw userError("missing", "--input-file", "has a line without a command", hint, input.file);
 }
 
 /**

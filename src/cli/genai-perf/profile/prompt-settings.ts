@@ -36,8 +36,10 @@ export function toPromptSettings(settings: GenaiSettings, given: GivenSettings):
 }
 
 /** Without sessions, only the first turns of conversations are sent. */
-function toSource({ input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings["source"] {
-  const source = input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file, rampart.inputFormat);
+function toSource({ endpoint, input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings["source"] {
+  // Commands are texts of a prompt file, whatever else its lines have.
+  const format = ENDPOINT_TYPES[endpoint.type].callsMethod ? "jsonl" : rampart.inputFormat;
+  const source = input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file, format);
   const isMultiTurn = loadOf(perfAnalyzer.stimulus.kind).holdsSessions === true;
   return source.kind === "conversations" ? { ...source, isMultiTurn } : source;
 }
@@ -73,7 +75,8 @@ function toMediaSettings(
 export function toPayloadSettings(settings: GenaiSettings): PayloadSettings {
   const { endpoint } = settings;
   const payload = formatOf(endpoint)?.payload;
-  if (payload === undefined || payload === "template") throw new Error(`no format for ${endpoint.type}`);
+  if (payload === undefined || payload === "template" || payload === "generator")
+    throw new Error(`no format for ${endpoint.type}`);
   return { ...toLayoutSettings(settings), format: payload, asksUsage: !settings.rampart.isUsageLeftOut };
 }
 

@@ -1,9 +1,10 @@
 import type { CancellationPlan } from "../../../plan/cancellation.ts";
-import type { Plan } from "../../../plan/plan.ts";
+import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
+import type { RequestForm } from "../../../service/service.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -23,6 +24,15 @@ export interface ProfileFiles {
   readonly entryCount: number;
 }
 
+/** The file as inputs, by the form of a target's requests. */
+const FILE_AS_INPUTS: Readonly<
+  Record<RequestForm, (file: string, order: { readonly isInOrder?: true }) => InputsPlan>
+> = {
+  payloads: (file, order) => ({ kind: "payloads", file, ...order }),
+  messages: (file, order) => ({ kind: "messages", messageFiles: [file], entries: [], ...order }),
+  tensors: (file, order) => ({ kind: "json", files: [file], ...order }),
+};
+
 /** Returns the plan of one profile. @param headers headers of every request: the user's and those of an API key */
 export function toProfilePlan(
   settings: GenaiSettings,
@@ -34,17 +44,14 @@ export function toProfilePlan(
   const target = toTarget(settings, given, headers);
   const measurement = toMeasurement(settings, given, files.entryCount);
   // A fixed number of requests uses the first prompts, each once, so only these need to be created.
-  const order = measurement.mode.kind === "requests" ? { isInOrder: true } : {};
+  const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
   return {
     version: 1,
     name: modelNames[0] ?? "",
     target,
     load: toLoad(settings),
     sequences: DEFAULT_SEQUENCES,
-    inputs:
-      targetKindOf(target).takes(target) === "payloads"
-        ? { kind: "payloads", file: files.inputsFile, ...order }
-        : { kind: "json", files: [files.inputsFile], ...order },
+    inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target)](files.inputsFile, order),
     measurement,
     client: {
       kind: "own",

@@ -22,6 +22,11 @@ export function toTarget(settings: GenaiSettings, given: GivenSettings, headers:
     const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
     return { ...base, url, ...more, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
   }
+  if (ENDPOINT_TYPES[type].callsMethod) {
+    const base = { kind: "dynamic-grpc", protocol: "grpc", batchSize: 1, tls: DEFAULT_TLS } as const;
+    const call = { method: endpoint.grpcMethod, protoFiles: [], importPaths: [], compression: "none" } as const;
+    return { ...base, ...call, url: endpoint.url, ...more, model, isStreaming: false, headers };
+  }
   return {
     ...DEFAULT_TRITON_TARGET,
     url: endpoint.url,

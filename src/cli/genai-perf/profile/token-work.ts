@@ -29,7 +29,8 @@ export interface TokenWork extends TokenThread {
  * Reports whether any text must be counted. False without text, and when only the server's counts are used and no prompts are generated.
  */
 function needsTokenizer({ endpoint, tokenizer }: GenaiSettings): boolean {
-  return tokenizer.name !== "none" && !ENDPOINT_TYPES[endpoint.type].isTextless;
+  const { isTextless, callsMethod } = ENDPOINT_TYPES[endpoint.type];
+  return tokenizer.name !== "none" && !isTextless && !callsMethod;
 }
 
 /** Loads the settings' tokenizer; undefined if none is needed. @throws UserError, RunError like `loadTokenizer` */

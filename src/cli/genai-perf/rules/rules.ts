@@ -2,12 +2,12 @@ import { isDirectory } from "../../output-files.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { checkInputFormat, isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
-import { flagsOf } from "../options/subcommands.ts";
 import { isFileOrFolder } from "../options/value-kinds.ts";
 import { isTokenless } from "../profile/endpoint-formats.ts";
 import { checkTemplate } from "../template-options.ts";
 import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
 import { checkMedia } from "./media-rules.ts";
+import { checkMethod } from "./method-rules.ts";
 import { checkOwn } from "./own-rules.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { checkSessions } from "./session-rules.ts";
@@ -24,6 +24,7 @@ export function checkTogether(rules: RuleSet): void {
     return;
   }
   checkEndpoint(rules);
+  checkMethod(rules);
   checkTokens(rules);
   checkInput(rules);
   checkLoad(rules);
@@ -35,9 +36,6 @@ export function checkTogether(rules: RuleSet): void {
   checkMedia(rules);
   checkTemplate(rules);
   checkInputFormat(rules);
-  for (const { at, isLater, names } of flagsOf("config"))
-    if (at !== undefined && isLater === true)
-      rules.refuse(rules.isChosen(at), at, `${names[0]} is not supported yet`, "Leave it out.");
 }
 
 /** Checks tokens and tokenizers. */

@@ -23,6 +23,7 @@ export const PASSED_REFUSALS: Readonly<Record<string, PassedRefusal>> = {
   "-i": { why: SET, hint: "Give --endpoint-type before --: it decides." },
   "--service-kind": { why: SET, hint: "Give --endpoint-type before --: it decides." },
   "--endpoint": { why: SET, hint: "Give --endpoint before --." },
+  "--grpc-method": { why: SET, hint: "Give --grpc-method before --." },
   "--streaming": { why: SET, hint: "Give --streaming before --." },
   "--input-data": INPUT,
   "--data-directory": INPUT,
