@@ -12,7 +12,7 @@ export interface InputKind<P extends InputsPlan> {
   schema(v: Builders): Schema<P>;
   /** The form of its requests. */
   readonly makes: RequestForm;
-  /** Its payloads are no prompts, so that sending one again says nothing of caches of prompts. Absent: payloads are prompts. */
+  /** Its requests are no prompts, so that sending one again says nothing of caches of prompts. Absent: they are prompts. */
   readonly hasNoPrompts?: true;
   /** Returns the orders in which its data can be sent. Absent: only `in-turn`. */
   orders?(plan: P): readonly DataOrder[];

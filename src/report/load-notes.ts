@@ -32,7 +32,7 @@ export function describeRepeats({
   const { makes, hasNoPrompts = false } = inputKindOf(plan.inputs);
   if (targetKindOf(plan.target).hasShortRequests === true) return undefined;
   const isPrompts =
-    (makes === "payloads" && !hasNoPrompts) || (dataset.isFromJson && plan.outputs.style === "genai-perf");
+    !hasNoPrompts && (makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf"));
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;

@@ -27,6 +27,7 @@ const schema = (v: Builders) =>
 export const messagesInputs: InputKind<MessagesInputsPlan> = {
   schema,
   makes: "messages",
+  hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
   load: async ({ messageFiles, entries, folder }, model) =>
     (await import("../messages/message-list.ts")).readMessageLists(messageFiles, entries, model, folder),

@@ -262,6 +262,10 @@ test("calls of a method need its name and a file of commands, and nothing that c
 test("warns of settings without effect", () => {
   for (const [args, warning] of [
     [["--endpoint-type", "embeddings", "--streaming"], /no effect with embeddings/],
+    [
+      ["--endpoint-type", "dynamic_grpc", "--grpc-method", "a.B/C", "--input-file", "package.json", "--streaming"],
+      /no effect with dynamic_grpc: the method decides/,
+    ],
     [["--session-turns-mean", "4"], /--session-turns-mean has no effect without --num-sessions/],
     [["--session-concurrency", "2", ...SESSIONS, "-p", "9"], /has no effect with --session-concurrency/],
     [["--prefix-prompt-length", "7"], /without --num-prefix-prompts/],

@@ -13,7 +13,7 @@ import { warnOfSessions } from "./session-rules.ts";
 export function warnTogether(rules: RuleSet): void {
   const { settings, given, warnings } = rules;
   const { input, endpoint, perfAnalyzer, rampart, output } = settings;
-  const { isTritonModel } = ENDPOINT_TYPES[endpoint.type];
+  const { isTritonModel, callsMethod } = ENDPOINT_TYPES[endpoint.type];
   const warn = (isTrue: boolean, sentence: string): void => {
     if (isTrue) warnings.push(sentence);
   };
@@ -28,7 +28,7 @@ export function warnTogether(rules: RuleSet): void {
   );
   warn(
     endpoint.isStreaming && isTokenless(endpoint),
-    `--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`,
+    `--streaming has no effect with ${endpoint.type}: ${callsMethod ? "the method decides whether calls stream" : "the answer comes in one piece"}.`,
   );
   warnOfLengths(rules);
   warnOfSessions(rules);
