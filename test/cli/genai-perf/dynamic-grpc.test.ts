@@ -83,6 +83,27 @@ test("flags of perf_analyzer after -- are applied", async () => {
   assert.equal((await go.counter()).calls, 4);
 });
 
+test("a sweep calls with each load, and its exports are merged like others", async () => {
+  await go.reset();
+  const folder = await mkdtemp(join(tmpdir(), "rampart-genai-grpc-"));
+  try {
+    const [file, hosts] = [join(folder, "in.jsonl"), join(folder, "hosts")];
+    await writeFile(file, jsonl(commandOf("1")));
+    const target = ["-u", `127.0.0.1:${go.port}`, "--endpoint-type", "dynamic_grpc", "--grpc-method", TALK];
+    const common = ["-m", "mine", ...target, "--input-file", file, "--request-count", "4", "--artifact-dir"];
+    const sweep = ["--sweep-type", "concurrency", "--sweep-list", "1,2"];
+    const swept = await runCaptured(["analyze", ...common, join(folder, "sweep"), ...sweep]);
+    assert.equal(swept.code, 0, swept.err);
+    for (const host of ["a", "b"]) assert.equal((await runCaptured(["profile", ...common, join(hosts, host)])).code, 0);
+    assert.equal((await go.counter()).calls, 16);
+    const merged = await runCaptured(["process-export-files", "-d", hosts, "--artifact-dir", join(folder, "merged")]);
+    assert.equal(merged.code, 0, merged.err);
+    assert.match(merged.out, /Request Count \(count\) │ +8\.00 /);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 describe("nothing is sent", () => {
   const cases: readonly (readonly [name: string, method: string, commands: string, more: string[], RegExp[]])[] = [
     [
