@@ -17,6 +17,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
+import { REPORT_FLAGS } from "./report-flags.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
@@ -24,17 +25,7 @@ import { inScenario, wordingIo } from "./setting-names.ts";
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
   { name: "url", value: "URL", help: "Address of the server, instead of the scenario's." },
-  {
-    name: "json",
-    value: "FILE",
-    help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
-  },
-  { name: "csv", value: "FILE", help: "Write one row per level, in perf_analyzer's CSV layout." },
-  {
-    name: "profile-export-file",
-    value: "FILE",
-    help: "Write every request, in perf_analyzer's profile export layout.",
-  },
+  ...REPORT_FLAGS,
   {
     name: "client",
     value: "NAME",

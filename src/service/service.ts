@@ -8,6 +8,7 @@ import type { Header, HttpMethod, MessageCompression, WireRequest } from "../tra
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { AnswerReader } from "./answer-reader.ts";
+import type { ServiceApi } from "./probe.ts";
 import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
@@ -307,46 +308,6 @@ export interface OwnServer {
   readonly ready: Promise<void>;
   createClient(options: ClientOptions): LoadClient;
   close(): Promise<void>;
-}
-
-/** How to recognize servers of a kind. */
-export interface ServiceApi {
-  /** For codes of errors: `kserve`. */
-  readonly name: string;
-  /** The API's name in texts: `KServe v2 (Triton)`. */
-  readonly label: string;
-  /** What servers of the kind answer to, each on its own protocol. Empty: its servers cannot be recognized. */
-  readonly probes: readonly ServiceProbe[];
-}
-
-/** A cheap request without side effects that only servers of a kind answer in a way of their own: a GET over HTTP, or a unary gRPC call. */
-export type ServiceProbe =
-  | { readonly protocol: "http"; readonly path: string; readonly recognize: Recognize<HttpProbeAnswer> }
-  | {
-      readonly protocol: "grpc";
-      /** `/package.Service/Method`. */
-      readonly path: string;
-      readonly payload: Uint8Array;
-      readonly recognize: Recognize<GrpcProbeAnswer>;
-    };
-
-/** Returns a description of the server, such as `Triton 2.51.0`, or undefined when the answer is not that of a server of the kind. */
-export type Recognize<A> = (answer: A) => string | undefined;
-
-/** The answer to a probe over HTTP. */
-export interface HttpProbeAnswer {
-  readonly status: number;
-  /** The body as received, perhaps with the lengths of its chunks. */
-  readonly text: string;
-}
-
-/** The answer to a probe over gRPC. */
-export interface GrpcProbeAnswer {
-  /** gRPC status; 0: OK. */
-  readonly status: number;
-  readonly message: string;
-  /** The response message; empty after an error. */
-  readonly body: Uint8Array;
 }
 
 /** A target's service before the first query. */

@@ -1,21 +1,21 @@
-// node test/bench/in-process.ts [requests]
-//
-// Compares the CPU per request of Triton in process with that of the same Triton over gRPC, on the executable (`npm run compile` first).
-// perf_analyzer's own mode does not end here, so there is nothing else to compare with. Counts are checked against the server's.
+/**
+ * Compares the CPU per request of Triton in process with that of the same Triton over gRPC. perf_analyzer's own mode does not end here, so
+ * there is nothing else to compare with. Counts are checked against the server's.
+ */
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { modelsFolder, startTriton } from "../servers/triton.ts";
 import { installTriton, readInstallation } from "../servers/triton-install.ts";
+import { renderTable } from "./table.ts";
 
 const run = promisify(execFile);
-const executable = join(import.meta.dirname, "..", "..", "dist", "rampart");
-const requests = Number(process.argv[2] ?? 20_000);
 const model = "simple";
 
 /** CPU seconds of a command and of the processes that it waited for, and what it printed. */
 async function measureCpu(
+  executable: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<{ cpuS: number; out: string }> {
@@ -35,39 +35,48 @@ function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerS;
 }
 
-function checkCounts(out: string): void {
+function checkCounts(out: string, requests: number): void {
   for (const line of [`Request count: ${requests}`, `Successful request count: ${requests}`])
     if (!out.includes(line)) throw new Error(`no line '${line}' in:\n${out}`);
 }
 
-function report(name: string, cpuS: number): void {
-  console.log(`| ${name} | ${((cpuS / (requests - few)) * 1e6).toFixed(1)} |`);
-}
-
 /** Starting costs the same for any number of requests: it is measured alone, and taken off. */
-const few = 200;
-const installed = readInstallation(await installTriton());
-const places = ["--triton-server-directory", join(installed.backends, ".."), "--model-repository", modelsFolder];
-const inProcess = ["--service-kind", "triton_c_api", ...places];
+const FEW = 200;
 
-function loadOf(count: number): string[] {
-  return ["-m", model, "--request-count", String(count), "--concurrency-range", "16"];
-}
+/** Heads the table; `--only` compares with it as with a case's title. */
+export const inProcessTitle = "in process, and over gRPC, 16 concurrent";
 
-console.log("| Triton and its client, without the model's process | CPU per request (µs) |\n| --- | --- |");
-const started = await measureCpu([...loadOf(few), ...inProcess], installed.env);
-const whole = await measureCpu([...loadOf(requests), ...inProcess], installed.env);
-checkCounts(whole.out);
-report("in process: the run and the process with the library", whole.cpuS - started.cpuS);
-const triton = await startTriton({ only: [model] });
-try {
-  const grpc = ["-i", "grpc", "-u", `127.0.0.1:${triton.grpcPort}`];
-  const beginning = await measureCpu([...loadOf(few), ...grpc], {});
-  const before = cpuOf(triton.pid);
-  const client = await measureCpu([...loadOf(requests), ...grpc], {});
-  checkCounts(client.out);
-  report("gRPC: the run", client.cpuS - beginning.cpuS);
-  report("gRPC: the run and tritonserver", client.cpuS - beginning.cpuS + cpuOf(triton.pid) - before);
-} finally {
-  await triton.stop();
+/** Returns the table as Markdown. @throws when the counts differ */
+export async function measureInProcess(executable: string, requests: number): Promise<string> {
+  const installed = readInstallation(await installTriton());
+  const places = ["--triton-server-directory", join(installed.backends, ".."), "--model-repository", modelsFolder];
+  const inProcess = ["--service-kind", "triton_c_api", ...places];
+  /** CPU seconds of a load without its start. */
+  const measure = async (args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> => {
+    const loadOf = (count: number): string[] => {
+      return ["-m", model, "--request-count", String(count), "--concurrency-range", "16", ...args];
+    };
+    const started = await measureCpu(executable, loadOf(FEW), env);
+    const whole = await measureCpu(executable, loadOf(requests), env);
+    checkCounts(whole.out, requests);
+    return whole.cpuS - started.cpuS;
+  };
+  const library = await measure(inProcess, installed.env);
+  const triton = await startTriton({ only: [model] });
+  try {
+    const before = cpuOf(triton.pid);
+    const client = await measure(["-i", "grpc", "-u", `127.0.0.1:${triton.grpcPort}`], {});
+    const server = ((cpuOf(triton.pid) - before) * (requests - FEW)) / (requests + FEW);
+    const row = (name: string, cpuS: number): string[] => [name, ((cpuS / (requests - FEW)) * 1e6).toFixed(1)];
+    return renderTable(
+      [`Triton ${inProcessTitle}, without the model's process`, "CPU µs/request"],
+      [
+        row("in process: the run and the process with the library", library),
+        row("gRPC: the run", client),
+        row("gRPC: the run and tritonserver", client + server),
+      ],
+    );
+  } finally {
+    await triton.stop();
+  }
 }

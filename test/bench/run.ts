@@ -1,6 +1,6 @@
 // npm run bench [-- --quick | --rounds N | --memory | --executable FILE | --baseline FILE | --no-sources | --only TEXT]
 //
-// --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16".
+// --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16" or "in process".
 //
 // Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk and ghz, all interleaved, and
 // exits with 1 when a goal is missed. A whole run writes its figures into README.md here. --quick is a smoke run: everything once and
@@ -21,6 +21,7 @@ import {
   rampartClients,
   root,
 } from "./clients.ts";
+import { inProcessTitle, measureInProcess } from "./in-process.ts";
 import { buildMeasure, measureRun, measureSleep, measureStart, type Sample } from "./measure.ts";
 import { measureMemory } from "./memory.ts";
 import { type Cores, chooseCores } from "./pin.ts";
@@ -104,7 +105,9 @@ async function compareAll(options: Options, servers: Servers): Promise<number> {
   const samples = await runRounds(options, clients, servers, problems);
   const starts = startTitle.includes(options.only) ? await runStarts(options, servers.free, problems) : new Map();
   const floor = servers.cores && (await measureSleep(servers.cores.client));
-  const report = renderReport({ rounds: options.rounds, starts: options.starts, clients, floor }, samples, starts);
+  const about = { rounds: options.rounds, starts: options.starts, clients, floor };
+  const inProcess = inProcessTitle.includes(options.only) ? await runInProcess(options, problems) : [];
+  const report = [renderReport(about, samples, starts), ...inProcess].join("\n\n");
   console.log(report);
   const isWhole = !options.quick && options.only === "";
   writeFileSync(join(benchFolder, isWhole ? "latest.md" : "partial.md"), `${report}\n`);
@@ -112,6 +115,15 @@ async function compareAll(options: Options, servers: Servers): Promise<number> {
   for (const problem of problems) console.error(`bench: ${problem}`);
   if (!isWhole) return problems.length > 0 ? 1 : 0;
   return judge(samples, starts).every((goal) => goal.passed) ? 0 : 1;
+}
+
+async function runInProcess({ executable, quick: isQuick }: Options, problems: string[]): Promise<string[]> {
+  try {
+    return [await measureInProcess(executable, isQuick ? 2000 : 20_000)];
+  } catch (error) {
+    problems.push(`${inProcessTitle}: ${error instanceof Error ? error.message : error}`);
+    return [];
+  }
 }
 
 /** Each round runs every client once per case; the order rotates, so that nobody always follows the same neighbour. */

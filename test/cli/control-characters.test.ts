@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
     what: "models of a wizard, chosen",
     args: `init --no-run --target openai --url ${listing.url} --out w.ts --yes --model none`,
   },
-  { what: "a wizard's error", args: `init --no-run --url ${failing.url} --out w.ts --yes` },
+  { what: "a wizard's error", args: `init --no-run --target triton --url ${failing.url} --out w.ts --yes` },
 ];
 
 describe("control characters", () => {

@@ -203,7 +203,7 @@ describe("rampart run exits with 64", () => {
     [
       "for an address of the embedded target",
       ["run", "x.ts", "--url", "h:1"],
-      /--url: .*embedded\(\) and has no address/,
+      /--url: .*embedded\(…\) and has no address/,
     ],
     ["for a client of another protocol", ["run", "x.ts", "--client", "grpc-js"], /--client: grpc-js speaks gRPC/],
     ["for an unknown command", ["rnu", "x.ts"], /there is no command 'rnu'/],

@@ -51,6 +51,11 @@ function modelProcesses(models: string): number[] {
     .map(Number);
 }
 
+/** Resolves when no process of the models is left: the kernel ends them after the end of the process that started them. */
+async function waitForModelProcesses(models: string): Promise<void> {
+  while (modelProcesses(models).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
 /** A copy of one model, so that its processes are told apart from those of other tests. */
 function copyModel(model: string): string {
   const models = join(folder, `models-of-${model}-${Math.random().toString(36).slice(2)}`);
@@ -173,7 +178,7 @@ describe("an error ends the run with its reason", () => {
     assert.ok(isKilled);
     assert.equal(outcome.code, 99, outcome.stderr);
     assert.match(outcome.stderr, /the process with the library has ended \(signal SIGKILL\)/);
-    assert.deepEqual(modelProcesses(models), []);
+    await waitForModelProcesses(models);
   });
 });
 
@@ -206,8 +211,7 @@ test("a run that is killed leaves no process", async () => {
     },
   });
   assert.ok(pids.length > 0);
-  // The kernel ends the others after the run's own end is reported.
-  while (modelProcesses(models).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await waitForModelProcesses(models);
 });
 
 test("nothing is left in shared memory", () => {

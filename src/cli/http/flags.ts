@@ -1,5 +1,6 @@
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { type Flag, HELP_FLAG } from "../flags.ts";
+import { REPORT_FLAGS } from "../report-flags.ts";
 
 /** The options of `rampart http`. Names and letters are those of curl, hey and oha where they agree. */
 export const FLAGS: readonly Flag[] = [
@@ -70,17 +71,7 @@ export const FLAGS: readonly Flag[] = [
     default: "own",
     help: "Library that sends the requests.",
   },
-  {
-    name: "json",
-    value: "FILE",
-    help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
-  },
-  { name: "csv", value: "FILE", help: "Write one row per level, in perf_analyzer's CSV layout." },
-  {
-    name: "profile-export-file",
-    value: "FILE",
-    help: "Write every request, in perf_analyzer's profile export layout.",
-  },
+  ...REPORT_FLAGS,
   { name: "quiet", short: "q", help: "Print errors only." },
   { name: "live", help: "Show the state of the run on stderr while it lasts." },
   { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },

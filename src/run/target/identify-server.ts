@@ -1,7 +1,7 @@
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
 import type { SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
-import type { GrpcProbeAnswer, ServiceApi, ServiceProbe } from "../../service/service.ts";
+import type { GrpcProbeAnswer, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
 
 const LIMIT_MS = 1500;

@@ -1,6 +1,7 @@
 import { registerSecret, registerUrl } from "../../plan/secrets.ts";
+import type { ServiceApi } from "../probe.ts";
 import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
-import type { ServiceApi, ServiceKind } from "../service.ts";
+import type { ServiceKind } from "../service.ts";
 import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
 /** Servers of generative models with JSON payloads over HTTP and whole or streamed answers, like OpenAI's API. */

@@ -1,6 +1,7 @@
 import { registerUrl } from "../../plan/secrets.ts";
+import type { ServiceApi } from "../probe.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-import type { ServiceApi, ServiceKind } from "../service.ts";
+import type { ServiceKind } from "../service.ts";
 import { type TorchServeTargetPlan, torchServeTargetSchema } from "./target.ts";
 
 /** TorchServe over HTTP: an input is the body of a request to the path of its model, or a part of a form there. */

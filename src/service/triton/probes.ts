@@ -1,4 +1,4 @@
-import type { ServiceApi } from "../service.ts";
+import type { ServiceApi } from "../probe.ts";
 
 /** How to recognize KServe v2 servers: by their metadata, which names the server's software, over HTTP and over gRPC. */
 export const kserveApi: ServiceApi = {
