@@ -10,6 +10,10 @@ export interface MatrixRow {
   readonly flags: readonly string[];
   /** The JSON of each request, for servers that take payloads. */
   readonly payload?: object;
+  /** The entry of `data` in the file of inputs, for servers that take other requests. */
+  readonly entry?: object;
+  /** More files for the command, which runs in their folder: their texts by name. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Reads how many such requests the server has answered since it started. Absent: it counts none. */
   count?(): Promise<number>;
   /** What Rampart says of a protocol that cannot be measured; a row that works then fails the test. Absent: it works. */

@@ -38,10 +38,12 @@ export async function runRow(server: string, version: string, row: MatrixRow): P
   }
 }
 
-function inputsOf({ payload }: MatrixRow, folder: string): string[] {
-  if (payload === undefined) return [];
-  const file = join(folder, "payloads.json");
-  writeFileSync(file, JSON.stringify({ data: [{ payload: [payload] }] }));
+function inputsOf({ payload, entry, files = {} }: MatrixRow, folder: string): string[] {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const data = entry ?? (payload && { payload: [payload] });
+  if (data === undefined) return [];
+  const file = join(folder, "inputs.json");
+  writeFileSync(file, JSON.stringify({ data: [data] }));
   return ["--input-data", file];
 }
 
