@@ -36,6 +36,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "measurement.mode.windowMs": "stability.window",
   "measurement.warmupRequests": "warmupRequests",
   "mock.grpcPort": "--grpc-port",
+  "mock.grpcProto": "--grpc-proto",
   "mock.httpPort": "--http-port",
   "outputs.files.csv": "--csv",
   "outputs.files.json": "--json",

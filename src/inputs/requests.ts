@@ -3,10 +3,16 @@ import { heldFunction } from "../plan/functions.ts";
 import { messageOf, userError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
-import { REQUEST_PATH, REQUEST_PATH_RULE } from "../service/http/target.ts";
 import { encodeForm, type FormPart } from "../service/multipart.ts";
 import type { PayloadRequest } from "../service/service.ts";
-import { HTTP_METHODS, type HttpMethod } from "../transport/request.ts";
+import {
+  HEADER_NAME,
+  HEADER_VALUE,
+  HTTP_METHODS,
+  type HttpMethod,
+  REQUEST_PATH,
+  REQUEST_PATH_RULE,
+} from "../transport/request.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { describeBody, type RequestBody, type RequestOfScenario, toBodyPlan } from "./request-bodies.ts";
 
@@ -87,7 +93,7 @@ function checkRequest(value: unknown, place: string): CheckedRequest {
   if (path !== undefined && !(typeof path === "string" && REQUEST_PATH.test(path)))
     fail(`returns a path that is wrong: it ${REQUEST_PATH_RULE}`, "Correct the path.", path);
   for (const [name, text] of Object.entries(headers))
-    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name) || typeof text !== "string" || /[\r\n\0]/.test(text))
+    if (!HEADER_NAME.test(name) || typeof text !== "string" || !HEADER_VALUE.test(text))
       fail(
         "returns a header that cannot be sent",
         "Headers are texts without line breaks, by name.",

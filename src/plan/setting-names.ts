@@ -14,7 +14,7 @@ interface Settings {
   measurement: "warmupRequests";
   "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
   merge: "folder";
-  mock: "grpcPort" | "httpPort";
+  mock: "grpcPort" | "grpcProto" | "httpPort";
   outputs: "folder";
   "outputs.files": "csv" | "json" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */

@@ -2,6 +2,7 @@ import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink, TokenThread } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
+import { UserError } from "../plan/problem.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
@@ -30,7 +31,8 @@ export interface RunningPlan {
 }
 
 /**
- * Starts a plan's run: connects to the target and sends the first request as soon as possible.
+ * Starts a plan's run: connects to the target and sends the first request as soon as possible. What the kind of the target refuses is
+ * refused before that.
  * @param openObserver creates the run's observer, once, before the target is contacted; may reject
  * @param check rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user
  *   input themselves, so this only guards against their defects
@@ -62,6 +64,7 @@ async function runPlan(
   meter: TokenLink | undefined,
   held: HeldEntries | undefined,
 ): Promise<RunResult> {
+  checkTarget(plan);
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   checkOpenFiles(plan, load.search);
@@ -122,6 +125,15 @@ async function runPlan(
     await restoreTrace?.();
     for (const reason of await target.close()) observer.onWarning?.({ kind: "memory-kept", reason });
   }
+}
+
+/**
+ * Asks the kind of the target whether the rest of the plan fits it. Front ends know no kinds, and `check` comes after the first requests.
+ * @throws UserError
+ */
+function checkTarget(plan: Plan): void {
+  const problems = targetKindOf(plan.target).check?.(plan.target, plan) ?? [];
+  if (problems.length > 0) throw new UserError(problems);
 }
 
 /**

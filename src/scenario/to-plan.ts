@@ -283,7 +283,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   }
   if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined) {
     const hint = "Remove metrics, or give the url of a server that has metrics.";
-    problems.push(problem("conflict", "metrics.url", "the target is embedded(), which has no metrics", hint));
+    problems.push(problem("conflict", "metrics.url", `the target is ${call}, which has no metrics`, hint));
   }
   for (const name of ["warmupRequests", "warmupFor"] as const) {
     const value = definition[name] ?? 0;

@@ -1,5 +1,6 @@
 import type { Builders, Schema } from "../plan/schema.ts";
 import { tlsSchema } from "../plan/tls.ts";
+import { HEADER_NAME, HEADER_VALUE } from "../transport/request.ts";
 
 /** The fields that targets of all service kinds have, as an object's entries. */
 export function serverEntries(v: Builders) {
@@ -16,8 +17,7 @@ export function serverEntries(v: Builders) {
 }
 
 function headersSchema(v: Builders): Schema<[name: string, value: string][]> {
-  const name = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));
-  // A line break could inject a header.
-  const value = v.pipe(v.string(), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
+  const name = v.pipe(v.string(), v.regex(HEADER_NAME, "must be a header name"));
+  const value = v.pipe(v.string(), v.regex(HEADER_VALUE, "must not contain a line break"));
   return v.array(v.tuple([name, value]));
 }

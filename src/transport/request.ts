@@ -11,6 +11,19 @@ export interface StampPlace {
   readonly idDigits: number;
 }
 
+/** Matches a header's name. */
+export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Matches a header's value: a line break could inject a header. */
+export const HEADER_VALUE = /^[^\r\n\0]*$/;
+
+/** Matches a path with its query, as it stands in a request. */
+export const REQUEST_PATH = /^\/[!-"$-~]*$/;
+
+/** What {@link REQUEST_PATH} asks for, in words. */
+export const REQUEST_PATH_RULE =
+  "must begin with a slash and have no space, no # and no letters beyond ASCII: encode them with %";
+
 /** The methods of HTTP requests that a client sends. */
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];

@@ -1,7 +1,7 @@
 import { parseDurationNs } from "../plan/units.ts";
-import { REQUEST_PATH, REQUEST_PATH_RULE } from "../service/http/target.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
+import { REQUEST_PATH, REQUEST_PATH_RULE } from "../transport/request.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 

@@ -61,6 +61,13 @@ describe("rampart http", () => {
     assert.match(got, /name="f"; filename="b\.json"\r\nContent-Type: application\/json\r\n\r\n\{\}\r\n/);
   });
 
+  test("sends fields with names of every object's properties", async () => {
+    const { code, text } = await http([server.url, "-n", "2", "-F", "constructor=a", "-F", "__proto__=b"]);
+    assert.equal(code, 0, text);
+    const got = server.received.at(-1)?.text ?? "";
+    assert.match(got, /name="constructor"\r\n\r\na\r\n.*name="__proto__"\r\n\r\nb\r\n/s);
+  });
+
   test("reads the body from standard input", async () => {
     const process = startProcess([
       "bash",
@@ -119,7 +126,9 @@ describe("rampart http exits with", () => {
     ["64 for two bodies", ["-d", "a", "-F", "a=b"], 64, /--form: --data is given too/],
     ["64 for two ends", ["--for", "1s"], 64, /--for: --requests already says when to end/],
     ["64 for an unknown flag", ["--heder", "a"], 64, /Did you mean --header\?/],
-    ["64 for a status", ["--status", "20x"], 64, /--status/],
+    ["64 for a status", ["--status", "20x"], 64, /--status: is not a list of statuses \(got 20x\)/],
+    ["64 for two methods", ["-m", "PUT", "-X", "POST"], 64, /--request: --method is PUT \(got POST\)/],
+    ["64 for a header given twice", ["-H", "A: 1", "-H", "a: 2"], 64, /--header: gives a twice \(got a: 2\)/],
   ] as const)
     test(name, async () => {
       const { code, text } = await http([server.url, "-n", "5", ...args]);

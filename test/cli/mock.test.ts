@@ -168,6 +168,20 @@ describe("rampart mock", () => {
       assert.match(err, new RegExp(`^rampart: ${path}: `, "m"));
   });
 
+  test("names the flag of a .proto file that is not there", async () => {
+    const { code, err } = await runRampart([
+      "mock",
+      "--grpc-proto",
+      "none.proto",
+      "--grpc-port",
+      "0",
+      "--http-port",
+      "0",
+    ]);
+    assert.equal(code, 64);
+    assert.match(err, /^rampart: --grpc-proto: there is no such file \(got none\.proto\)/m);
+  });
+
   test("refuses a port that is taken", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Plan } from "../../src/plan/plan.ts";
-import { RunError } from "../../src/plan/problem.ts";
+import { RunError, UserError } from "../../src/plan/problem.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
@@ -41,6 +41,27 @@ const closedAt = (level: number): Plan["load"] => ({
   kind: "concurrency",
   levels: { kind: "list", values: [level] },
   search: "linear",
+});
+
+test("what the kind of the target refuses is refused before the target is contacted", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    let openedCount = 0;
+    const plan = planFor(server, { target: { sharedMemory: "system", moreUrls: [server.url] } });
+    const openObserver = (): Promise<RunObserver> => {
+      openedCount++;
+      return Promise.resolve({});
+    };
+    const { result } = startPlan(plan, openObserver, () => Promise.resolve());
+    await assert.rejects(result, (error) => {
+      assert.ok(error instanceof UserError);
+      assert.deepEqual(
+        error.problems.map(({ message }) => message),
+        ["shared memory works with one server only"],
+      );
+      return true;
+    });
+    assert.deepEqual([openedCount, server.requests.length], [0, 0]);
+  });
 });
 
 for (const callMode of ["sync", "async"] as const) {

@@ -65,8 +65,8 @@ function readExtent(flags: FlagValues, problems: Problem[]): Extent {
 function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
   const headers = readHeaders(flags, problems);
   const body = readBody(flags, problems);
-  const method = (flags.text("method") ?? flags.text("request")) as HttpMethod | undefined;
-  const status = flags.text("status")?.split(",").map(Number);
+  const method = readMethod(flags, problems);
+  const status = readStatuses(flags, problems);
   const where = flags.text("success");
   const extract = readPairs(flags, "extract", "tokens=usage.total_tokens", problems);
   const tls = readTls(flags);
@@ -89,10 +89,28 @@ function readHeaders(flags: FlagValues, problems: Problem[]): Record<string, str
   const headers: Record<string, string> = {};
   for (const text of flags.texts("header")) {
     const colon = text.indexOf(":");
-    if (colon > 0) headers[text.slice(0, colon).trim()] = text.slice(colon + 1).trim();
-    else problems.push(problem("invalid-value", "--header", "is not a header", 'Write "NAME: VALUE".', text));
+    const name = text.slice(0, Math.max(colon, 0)).trim();
+    if (colon <= 0)
+      problems.push(problem("invalid-value", "--header", "is not a header", 'Write "NAME: VALUE".', text));
+    else if (Object.keys(headers).some((given) => given.toLowerCase() === name.toLowerCase()))
+      problems.push(problem("conflict", "--header", `gives ${name} twice`, "Join the values in one header.", text));
+    else headers[name] = text.slice(colon + 1).trim();
   }
   return headers;
+}
+
+function readMethod(flags: FlagValues, problems: Problem[]): HttpMethod | undefined {
+  const [method, request] = [flags.text("method"), flags.text("request")];
+  if (method !== undefined && request !== undefined && method !== request)
+    problems.push(problem("conflict", "--request", `--method is ${method}`, "Leave one of both out.", request));
+  return (method ?? request) as HttpMethod | undefined;
+}
+
+function readStatuses(flags: FlagValues, problems: Problem[]): number[] | undefined {
+  const text = flags.text("status");
+  if (text === undefined || /^\d+(\s*,\s*\d+)*$/.test(text)) return text?.split(",").map(Number);
+  problems.push(problem("invalid-value", "--status", "is not a list of statuses", "Write --status 200,404.", text));
+  return undefined;
 }
 
 interface ReadBody {
@@ -148,9 +166,9 @@ function isJson(text: string): boolean {
 
 /** A field that is given several times is sent several times. */
 function groupFields(fields: readonly (readonly [name: string, value: string])[]): Record<string, FormField[]> {
-  const grouped: Record<string, FormField[]> = {};
-  for (const [name, value] of fields) grouped[name] = [...(grouped[name] ?? []), toField(value)];
-  return grouped;
+  const grouped = new Map<string, FormField[]>();
+  for (const [name, value] of fields) grouped.set(name, [...(grouped.get(name) ?? []), toField(value)]);
+  return Object.fromEntries(grouped);
 }
 
 /** Reads a value like curl: `@FILE`, with `;type=…` and `;filename=…`, or text. */

@@ -1,6 +1,7 @@
 import type protobuf from "protobufjs";
 import type { MockPlan } from "../../plan/mock.ts";
 import { messageOf } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { findMethods, type GrpcMethod } from "../../service/dynamic-grpc/methods.ts";
 import { readProtoFiles } from "../../service/dynamic-grpc/proto-files.ts";
 import { STATUS, StatusError } from "../grpc-frames.ts";
@@ -13,7 +14,7 @@ export const grpcProtoService: MockService = {
   value: "FILE",
   help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance.",
   create: (plan, file) => {
-    const root = readProtoFiles([file], []);
+    const root = readProtoFiles([file], [], setting("mock.grpcProto"));
     const methods = findMethods(root);
     const pacing = createPacing(plan);
     const entries = methods.map((method): [string, MockMethod] => [

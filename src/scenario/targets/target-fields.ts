@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
+import { HEADER_NAME } from "../../transport/request.ts";
 import { nameSchema } from "../fields.ts";
 
 /** A latency of the embedded target: constant, or drawn from a distribution: `"uniform:1ms:9ms"`, `"normal:5ms:1ms"` (mean and deviation), `"exponential:5ms"`. */
@@ -10,8 +11,6 @@ export type MockLatency =
   | `uniform:${Duration}:${Duration}`
   | `normal:${Duration}:${Duration}`
   | `exponential:${Duration}`;
-
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Returns the schema of a latency of the embedded target. */
 export function latencySchema(): Schema<MockLatency> {

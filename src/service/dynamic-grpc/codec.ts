@@ -1,7 +1,13 @@
 import type protobuf from "protobufjs";
 import { messageOf } from "../../plan/problem.ts";
 import { isSameBytes } from "../../runtime/same-bytes.ts";
-import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
+import {
+  ANY_ANSWER,
+  type AnswerCheck,
+  type AnswerFault,
+  type CreateAnswerCheck,
+  faultOf,
+} from "../../transport/answer-check.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
 import type { PayloadCodec } from "../service.ts";
@@ -70,15 +76,6 @@ function createChecks({ responseType }: GrpcCodecOptions): CreateAnswerCheck {
   const valid = new ValidAnswers();
   return () => new MessageCheck(responseType, valid);
 }
-
-/** Accepts every response, because its type is not known. */
-const ANY_ANSWER: AnswerCheck = {
-  whole: () => undefined,
-  begin: () => {},
-  piece: () => {},
-  event: () => {},
-  end: () => undefined,
-};
 
 /** Lengths for which a valid response is remembered, and the longest that is. */
 const MAX_LENGTHS = 64;

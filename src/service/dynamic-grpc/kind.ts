@@ -17,6 +17,7 @@ export const grpcKind: ServiceKind<GrpcTargetPlan> = {
   }),
   urls: serverUrls,
   describe: describeServer,
+  subject: (target) => `${target.method} on ${describeServer(target)}`,
   check: (target) => checkAnswerRules(target),
   hasNoStatistics: true,
   throughputUnit: "calls/s",

@@ -12,10 +12,15 @@ const PARSE_OPTIONS: protobuf.IParseOptions = { keepCase: true };
  * Parses `.proto` files and all that they import. Google's well-known types need no files.
  * @param importPaths folders for the files and their imports. An import is also looked for beside the file that imports it, and in the
  *   folders above that one
+ * @param place the setting that names the files, for errors
  * @throws UserError with every file that is missing or not valid
  */
-export function readProtoFiles(files: readonly string[], importPaths: readonly string[]): protobuf.Root {
-  const reader = new ProtoFileReader(importPaths);
+export function readProtoFiles(
+  files: readonly string[],
+  importPaths: readonly string[],
+  place = setting("target.protoFiles"),
+): protobuf.Root {
+  const reader = new ProtoFileReader(importPaths, place);
   for (const file of files) reader.add(file);
   return reader.finish();
 }
@@ -23,11 +28,13 @@ export function readProtoFiles(files: readonly string[], importPaths: readonly s
 class ProtoFileReader {
   private readonly root = new protobuf.Root();
   private readonly importPaths: readonly string[];
+  private readonly place: string;
   private readonly problems: Problem[] = [];
   private readonly seen = new Set<string>();
 
-  constructor(importPaths: readonly string[]) {
+  constructor(importPaths: readonly string[], place: string) {
     this.importPaths = importPaths;
+    this.place = place;
   }
 
   add(file: string): void {
@@ -36,7 +43,7 @@ class ProtoFileReader {
       const looked = isAbsolute(file) ? [] : this.importPaths;
       const hint =
         looked.length === 0 ? "Give the path of a .proto file." : `It is not in ${looked.join(", ")} either.`;
-      this.problems.push(problem("unreadable", setting("target.protoFiles"), "there is no such file", hint, file));
+      this.problems.push(problem("unreadable", this.place, "there is no such file", hint, file));
     } else this.read(path);
   }
 
@@ -47,7 +54,7 @@ class ProtoFileReader {
       resolveTypes(root);
     } catch (error) {
       const hint = "Give the .proto file that defines it too.";
-      throw new UserError([problem("missing", setting("target.protoFiles"), messageOf(error), hint)]);
+      throw new UserError([problem("missing", this.place, messageOf(error), hint)]);
     }
     return root;
   }

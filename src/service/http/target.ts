@@ -1,5 +1,5 @@
 import type { Builders, PlanOf } from "../../plan/schema.ts";
-import { HTTP_METHODS } from "../../transport/request.ts";
+import { HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { answerRulesEntries } from "../answer-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
 
@@ -11,13 +11,6 @@ declare module "../../plan/plan.ts" {
     readonly "plain-http": HttpTargetPlan;
   }
 }
-
-/** Matches a path with its query, as it stands in a request. */
-export const REQUEST_PATH = /^\/[!-"$-~]*$/;
-
-/** What {@link REQUEST_PATH} asks for, in words. */
-export const REQUEST_PATH_RULE =
-  "must begin with a slash and have no space, no # and no letters beyond ASCII: encode them with %";
 
 /** Returns the schema of a target whose requests and answers are bytes. */
 export function httpTargetSchema(v: Builders) {

@@ -21,6 +21,7 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
   }),
   urls: serverUrls,
   describe: describeServer,
+  hasNoStatistics: true,
   takes: () => "tensors",
   exported: () => ({
     serviceKind: "tfserving",

@@ -1,7 +1,7 @@
 import { RunError } from "../../plan/problem.ts";
 import type { Ask, Query, Service, ServiceFront } from "../service.ts";
 import { createTorchServeCodec, predictionPath } from "./codec.ts";
-import { listTorchServeModels, managementUrlOf } from "./list-models.ts";
+import { listTorchServeModels, managementUrlsOf } from "./list-models.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
@@ -9,7 +9,7 @@ const MOST_NAMES = 20;
 
 /** Creates the front of a target. TorchServe reports nothing of a model's inputs, so it is only asked whether the model is there. */
 export function createTorchServeFront(target: TorchServeTargetPlan, defaultPort: number): ServiceFront {
-  const management = managementUrlOf(target, defaultPort);
+  const management = managementUrlsOf(target, defaultPort);
   return {
     setUp: async (ask) => {
       // Both are sent before either is awaited.
@@ -36,7 +36,11 @@ async function askHealth(ask: Ask): Promise<string[]> {
 }
 
 /** @throws RunError when the server does not have the model, with the names of those that it has, or cannot be reached */
-async function checkModel(target: TorchServeTargetPlan, ask: Ask, management: string | undefined): Promise<void> {
+async function checkModel(
+  target: TorchServeTargetPlan,
+  ask: Ask,
+  management: readonly (string | undefined)[],
+): Promise<void> {
   try {
     await ask(
       query("OPTIONS", predictionPath(target), (body) => body.length),
@@ -51,7 +55,7 @@ async function checkModel(target: TorchServeTargetPlan, ask: Ask, management: st
   }
 }
 
-async function hintAtModels(ask: Ask, management: string | undefined): Promise<string> {
+async function hintAtModels(ask: Ask, management: readonly (string | undefined)[]): Promise<string> {
   try {
     const names = (await listTorchServeModels(ask, management)).map(({ name }) => name);
     const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";

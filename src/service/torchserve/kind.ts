@@ -27,6 +27,7 @@ export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
   address: ({ url, headers }) => ({ url, wire: "http", defaultPort: DEFAULT_PORT, headers }),
   urls: serverUrls,
   describe: describeServer,
+  hasNoStatistics: true,
   takes: () => "payloads",
   // Like in perf_analyzer: never the bytes of a file, nor those of an answer.
   exported: () => ({

@@ -16,9 +16,21 @@ interface Page {
 
 /**
  * Queries the management API for all models, whose inputs it does not report.
- * @throws RunError when it cannot be reached
+ * @param urls where it may be, in the order in which they are tried; undefined is the server's own address
+ * @throws RunError when it cannot be reached at any, with the reason of the first
  */
-export async function listTorchServeModels(ask: Ask, url: string | undefined): Promise<ListedModel[]> {
+export async function listTorchServeModels(ask: Ask, urls: readonly (string | undefined)[]): Promise<ListedModel[]> {
+  let reason: unknown;
+  for (const url of urls)
+    try {
+      return await listAt(ask, url);
+    } catch (error) {
+      reason ??= error;
+    }
+  throw reason;
+}
+
+async function listAt(ask: Ask, url: string | undefined): Promise<ListedModel[]> {
   const names: string[] = [];
   let next: string | undefined = "";
   for (let page = 0; next !== undefined && page < MAX_PAGES; page++) {
@@ -61,15 +73,16 @@ function readPage(text: string): Page {
 const ADDRESS = /^((?:https?:\/\/)?(?:\[[^\]]+\]|[^:/]+))(?::(\d+))?(?:\/|$)/;
 
 /**
- * Returns the address of the management API: the one of the target, or the next port of the server, as in TorchServe's own defaults (8080
- * and 8081). Undefined when the target names no port to count from.
+ * Returns where the management API may be: at the address of the target; or at the next port of the server, as in TorchServe's own defaults
+ * (8080 and 8081), or at the server's own, which its `management_address` may name too.
  */
-export function managementUrlOf(
+export function managementUrlsOf(
   { url, managementUrl }: Pick<TorchServeTargetPlan, "url" | "managementUrl">,
   defaultPort: number,
-): string | undefined {
-  if (managementUrl !== undefined) return managementUrl;
+): readonly (string | undefined)[] {
+  if (managementUrl !== undefined) return [managementUrl];
   const [, host, port] = ADDRESS.exec(url) ?? [];
-  if (host === undefined || (port === undefined && host.includes("//"))) return undefined;
-  return `${host}:${Number(port ?? defaultPort) + 1}`;
+  // An address that names no port to count from.
+  if (host === undefined || (port === undefined && host.includes("//"))) return [undefined];
+  return [`${host}:${Number(port ?? defaultPort) + 1}`, undefined];
 }

@@ -21,7 +21,12 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   }),
   check: (_target, { client, telemetry }) => {
     const reasons: readonly (readonly [isBroken: boolean, path: string, message: string, hint: string])[] = [
-      [telemetry.trace !== null, "telemetry.trace", "Triton in process has no trace settings", "Leave them out."],
+      [
+        telemetry.trace !== null,
+        setting("telemetry.trace.levels"),
+        "Triton in process has no trace settings",
+        "Leave them out.",
+      ],
       [telemetry.metrics !== null, "telemetry.metrics", "Triton in process has no page of metrics", "Leave it out."],
       [client.kind !== "own", setting("client.kind"), "Triton in process has a client of its own", "Leave it out."],
     ];

@@ -1,5 +1,12 @@
 import { type UserError, userError } from "../../plan/problem.ts";
-import type { Header, WireRequest } from "../../transport/request.ts";
+import {
+  HEADER_NAME,
+  HEADER_VALUE,
+  type Header,
+  REQUEST_PATH,
+  REQUEST_PATH_RULE,
+  type WireRequest,
+} from "../../transport/request.ts";
 import type { EncodeInput, OwnGrpcRequest, OwnHttpRequest } from "./functions.ts";
 import { describeUserError } from "./user-error.ts";
 
@@ -10,7 +17,6 @@ export interface OwnOrigin {
 }
 
 const encoder = new TextEncoder();
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const METHOD = /^\/?[A-Za-z_][\w.]*\/[A-Za-z_]\w*$/;
 
 /**
@@ -40,7 +46,8 @@ export async function encodeInput(
 }
 
 function toHttp({ path, method, headers = {}, body }: Partial<OwnHttpRequest>, index: number): WireRequest {
-  if (typeof path !== "string" || !/^\/[^\s#]*$/.test(path)) throw wrong(index, "returns no path", path);
+  if (typeof path !== "string") throw wrong(index, "returns no path", path);
+  if (!REQUEST_PATH.test(path)) throw wrong(index, `returns a path that is wrong: it ${REQUEST_PATH_RULE}`, path);
   if (method !== undefined && method !== "GET" && method !== "POST")
     throw wrong(index, "returns a method that is neither GET nor POST", method);
   const isJson = typeof body === "object" && !(body instanceof Uint8Array);
@@ -75,7 +82,7 @@ function toGrpc(
 
 function toHeaders(given: Readonly<Record<string, unknown>>, index: number): Header[] {
   return Object.entries(given).map(([name, value]): Header => {
-    const isGood = HEADER_NAME.test(name) && typeof value === "string" && !/[\r\n\0]/.test(value);
+    const isGood = HEADER_NAME.test(name) && typeof value === "string" && HEADER_VALUE.test(value);
     if (!isGood) throw wrong(index, `returns a header that is not valid: ${JSON.stringify(name)}`, value);
     return [name, value];
   });

@@ -1,5 +1,5 @@
 import { maskSecrets } from "../../plan/secrets.ts";
-import type { AnswerCheck } from "../../transport/answer-check.ts";
+import { ANY_ANSWER } from "../../transport/answer-check.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createOwnReader, originOf } from "./reader.ts";
@@ -39,19 +39,11 @@ const codec: PayloadCodec = {
   stampSequence: () => {
     throw new Error("payloads belong to no sequences");
   },
-  answerChecks: () => () => ACCEPTING,
+  // The scenario's functions judge the answers that they are asked about.
+  answerChecks: () => () => ANY_ANSWER,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
   explain,
   describe: ({ payload }) => describeBytes(payload),
-};
-
-/** Accepts every answer: the scenario's functions judge those that they are asked about. */
-const ACCEPTING: AnswerCheck = {
-  whole: () => undefined,
-  begin: () => {},
-  piece: () => {},
-  event: () => {},
-  end: () => undefined,
 };
 
 function explain(failure: Failure, body: Uint8Array | undefined): Failure {

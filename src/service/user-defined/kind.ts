@@ -16,6 +16,7 @@ export const ownKind: ServiceKind<OwnTargetPlan> = {
   describe: describeServer,
   subject: (target) => `${target.model} on ${describeServer(target)}`,
   throughputUnit: "requests/s",
+  hasNoStatistics: true,
   takes: () => "payloads",
   hasShortRequests: true,
   exported: () => ({ serviceKind: "user-defined", endpoint: "" }),

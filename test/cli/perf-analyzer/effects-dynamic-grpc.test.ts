@@ -245,6 +245,11 @@ describe("wrong use is refused before the first request", () => {
       [/--shape cannot be used with --service-kind dynamic_grpc/],
     ],
     [
+      "metrics of a server that need not have any",
+      (file) => to(go.port, `${SERVICE}/Echo`, file, "--collect-metrics"),
+      [/Server-side metric collection is only supported with Triton client backend/],
+    ],
+    [
       "--grpc-method with another kind",
       () => ["-m", "m", "--grpc-method", "a.B/C", "--proto", "x"],
       [/--grpc-method cannot be used with a Triton server/, /--proto cannot be used/],

@@ -43,6 +43,11 @@ for (const [name, args, message] of [
     [...KIND, "--model-repository", "/m", "-H", "a:b"],
     "-H cannot be used with --service-kind triton_c_api",
   ],
+  [
+    "a connection that there is not",
+    [...KIND, "--model-repository", "/m", "--ssl-https-verify-peer", "0"],
+    "--ssl-https-verify-peer cannot be used with --service-kind triton_c_api",
+  ],
 ] as const) {
   test(`${args.at(-2)} is refused for ${name}`, async () => {
     const { code, err } = await runCommand([...args, "--dry-run"]);

@@ -6,7 +6,7 @@ import type { Ask, Query } from "../../../src/service/service.ts";
 import { createTorchServeChecks } from "../../../src/service/torchserve/answer-check.ts";
 import { createTorchServeCodec } from "../../../src/service/torchserve/codec.ts";
 import { createTorchServeFront } from "../../../src/service/torchserve/front.ts";
-import { managementUrlOf } from "../../../src/service/torchserve/list-models.ts";
+import { managementUrlsOf } from "../../../src/service/torchserve/list-models.ts";
 import type { TorchServeTargetPlan } from "../../../src/service/torchserve/target.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -161,14 +161,30 @@ test("models are listed page by page", async () => {
   );
 });
 
-test("the management API is at the next port, or where the target says", () => {
-  const CASES: readonly (readonly [url: string, expected: string | undefined])[] = [
-    ["host", "host:8081"],
-    ["host:9000", "host:9001"],
-    ["[::1]:9000", "[::1]:9001"],
-    ["http://host:9000/prefix", "http://host:9001"],
-    ["https://host", undefined],
+test("the management API is at the next port or the server's own, or where the target says", () => {
+  const CASES: readonly (readonly [url: string, expected: readonly (string | undefined)[]])[] = [
+    ["host", ["host:8081", undefined]],
+    ["host:9000", ["host:9001", undefined]],
+    ["[::1]:9000", ["[::1]:9001", undefined]],
+    ["http://host:9000/prefix", ["http://host:9001", undefined]],
+    ["https://host", [undefined]],
   ];
-  for (const [url, expected] of CASES) assert.equal(managementUrlOf({ url }, 8080), expected, url);
-  assert.equal(managementUrlOf({ url: "a:1", managementUrl: "b:2" }, 8080), "b:2");
+  for (const [url, expected] of CASES) assert.deepEqual(managementUrlsOf({ url }, 8080), expected, url);
+  assert.deepEqual(managementUrlsOf({ url: "a:1", managementUrl: "b:2" }, 8080), ["b:2"]);
+});
+
+test("models are listed by the server's own address when nothing lists them at the next port", async () => {
+  const front = createTorchServeFront(target(), 8080);
+  const models = await front.listModels(asker({ "GET /models?limit=100": MODELS }));
+  assert.deepEqual(
+    models.map(({ name }) => name),
+    ["birds", "dogs"],
+  );
+  const asked: string[] = [];
+  const nowhere: Ask = ({ url = "own" }) => {
+    asked.push(url);
+    return Promise.reject(new RunError("unreachable", `refused by ${url}`, ""));
+  };
+  await assert.rejects(front.listModels(nowhere), /refused by host:8081/);
+  assert.deepEqual(asked, ["host:8081", "own"]);
 });

@@ -37,7 +37,8 @@ export const dynamicGrpcKind: PerfAnalyzerKind = {
   toInputs: (_settings, messageFiles) => ({ kind: "messages", messageFiles, entries: [] }),
 };
 
-function dynamicGrpcRules({ grpcMethod, protoFiles, importPaths, target, inputData }: Settings): Rule[] {
+function dynamicGrpcRules(settings: Settings): Rule[] {
+  const { grpcMethod, protoFiles, importPaths, target, inputData, isCollectingMetrics } = settings;
   const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
   const dataHint =
     'Give a JSON file such as {"data": [{"messages": [{…}]}]} or {"data": [{"message_generator": "COMMAND"}]}.';
@@ -66,6 +67,12 @@ function dynamicGrpcRules({ grpcMethod, protoFiles, importPaths, target, inputDa
       "-b",
       "Batching is not supported with dynamic gRPC service kind",
       "Leave -b out: the messages set the number of items.",
+    ],
+    [
+      isCollectingMetrics,
+      "--collect-metrics",
+      "Server-side metric collection is only supported with Triton client backend.",
+      "Leave --collect-metrics out.",
     ],
     [isWithoutFiles, "--input-data", "Must supply --input-data for dynamic gRPC service kind.", dataHint],
     ...inputData.map(

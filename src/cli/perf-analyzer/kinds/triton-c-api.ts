@@ -2,7 +2,8 @@ import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
 /** Options of a connection, which there is not. */
-const NETWORK_OPTIONS = ["-u", "-H", "--grpc-compression-algorithm"];
+const isOfConnection = (flag: string): boolean =>
+  ["-u", "-H", "--grpc-compression-algorithm"].includes(flag) || flag.startsWith("--ssl-");
 
 /** Triton's library in a process of the run's own. */
 export const tritonInProcessKind: PerfAnalyzerKind = {
@@ -46,15 +47,17 @@ export const tritonInProcessKind: PerfAnalyzerKind = {
       "Server-side metric collection is only supported with Triton client backend.",
       "Leave it out: the library's statistics are in the report.",
     ],
-    ...NETWORK_OPTIONS.map(
-      (flag) =>
-        [
-          given.has(flag),
-          flag,
-          `${flag} cannot be used with --service-kind triton_c_api, which has no network.`,
-          "Leave it out.",
-        ] as const,
-    ),
+    ...[...given]
+      .filter(isOfConnection)
+      .map(
+        (flag) =>
+          [
+            true,
+            flag,
+            `${flag} cannot be used with --service-kind triton_c_api, which has no network.`,
+            "Leave it out.",
+          ] as const,
+      ),
   ],
   toTarget: ({ target }) => ({
     kind: "triton-c-api",

@@ -2,6 +2,7 @@ import type { Plan } from "../../../plan/plan.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
 import type { ComposingModelPlan } from "../../../service/triton/target.ts";
+import { HEADER_NAME } from "../../../transport/request.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { tritonKind } from "../kinds/triton.ts";
 import { option, type UngroupedOption } from "./option.ts";
@@ -96,7 +97,6 @@ function urlOf(plan: Plan): string | undefined {
   return url === KINDS[kindNameOf(plan) ?? ""]?.defaultUrl(protocol) ? undefined : url;
 }
 
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAK = /[\r\n\0]/;
 
 type Headers = readonly (readonly [name: string, value: string])[];
