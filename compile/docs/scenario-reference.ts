@@ -25,6 +25,7 @@ const BUILDERS: readonly (readonly [
       ["http", "HttpOptions"],
       ["tfserving", "TfServingOptions"],
       ["grpc", "GrpcOptions"],
+      ["dynamicGrpc"],
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],
