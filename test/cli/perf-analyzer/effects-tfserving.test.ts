@@ -164,12 +164,9 @@ describe("flags", () => {
     assert.deepEqual(notes, ["only a scenario names the outputs to ask for"]);
   });
 
-  test("of Triton's protocol have no effect, which a warning says", () => {
-    const { warnings } = planOf([...GRPC, "--request-parameter", "a:1:int", "--input-tensor-format", "json"]);
-    assert.deepEqual(warnings, [
-      "rampart: --request-parameter has no effect with a TensorFlow Serving server.",
-      "rampart: --input-tensor-format has no effect with a TensorFlow Serving server.",
-    ]);
+  test("that perf_analyzer takes and does nothing with have no effect, which a warning says", () => {
+    const { warnings } = planOf([...GRPC, "--request-parameter", "a:1:int"]);
+    assert.deepEqual(warnings, ["rampart: --request-parameter has no effect with a TensorFlow Serving server."]);
   });
 
   for (const [args, ...reasons] of [
@@ -183,6 +180,11 @@ describe("flags", () => {
     ],
     [[...GRPC, "--trace-level", "TIMESTAMPS"], "A TensorFlow Serving server has no trace settings."],
     [[...GRPC, "--num-of-sequences", "2"], "TensorFlow Serving has no sequences."],
+    [
+      [...GRPC, "--input-tensor-format", "json", "--bls-composing-models", "m"],
+      "--bls-composing-models is of the KServe protocol, which a TensorFlow Serving server does not speak.",
+      "--input-tensor-format is of the KServe protocol, which a TensorFlow Serving server does not speak.",
+    ],
     [[...GRPC, "--endpoint", "x"], "--endpoint cannot be used with a TensorFlow Serving server."],
     [["-m", "m", "--model-signature-name", "s"], "--model-signature-name cannot be used with a Triton server."],
   ] as const)

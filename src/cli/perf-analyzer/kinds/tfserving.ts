@@ -9,7 +9,7 @@ export const tfServingKind: PerfAnalyzerKind = {
   server: "a TensorFlow Serving server",
   takesPayloads: false,
   hasSignatures: true,
-  unused: ({ given }) => KSERVE_FLAGS.filter((flag) => given.has(flag)),
+  unused: ({ given }) => (given.has(UNUSED_FLAG) ? [UNUSED_FLAG] : []),
   defaultUrl: () => "localhost:8500",
   rules: tfServingRules,
   toTarget: ({ target, signatureName }, { url, tls }) => ({
@@ -26,13 +26,10 @@ export const tfServingKind: PerfAnalyzerKind = {
   }),
 };
 
-/** Options of requests in KServe's protocol. */
-const KSERVE_FLAGS = [
-  "--request-parameter",
-  "--bls-composing-models",
-  "--input-tensor-format",
-  "--output-tensor-format",
-] as const;
+/** perf_analyzer takes it with this kind, and does nothing with it. */
+const UNUSED_FLAG = "--request-parameter";
+
+const KSERVE_FLAGS = ["--bls-composing-models", "--input-tensor-format", "--output-tensor-format"] as const;
 
 const SEQUENCE_FLAGS = [
   "--sequence-length",
@@ -42,7 +39,7 @@ const SEQUENCE_FLAGS = [
   "--serial-sequences",
 ] as const;
 
-/** perf_analyzer's refusals in its words, and what it ignores: trace settings and sequences. */
+/** perf_analyzer's refusals in its words, and what it ignores: trace settings, sequences and options of KServe's protocol. */
 function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given }: Settings): Rule[] {
   return [
     [
@@ -81,6 +78,14 @@ function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given
       "A TensorFlow Serving server has no trace settings.",
       "Leave the --trace options out.",
     ],
+    ...KSERVE_FLAGS.map(
+      (flag): Rule => [
+        given.has(flag),
+        flag,
+        `${flag} is of the KServe protocol, which a TensorFlow Serving server does not speak.`,
+        `Leave ${flag} out.`,
+      ],
+    ),
     ...SEQUENCE_FLAGS.map(
       (flag): Rule => [given.has(flag), flag, "TensorFlow Serving has no sequences.", `Leave ${flag} out.`],
     ),
