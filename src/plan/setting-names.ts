@@ -41,7 +41,7 @@ interface Settings {
 }
 
 type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
-type TargetKindValue = "kind=openai" | "kind=tfserving" | "kind=triton";
+type TargetKindValue = `kind=${"dynamic-grpc" | "openai" | "tfserving" | "torchserve" | "triton"}`;
 type TargetValue = TargetKindValue | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
 
 /** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */

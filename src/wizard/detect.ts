@@ -14,8 +14,11 @@ export interface Detection {
   readonly text: string;
 }
 
-/** Ports to try when the address has none, in this order: those of Triton and of most servers of OpenAI's API, and TorchServe's. */
-const DEFAULT_PORTS = [8000, 8001, 8080];
+/**
+ * Ports to try when the address has none, in this order: those of Triton and of most servers of OpenAI's API, TorchServe's, and TensorFlow
+ * Serving's.
+ */
+const DEFAULT_PORTS = [8000, 8001, 8080, 8500];
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
 
 /** Finds out what answers at an address; takes a few seconds at most. Returns undefined when the text is not an address. */
@@ -54,7 +57,10 @@ function describe({ speaks, found }: ServerIdentity, url: string, at: string, is
   if (speaks === "tls") return { url, text: `${at} speaks TLS.` };
   if (speaks === "nothing")
     return { url, text: `${isSecure ? "Nothing known answers behind TLS" : "Nothing answers"} at ${at}.` };
-  const text = `${at} speaks ${PROTOCOLS[speaks]}${tls}, but answers to none of the APIs that Rampart recognizes.`;
+  const text =
+    found.length > 0
+      ? `${at} is ${describeFound(found)}${tls}.`
+      : `${at} speaks ${PROTOCOLS[speaks]}${tls}, but answers to none of the APIs that Rampart recognizes.`;
   // The general targets have the names of their protocols.
   return Object.hasOwn(WIZARD_TARGETS, speaks)
     ? { detected: { target: speaks, protocol: speaks }, url, text }

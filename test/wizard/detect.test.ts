@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createServer as createHttp2Server } from "node:http2";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
+import { refuseCall, STATUS } from "../../src/mock/grpc-frames.ts";
+import { serveMethod } from "../../src/mock/serve-method.ts";
 import { startMock } from "../../src/mock/server.ts";
 import { detectServer } from "../../src/wizard/detect.ts";
 import { findDeadPort } from "../golden/dead-port.ts";
@@ -33,6 +36,20 @@ after(async () => {
 });
 const deadPort = await findDeadPort();
 
+/** Has reflection, and none of the known APIs. */
+const reflecting = createHttp2Server();
+reflecting.on("stream", (stream, headers) => {
+  const isReflection = headers[":path"] === "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+  if (!isReflection) return refuseCall(stream, STATUS.unimplemented, "no such method");
+  void serveMethod(stream, echoMessages, "identity");
+});
+await new Promise<void>((resolve) => reflecting.listen(0, "127.0.0.1", resolve));
+after(() => reflecting.close());
+
+async function* echoMessages(messages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const message of messages) yield message;
+}
+
 const at = (port: number): string => `127.0.0.1:${port}`;
 const openaiAt = new URL(openai.url).host;
 const otherAt = new URL(other.url).host;
@@ -59,6 +76,13 @@ for (const [name, url, text, target, protocol, seenUrl] of [
     if (typeof text === "string") assert.equal(found?.text, text);
     else assert.match(found?.text ?? "", text);
   });
+
+test("a gRPC server without a known API is described by its reflection", { timeout: 30_000 }, async () => {
+  const address = at((reflecting.address() as AddressInfo).port);
+  const found = await detectServer(address);
+  assert.equal(found?.text, `${address} is a server that describes its services by reflection over gRPC.`);
+  assert.deepEqual(found?.detected, { target: "grpc", protocol: "grpc" });
+});
 
 test("an unknown server is described by its protocol", { timeout: 30_000 }, async () => {
   const found = await detectServer(otherAt);
