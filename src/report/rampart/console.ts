@@ -275,7 +275,10 @@ function formatTotals(result: RunResult): string {
     result.server === undefined
       ? ""
       : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
-  return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
+  const { sentCount, connectionCount } = result;
+  const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
+  const connections = `${connectionCount} ${connectionCount === 1 ? "connection" : "connections"}`;
+  return `sent ${requests} over ${connections} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
 }
 
 function formatSessions({

@@ -25,7 +25,7 @@ test("a run has a row per level, notes on it, and totals", () => {
   assert.match(out, /^concurrency +infer\/s +average +p50 +p90 +p99 +server avg +errors +requests/m);
   assert.match(out, /^ *2 +30 +1 ms +1 ms +1 ms +1 ms +100 us +0 % +30$/m);
   assert.match(out, /too few samples for a firm p99/);
-  assert.match(out, /^sent 60 requests over 1 connections in 3\.5 s: 60 completed, 0 failed$/m);
+  assert.match(out, /^sent 60 requests over 1 connection in 3\.5 s: 60 completed, 0 failed$/m);
 });
 
 test("resent requests are noted below the totals, if there are any", () => {
