@@ -287,11 +287,6 @@ for (const [name, args, says] of [
   ["shapes", [...GIVEN, "--shape", "a:1"], "--shape cannot be used with --service-kind openai"],
   ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint cannot be used with a Triton server"],
   [
-    "a kind that is not there yet",
-    ["-m", "m", "--service-kind", "torchserve"],
-    "--service-kind torchserve is not supported yet",
-  ],
-  [
     "a number of sessions with a Triton",
     ["-m", "m", "--session-concurrency", "2"],
     "Session concurrency mode is only supported with OpenAI service kind.",

@@ -236,7 +236,7 @@ test("-r is the most windows of a level", LIMIT, async () => {
 
 test("-l ends the search at the level whose latency reaches it", LIMIT, async () => {
   await withServer({ onInfer: () => takeMs(25) }, async (server) => {
-    const args = ["-m", "simple", "-u", server.url, "--concurrency-range", "1:4", "-p", "100", "-s", "1000000"];
+    const args = ["-m", "simple", "-u", server.url, "--concurrency-range", "1:4", "-p", "500", "-s", "1000000"];
     const stopped = await runCommand([...args, "-l", "10"]);
     assert.match(stopped.err, /^Measured latency went over the set limit of 10 msec\. $/m);
     assert.deepEqual(levelsOf(stopped.out), [1]);
