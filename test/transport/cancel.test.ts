@@ -100,13 +100,15 @@ test("a request that waits for its connection is reported as sent when it is", L
     assert.equal(driver.client.calls[0]?.isSending, true);
     await answer;
     assert.deepEqual(sent, [true]);
-    // The second one waits to see whether the server keeps the connection.
-    await driver.request(0, postRequest("/infer", latin1("two")));
-    assert.deepEqual(sent, [true, true]);
+    // The second one waits to see whether the server keeps the connection, unless a busy machine has let that time pass already.
+    const second = driver.request(0, postRequest("/infer", latin1("two")));
+    const reports = driver.client.calls[0]?.isSending === true ? [true, true] : [true];
+    await second;
+    assert.deepEqual(sent, reports);
     const again = driver.request(0, postRequest("/infer", latin1("three")));
     assert.equal(driver.client.calls[0]?.isSending, false);
     await again;
-    assert.deepEqual(sent, [true, true]);
+    assert.deepEqual(sent, reports);
   } finally {
     driver.close();
     await server.stop();
