@@ -66,7 +66,7 @@ export interface RequestOfScenario {
   readonly body?: RequestBody | undefined;
 }
 
-/** Converts a body to that of a plan; undefined when it is none. @param folder base of relative paths */
+/** Converts a body to that of a plan; undefined when the value is not a body. @param folder base of relative paths */
 export function toBodyPlan(body: unknown, folder: string): BodyPlan | undefined {
   if (typeof body === "string") return { form: "text", text: body };
   if (body instanceof Uint8Array) return { form: "bytes", base64: Buffer.from(body).toString("base64") };

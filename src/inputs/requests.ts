@@ -78,7 +78,7 @@ const BODY_HINT = "Return text, bytes, an object or a list, which are sent as JS
 
 type CheckedRequest = PayloadRequest & { readonly body?: RequestBody | undefined };
 
-/** Returns the request that a function returned. @throws UserError when it is none */
+/** Checks what a function returned. @throws UserError when it is not a request */
 function checkRequest(value: unknown, place: string): CheckedRequest {
   const fail = (message: string, hint: string, got: unknown): never => {
     throw userError("invalid-value", place, message, hint, describeBody(got));

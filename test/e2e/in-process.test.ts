@@ -56,7 +56,7 @@ async function waitForModelProcesses(models: string): Promise<void> {
   while (modelProcesses(models).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** A copy of one model, so that its processes are told apart from those of other tests. */
+/** A copy of one model, so that its processes differ from those of other tests. */
 function copyModel(model: string): string {
   const models = join(folder, `models-of-${model}-${Math.random().toString(36).slice(2)}`);
   mkdirSync(models);
@@ -147,7 +147,7 @@ describe("an error ends the run with its reason", () => {
     assert.deepEqual(modelProcesses(models), []);
   });
 
-  test("of a library that is none", async () => {
+  test("of a file that is not a library", async () => {
     const broken = join(folder, "broken");
     mkdirSync(join(broken, "lib"), { recursive: true });
     writeFileSync(join(broken, "lib/libtritonserver.so"), "no library");

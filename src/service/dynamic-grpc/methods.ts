@@ -23,7 +23,7 @@ export function findMethods(root: protobuf.Root): GrpcMethod[] {
   return methodNames(root).map((name) => findMethod(root, name) as GrpcMethod);
 }
 
-/** Returns the method; undefined when there is none of that name. @throws Error when a type of it is missing */
+/** Returns the method; undefined when the service has no method of that name. @throws Error when a type of it is missing */
 export function findMethod(root: protobuf.Root, name: string): GrpcMethod | undefined {
   const [serviceName = "", methodName = ""] = name.split("/");
   for (const service of servicesIn(root)) {

@@ -46,7 +46,7 @@ test("a command's messages are one call, and the reports are GenAI-Perf's of ans
   const args = ["--request-count", "6", "--concurrency", "2", "-H", "X-Team:search"];
   const { code, out, err, paths, textOf } = await profile(go.port, TALK, jsonl(...commands), ...args);
   assert.equal(code, 0, err);
-  assert.doesNotMatch(err, /prompt/, "messages are no prompts, so no cache of prompts is told of");
+  assert.doesNotMatch(err, /prompt/, "messages are not prompts, so no note is about a cache of prompts");
   assert.deepEqual(await go.counter(), { calls: 6, received: 12, sent: 12, cancelled: 0 });
   assert.ok(paths.includes("mine-dynamic_grpc-dynamic_grpc-concurrency2"), paths.join());
   assert.deepEqual(JSON.parse(textOf("inputs.json")), {

@@ -201,7 +201,7 @@ describe("wrong use is refused before the first request", () => {
   ])[] = [
     ["no method and no data", () => kind, [/Must supply --grpc-method/, /Must supply --input-data/]],
     [
-      "a method that is none",
+      "a method without a service",
       (file) => to(go.port, "Echo", file),
       [/--grpc-method.*package\.Service\/Method.*\(got 'Echo'\)/],
     ],

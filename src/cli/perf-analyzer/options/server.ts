@@ -24,7 +24,7 @@ export const SERVER: readonly UngroupedOption[] = [
     label: "-i (protocol)",
     ...choice(["http", "grpc"], { rule: () => "The value should be either HTTP or gRPC.", ignoresCase: true }),
     help: "Protocol.",
-    // Without a network there is none to choose.
+    // Requests in process use no network protocol.
     of: ({ target }) => (targetKindOf(target).isInProcess === true ? undefined : target.protocol),
   }),
   option("target.directory", {
