@@ -1,11 +1,11 @@
 import { canLanesWait, type Drive, isScheduled } from "../load/drive.ts";
 import { levelAt } from "../load/levels.ts";
-import type { PreparedLoad } from "../load/load-mode.ts";
+import type { PreparedLoad, PreparedPhase } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
-import { loadModeOf } from "../registry/load-modes.ts";
+import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
@@ -22,6 +22,7 @@ import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
 import { type LevelVerdict, type RunLevel, searchLevels } from "./level/level-search.ts";
+import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
 import { awaitDelta } from "./level/settled-delta.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -56,6 +57,7 @@ export class MeasuredRun {
   private readonly levels: LevelResult[] = [];
   /** Due time of each step, when the load follows the data. */
   private readonly timestampsMs: number[] = [];
+  private phaseRun: PhaseRun | undefined;
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
@@ -124,11 +126,10 @@ export class MeasuredRun {
         this.startNs = nowNs();
       }
       this.tokens?.begin(this.plan, this.startNs);
-      const { behaviour = {}, measurement } = this.plan;
+      const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
-      const isConfirmed = behaviour.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
-      const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
-      await searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
+      if (this.load.phases === undefined) await this.runLevels();
+      else await this.runPhases(this.load.phases);
       // Keep up the load until then, because other ranks still measure.
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
@@ -137,6 +138,40 @@ export class MeasuredRun {
     }
     await this.shutDown();
     return this.toResult(await this.serverDelta(before));
+  }
+
+  private runLevels(): Promise<void> {
+    const { behaviour = {}, measurement } = this.plan;
+    const isConfirmed = behaviour.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
+    const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
+    return searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
+  }
+
+  private async runPhases(phases: readonly PreparedPhase[]): Promise<void> {
+    const { PhaseRun } = await import("./level/phase-run.ts");
+    const { driver, signal, meter, observer, policy, canceller } = this;
+    this.isDriverOpen = true;
+    this.phaseRun = new PhaseRun({
+      ...{ phases, driver, signal, meter, observer, policy, canceller },
+      mode: this.plan.measurement.mode,
+      startNs: this.startNs,
+      contextOf: ({ phaseIndex, phase, drive }, handOver) => ({
+        ...this.contextOf(drive),
+        plan: planOfPhase(this.plan, phaseIndex),
+        unit: phase.load.search.unit,
+        handOver,
+      }),
+      onBegun: () => {
+        this.announce();
+        return this.checkOnce();
+      },
+      onResult: (result) => {
+        policy.checkRatio();
+        this.levels.push(result);
+        observer.onLevelEnd?.(result);
+      },
+    });
+    await this.phaseRun.execute().finally(() => this.poller?.stop());
   }
 
   /** Opens all connections early, when the window cannot begin without them. */
@@ -284,7 +319,13 @@ export class MeasuredRun {
   }
 
   private toResult(server: RunResult["server"]): RunResult {
+    const phased = this.phaseRun?.finish();
     const warmup = { sentCount: this.warmupSentCount, failedCount: this.warmupFailedCount };
+    for (const { isWarmup, tally } of phased?.phases ?? []) {
+      if (!isWarmup) continue;
+      warmup.sentCount += tally.sentCount;
+      warmup.failedCount += tally.failedCount;
+    }
     return {
       prepared: this.prepared,
       levels: this.levels,
@@ -294,6 +335,7 @@ export class MeasuredRun {
       cancelledCount: this.driver.ended.cancelledCount,
       failures: this.policy.log.list(),
       ...(warmup.sentCount > 0 ? { warmup } : {}),
+      ...(phased === undefined ? {} : { phased }),
       connectionCount: this.driver.client.connectionCount,
       resendCount: this.driver.client.resendCount,
       servers: this.driver.client.servers,

@@ -1,10 +1,13 @@
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
+import type { RunTimeline } from "../../measure/run-timeline.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
 
 /** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
   timeline: Timeline | undefined;
+  /** Of a whole run with phases. */
+  runTimeline: RunTimeline | undefined;
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
@@ -17,6 +20,12 @@ export class LevelMeter {
     this.lastEndNs = 0;
   }
 
+  /** Measures no level until the next `begin`. */
+  pause(): void {
+    this.tally = undefined;
+    this.timeline = undefined;
+  }
+
   add(records: RecordColumns, count: number): void {
     // The last row is not enough: failed requests are recorded out of order.
     for (let row = 0; row < count; row++) {
@@ -25,6 +34,7 @@ export class LevelMeter {
     }
     this.tally?.add(records, count);
     this.timeline?.add(records, count);
+    this.runTimeline?.add(records, count);
   }
 
   /** Adds the values extracted from an answer, in the order of their names. */

@@ -24,6 +24,8 @@ export class Driver implements Sender {
   /** Number of requests handed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
+  /** Called when the last request of the quota is sent. */
+  onAllSent: (() => void) | undefined;
   readonly slots = new Slots();
   readonly clock: Clock;
   private lanes: LaneOptions;
@@ -144,6 +146,22 @@ export class Driver implements Sender {
     return startDrive(drive, ++this.turn);
   }
 
+  /** Prepares a load that the result starts, without a pause: requests in flight end under it. With sequences to reassign, it waits. */
+  async prepareChange(drive: Drive): Promise<(quota: number) => void> {
+    await this.prepare(drive);
+    const { createNextLoad } = await import("./scheduled-load.ts");
+    const { load, begin } = await createNextLoad(this, this.lanes, drive, this.closedLoad);
+    const isSame = load === this.closedLoad && load === this.load;
+    if (!isSame && (this.sequences !== undefined || this.isSync)) await this.halt();
+    return (quota) => {
+      if (load !== this.load) this.guard(() => this.load.stop());
+      this.quota = quota;
+      this.isStopped = false;
+      this.load = load;
+      this.guard(begin);
+    };
+  }
+
   /** How each kind of drive starts. A start that another one overtakes, `turn`, does nothing more. */
   private readonly starters: { readonly [K in Drive["kind"]]: (drive: DriveOf<K>, turn: number) => Promise<void> } = {
     closed: ({ concurrency }) => {
@@ -247,7 +265,7 @@ export class Driver implements Sender {
 
   send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
     if (this.quota <= 0 || this.isClosed) return;
-    this.quota--;
+    if (--this.quota <= 0) this.onAllSent?.();
     const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);
     this.canceller?.add(this.client.calls[slot] as Call);
