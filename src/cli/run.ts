@@ -23,8 +23,8 @@ import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./ex
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
-import { REPORT_FLAGS } from "./report-flags.ts";
+import { besideJson, findReadOutputs, inputFilesOf } from "./output-files.ts";
+import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
@@ -171,19 +171,8 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
 
 /** Reads the flags. @param problems gets all problems */
 function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
-  const given = {
-    csv: flags.text("csv"),
-    json: toOutputPath(flags.text("json")),
-    profileExport: flags.text("profile-export-file"),
-  };
-  problems.push(
-    ...flags.problems,
-    ...checkOutputFiles([
-      ["--csv", given.csv],
-      ["--json", given.json],
-      ["--profile-export-file", given.profileExport],
-    ]),
-  );
+  problems.push(...flags.problems);
+  const files = readReportFiles(flags, problems);
   const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
   const requestTimeoutMs = readDurationMs(flags, "request-timeout", problems);
   return {
@@ -192,7 +181,7 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     stallTimeoutMs,
     requestTimeoutMs,
     verbosity: flags.has("verbose") ? 1 : 0,
-    files: Object.fromEntries(Object.entries(given).filter(([, path]) => (path ?? "") !== "")),
+    files,
     isLive: flags.has("live"),
   };
 }
