@@ -87,6 +87,7 @@ export {
   text,
   type ValuesOf,
 } from "./scenario/params/parameter.ts";
+export { type LoadList, phase, type SoakOptions, type SpikeOptions, soak, spike, warmup } from "./scenario/phases.ts";
 export {
   type AudioOptions,
   type ImageOptions,

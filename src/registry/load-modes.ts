@@ -42,6 +42,15 @@ export function levelUnitOf(load: LoadPlan): LevelUnitName {
   return mode.unitOf?.(load) ?? mode.unit;
 }
 
+/** Whether a measured phase of the load, or the load itself, has a schedule. */
+export function hasMeasuredSchedule(load: LoadPlan): boolean {
+  const measured = loadModeOf(load)
+    .phases?.(load)
+    .filter(({ isWarmup }) => isWarmup !== true);
+  const loads = measured?.map((phase) => phase.load) ?? [load];
+  return loads.some((one) => LEVEL_UNITS[levelUnitOf(one)].isScheduled);
+}
+
 /** Returns the plan as it applies to a phase of its load. @param index of the phase; undefined for a load without phases */
 export function planOfPhase(plan: Plan, index: number | undefined): Plan {
   const phase = index === undefined ? undefined : loadModeOf(plan.load).phases?.(plan.load)[index];

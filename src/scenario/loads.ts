@@ -80,7 +80,11 @@ export interface Load<S extends LoadKind = LoadKind> {
     | "intervals"
     | "fixed-schedule"
     | "periodic"
-    | "sessions";
+    | "sessions"
+    | "warmup"
+    | "phase"
+    | "soak"
+    | "spike";
   readonly pacing: S;
   readonly values: readonly number[];
   readonly options: object;
@@ -147,9 +151,12 @@ interface CheckedOptions extends CheckedArrivals, CheckedSchedule {
   readonly rampUp?: Duration;
 }
 
+/** The loads that are not made of other loads. */
+type PlainKind = Exclude<Load["kind"], "warmup" | "phase" | "soak" | "spike">;
+
 /** A validated load. */
 export interface CheckedLoad {
-  readonly kind: Load["kind"];
+  readonly kind: PlainKind;
   readonly values: readonly number[];
   readonly options: CheckedOptions;
 }
@@ -162,7 +169,7 @@ export function loadSchema(): Schema<CheckedLoad> {
     v.array(positiveSchema(), "must be a rate or a list of rates"),
     v.minLength(1, "must have a rate"),
   );
-  const shape = <K extends Load["kind"]>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
+  const shape = <K extends PlainKind>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
     v.object({ kind: v.literal(kind), values, options: strictOptions(options) });
   const load = v.variant(
     "kind",
@@ -207,7 +214,7 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
 }
 
 /** Converts each builder's load to that of a plan. */
-const TO_PLAN: { readonly [K in Load["kind"]]: (load: CheckedLoad, folder: string) => LoadPlan } = {
+const TO_PLAN: { readonly [K in PlainKind]: (load: CheckedLoad, folder: string) => LoadPlan } = {
   ramp: ({ values: [start = 1, end = 1], options }) =>
     options.over === undefined
       ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)

@@ -13,7 +13,7 @@ import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
-import { loadModeOf } from "../registry/load-modes.ts";
+import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import type { Assertion } from "./assertion.ts";
@@ -24,7 +24,8 @@ import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
 import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
-import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { toExtentPlan } from "./loads.ts";
+import { type CheckedLoads, checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./phases.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { asksLength } from "./prompts.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
@@ -48,7 +49,7 @@ export interface PlanOverrides {
 interface CheckedDefinition {
   readonly name: string;
   readonly target: CheckedTarget;
-  readonly load: CheckedLoad;
+  readonly load: CheckedLoads;
   readonly inputs?: Inputs;
   readonly assert?: readonly Assertion[];
   readonly warmupRequests?: number;
@@ -92,8 +93,8 @@ function registerGiven(definition: unknown): void {
 
 /** Checks the rules of a valid load when other parts of the definition are not valid. */
 function checkLoadAlone(definition: unknown): Problem[] {
-  const load = v.safeParse(loadSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
-  return load.success ? checkLoad(load.output) : [];
+  const load = v.safeParse(loadsSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
+  return load.success ? checkLoads(load.output) : [];
 }
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
@@ -102,13 +103,14 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   const target = builder.toPlan(definition.target, folder, definition.inputs);
   const content = builder.content?.(definition.target, folder);
   const inputs = definition.inputs ?? random();
-  const loadPlan = toLoadPlan(load, folder);
-  const mode = toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {});
+  const loadPlan = toLoadsPlan(load, folder);
+  const plainLoad = plainLoadOf(load);
+  const mode = (plainLoad && toExtentPlan(plainLoad, loadPlan)) ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
   const ownInputs =
     definition.inputs === undefined ? builder.inputs?.(definition.target, folder, requestCount) : undefined;
   const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(inputs) ?? {}));
-  const isAsync = LEVEL_UNITS[loadModeOf(loadPlan).unit].isScheduled || target.isStreaming;
+  const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
   return {
@@ -186,7 +188,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
   return strictOptions({
     name: nameSchema("a name"),
     target: targetSchema(),
-    load: loadSchema(),
+    load: loadsSchema(),
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
     warmupRequests: v.optional(whole),
@@ -259,7 +261,7 @@ function describeValue(value: unknown): string {
 /** Returns conflicts between parts of a scenario. */
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
   const { target, load, assert = [] } = definition;
-  const problems = checkLoad(load);
+  const problems = [...checkLoads(load), ...checkBesidePhases(load, definition)];
   const protocol = target.options.protocol ?? targetBuilderOf(target).protocol ?? "http";
   const client = overrides.client ?? definition.client ?? "own";
   const [path, other] =
@@ -274,11 +276,12 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkLlm(definition));
+  problems.push(...checkLlm({ ...definition, load: { kind: plainLoadOf(load)?.kind ?? "phase" } }));
   const builder = targetBuilderOf(target);
   problems.push(...(builder.check?.(target, definition.inputs) ?? []));
   const { isOwn, call } = builder;
-  const mode = loadModeOf(toLoadPlan(load, ""));
+  const loadPlan = toLoadsPlan(load, "");
+  const mode = loadModeOf(loadPlan);
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;
     const hint = "Leave it out, or give the scenario a triton(…) target.";
@@ -295,10 +298,10 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
   for (const [index, { metric }] of assert.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled) {
+    if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
+      problems.push(problem("conflict", `assert.${index}`, message, hint, plainLoadOf(load)?.kind));
     }
   }
   return problems;

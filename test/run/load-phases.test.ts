@@ -95,20 +95,33 @@ function checkSums({ phased, levels, ...totals }: Run): void {
   }
   assert.equal(rest.sentCount, 0);
   for (const [index, phase] of phases.entries()) {
-    assert.equal(phase.openBeforeCount + phase.tally.sentCount, endedOf(phase.tally) + phase.openAfterCount, phase.label);
+    assert.equal(
+      phase.openBeforeCount + phase.tally.sentCount,
+      endedOf(phase.tally) + phase.openAfterCount,
+      phase.label,
+    );
     const follower = phases[index + 1];
     if (follower === undefined) assert.equal(phase.openAfterCount, endedOf(rest));
     else assert.deepEqual([follower.openBeforeCount, follower.startNs], [phase.openAfterCount, phase.endNs]);
   }
   for (const name of ["requestCount", "failedCount", "cancelledCount"] as const) {
-    const total = { requestCount: totals.completedCount, failedCount: totals.failedCount, cancelledCount: totals.cancelledCount };
-    assert.equal(timeline.reduce((sum, bucket) => sum + bucket[name], 0), total[name], `the time line's ${name}`);
+    const total = {
+      requestCount: totals.completedCount,
+      failedCount: totals.failedCount,
+      cancelledCount: totals.cancelledCount,
+    };
+    assert.equal(
+      timeline.reduce((sum, bucket) => sum + bucket[name], 0),
+      total[name],
+      `the time line's ${name}`,
+    );
   }
   // Phases of a time or of a number of requests have one window per level, and nothing between them.
   for (const phase of phases) {
     const windows = levels.flatMap((level) => (level.phase?.index === phase.index ? [level.window] : []));
     if (windows.length === 0) continue;
-    const sumOf = (pick: (window: (typeof windows)[number]) => number) => windows.reduce((sum, one) => sum + pick(one), 0);
+    const sumOf = (pick: (window: (typeof windows)[number]) => number) =>
+      windows.reduce((sum, one) => sum + pick(one), 0);
     assert.deepEqual(
       {
         sentCount: sumOf(({ sentCount }) => sentCount),
