@@ -6,6 +6,7 @@ import { formatRunError, type Problem, problem, UserError } from "../plan/proble
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
+import { verdictsOfPhases } from "../report/rampart/phases.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -166,7 +167,10 @@ async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T>
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
-  return plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
+  return (
+    plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet) &&
+    verdictsOfPhases(plan, measured).every(({ isMet }) => isMet)
+  );
 }
 
 /** Reads the flags. @param problems gets all problems */

@@ -15,6 +15,8 @@ import type { WindowResult } from "./window.ts";
 /** The measurement of one level. */
 export interface JudgedLevel {
   readonly level: number;
+  /** Absent if the load has no phases. */
+  readonly phase?: { readonly index: number } | undefined;
   readonly window: WindowResult;
   /** Token metrics of its responses, when measured. */
   readonly tokens?: TokenColumns | undefined;
@@ -26,6 +28,8 @@ export interface Verdict {
   readonly isMet: boolean;
   /** The level with the worst value; undefined without a measurement. */
   readonly level: number | undefined;
+  /** The phase of that level; absent if the load has no phases. */
+  readonly phaseIndex?: number | undefined;
   /** The worst value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
   readonly measured: number | undefined;
   /** Why there is no value, when known. */
@@ -40,24 +44,35 @@ const DEFAULT_UNIT = "infer/s";
 /** Evaluates an assertion at all levels. Without a measurement it is not met. @param unit of throughput */
 export function judge(
   assertion: AssertionPlan,
-  levels: readonly JudgedLevel[],
+  allLevels: readonly JudgedLevel[],
   batchSize: number,
   unit: string = DEFAULT_UNIT,
 ): Verdict {
+  const levels = applicableLevels(assertion.metric, allLevels);
   const values = levels.map((measured) => ({
     level: measured.level,
+    phaseIndex: measured.phase?.index,
     value: metricValue(assertion.metric, measured, batchSize),
   }));
-  const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
+  const known = values.filter(
+    (entry): entry is (typeof values)[number] & { value: number } => entry.value !== undefined,
+  );
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
   return {
     assertion,
     isMet: known.length === levels.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
+    ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
     reason: known.length === levels.length ? undefined : findReason(assertion.metric, levels),
     text: describe(assertion, unit),
   };
+}
+
+/** Phases without a schedule have no scheduled latency. */
+function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): readonly JudgedLevel[] {
+  if (!("of" in metric) || metric.of !== "scheduledLatency") return levels;
+  return levels.filter(({ phase, window }) => phase === undefined || window.scheduledLatency !== window.latency);
 }
 
 function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string | undefined {

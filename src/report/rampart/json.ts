@@ -26,6 +26,7 @@ import { toExtractedJson } from "./extracted.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
 import { toParametersJson } from "./parameters.ts";
+import { toPhasesJson, verdictsOfPhases } from "./phases.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -77,15 +78,16 @@ export function toReportJson(plan: Plan, result: RunResult): object {
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(repeats === undefined ? {} : { warnings: [repeats] }),
     ...(result.server === undefined ? {} : { server: result.server }),
+    ...(result.phased === undefined ? {} : toPhasesJson(result.phased, verdictsOfPhases(plan, levels))),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion) => {
-      const { isMet, level, measured, reason, text } = judge(
+      const { isMet, level, phaseIndex, measured, reason, text } = judge(
         assertion,
         levels,
         plan.target.batchSize,
         targetKindOf(plan.target).throughputUnit,
       );
-      return { text, isMet, level, measured, reason, limit: assertion.limit };
+      return { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
     }),
     plan: withoutSecrets(plan),
   };
@@ -108,6 +110,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
   return {
     unit,
     level,
+    ...(result.phase === undefined ? {} : { phase: { index: result.phase.index, name: result.phase.label } }),
     outcome,
     trials,
     ...(instability === undefined ? {} : { instability }),
