@@ -17,7 +17,14 @@ export type {
 } from "./inputs/request-bodies.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
-export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
+export type {
+  AbortableAssertion,
+  Assertion,
+  GoodputLimits,
+  LatencyName,
+  MetricName,
+  TokenSystemName,
+} from "./scenario/assertion.ts";
 export {
   average,
   type ErrorRateMetric,

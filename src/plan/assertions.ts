@@ -28,4 +28,6 @@ export interface AssertionPlan {
   readonly metric: MetricPlan;
   readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";
   readonly limit: number;
+  /** The run ends early when the assertion does not hold over this measured time, in milliseconds. Absent: it is judged at the end. */
+  readonly abortAfterMs?: number;
 }

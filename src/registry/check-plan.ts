@@ -68,6 +68,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
         ]),
         comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
         limit: v.number(),
+        abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
       }),
     ),
     outputs: v.object({
@@ -137,7 +138,7 @@ function checkTogether(plan: Plan): Problem[] {
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
   }
-  problems.push(...checkExtracted(plan));
+  problems.push(...checkExtracted(plan), ...checkAborts(plan));
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
     const message = "undici does not report when each event of a stream arrived";
     problems.push(problem("unsupported", setting("client.kind"), message, "Use own.", "undici"));
@@ -186,6 +187,16 @@ function checkTogether(plan: Plan): Problem[] {
     problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
   return problems;
+}
+
+/** Returns assertions that cannot end the run early. */
+function checkAborts({ assertions }: Plan): Problem[] {
+  return assertions.flatMap(({ metric, abortAfterMs }, index): Problem[] => {
+    if (abortAfterMs === undefined || !isOfTokens(metric.kind)) return [];
+    const message = "is not possible here: metrics of tokens are known at the end of a level";
+    const hint = "Leave it out, or abort by latency, throughput or error rate.";
+    return [problem("unsupported", `assert.${index}.abortAfter`, message, hint)];
+  });
 }
 
 /** Returns assertions on values that the target does not extract, and limits that no metric can have. */

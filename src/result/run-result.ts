@@ -94,6 +94,14 @@ export interface PhasesResult {
   readonly timeline: readonly RunBucket[];
 }
 
+/** The assertion that ended a run. */
+export interface AbortedBy {
+  /** Index in the plan's assertions. */
+  readonly assertionIndex: number;
+  /** Its value over the last part of the run, in the unit of its limit. */
+  readonly measured: number;
+}
+
 /** The final result of a run. */
 export interface RunResult {
   readonly prepared: PreparedRun;
@@ -125,6 +133,8 @@ export interface RunResult {
   readonly isInterrupted: boolean;
   /** The error that ended the run, if any. */
   readonly error: RunError | undefined;
+  /** The assertion that ended the run early; absent if none did. */
+  readonly aborted?: AbortedBy | undefined;
   /** What to change when no request succeeded and the cause is known, in the words of the front door, which sets it. */
   readonly hint?: string | undefined;
   /** Lanes with a failed request, each with its first failure. perf_analyzer calls lanes threads. */

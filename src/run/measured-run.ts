@@ -128,6 +128,10 @@ export class MeasuredRun {
       this.tokens?.begin(this.plan, this.startNs);
       const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
+      if (this.plan.assertions.some(({ abortAfterMs }) => abortAfterMs !== undefined)) {
+        const { EarlyAbort } = await import("./judge/early-abort.ts");
+        this.meter.abort = new EarlyAbort(this.plan, this.driver, this.signal);
+      }
       if (this.load.phases === undefined) await this.runLevels();
       else await this.runPhases(this.load.phases);
       // Keep up the load until then, because other ranks still measure.
@@ -306,14 +310,16 @@ export class MeasuredRun {
       await Promise.race([driver.stop(), failed, interrupted]);
     }
     driver.close(
-      signal.isInterrupted ? "cancelled without its complete answer when the run was interrupted" : undefined,
+      signal.isInterrupted || signal.isAborted
+        ? `cancelled without its complete answer when the run was ${signal.isAborted ? "aborted" : "interrupted"}`
+        : undefined,
     );
     this.health.stop();
   }
 
   /** Returns the increase of the server's counters over the whole run; undefined when the server cannot be queried. */
   private async serverDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
-    if (before === undefined || this.signal.error !== undefined) return undefined;
+    if (before === undefined || (this.signal.error !== undefined && !this.signal.isAborted)) return undefined;
     const settled = await awaitDelta(this.session, before, this.driver.ended.completedCount).catch(() => undefined);
     return settled?.delta;
   }
@@ -343,6 +349,7 @@ export class MeasuredRun {
       server,
       isInterrupted: this.signal.isInterrupted,
       error: this.signal.error,
+      ...(this.meter.abort?.broken === undefined ? {} : { aborted: this.meter.abort.broken }),
       laneErrors: this.policy.laneErrors,
       startEpochNs: toEpochNs(this.startNs),
       durationNs: nowNs() - this.startNs,

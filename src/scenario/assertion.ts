@@ -16,6 +16,19 @@ export interface Assertion<N extends MetricName = MetricName> {
   readonly metric: AssertedMetric & { readonly of?: N };
   readonly comparison: AssertionPlan["comparison"];
   readonly limit: Duration | number;
+  /** The run ends early when the assertion does not hold over this time. A function on what builders return, which sets it. */
+  readonly abortAfter?: Duration | ((time: Duration) => Assertion<N>);
+}
+
+/** An assertion that may end the run. */
+export interface AbortableAssertion<N extends MetricName = MetricName> extends Assertion<N> {
+  /**
+   * Ends the run early, with exit code 65, when the assertion does not hold over this time: it is judged on the requests that ended in the
+   * last part of the measured time, again and again. Until that much is measured, nothing ends.
+   * @example
+   * p99("latency").below("1 s").abortAfter("10 s")
+   */
+  readonly abortAfter: (time: Duration) => Assertion<N>;
 }
 
 /** Metrics over all responses. */

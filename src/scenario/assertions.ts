@@ -9,8 +9,8 @@ import {
 import type { AssertionPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
-import { durationSchema } from "./fields.ts";
+import type { AbortableAssertion, AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
+import { durationSchema, spanSchema, toMs } from "./fields.ts";
 import {
   comparisons,
   goodputLimitsSchema,
@@ -22,10 +22,10 @@ import {
 
 /** Limits for a latency or another time. */
 export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
-  below(limit: Duration): Assertion<N>;
-  atMost(limit: Duration): Assertion<N>;
-  above(limit: Duration): Assertion<N>;
-  atLeast(limit: Duration): Assertion<N>;
+  below(limit: Duration): AbortableAssertion<N>;
+  atMost(limit: Duration): AbortableAssertion<N>;
+  above(limit: Duration): AbortableAssertion<N>;
+  atLeast(limit: Duration): AbortableAssertion<N>;
 }
 
 /** Metrics with percentiles and an average. */
@@ -40,17 +40,17 @@ export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCount
 
 /** Limits for a throughput in inferences per second. */
 export interface ThroughputMetric {
-  above(inferPerSec: number): Assertion<never>;
-  atLeast(inferPerSec: number): Assertion<never>;
-  below(inferPerSec: number): Assertion<never>;
-  atMost(inferPerSec: number): Assertion<never>;
+  above(inferPerSec: number): AbortableAssertion<never>;
+  atLeast(inferPerSec: number): AbortableAssertion<never>;
+  below(inferPerSec: number): AbortableAssertion<never>;
+  atMost(inferPerSec: number): AbortableAssertion<never>;
 }
 
 /** Limits for the ratio of failed requests, 0 to 1. */
 export interface ErrorRateMetric {
-  is(ratio: number): Assertion<never>;
-  below(ratio: number): Assertion<never>;
-  atMost(ratio: number): Assertion<never>;
+  is(ratio: number): AbortableAssertion<never>;
+  below(ratio: number): AbortableAssertion<never>;
+  atMost(ratio: number): AbortableAssertion<never>;
 }
 
 /** Any percentile of the latency, such as `percentile(99.9)`. @param value above 0 and below 100 */
@@ -96,11 +96,11 @@ export function throughput(): ThroughputMetric {
 
 /** Limits for a number. */
 export interface PlainMetric {
-  above(limit: number): Assertion<never>;
-  atLeast(limit: number): Assertion<never>;
-  below(limit: number): Assertion<never>;
-  atMost(limit: number): Assertion<never>;
-  is(limit: number): Assertion<never>;
+  above(limit: number): AbortableAssertion<never>;
+  atLeast(limit: number): AbortableAssertion<never>;
+  below(limit: number): AbortableAssertion<never>;
+  atMost(limit: number): AbortableAssertion<never>;
+  is(limit: number): AbortableAssertion<never>;
 }
 
 /** Statistics of the numbers that a target extracts from its answers. */
@@ -158,6 +158,7 @@ export function assertionSchema(): Schema<Assertion> {
       metric: v.object(metric),
       comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
       limit,
+      abortAfter: v.optional(spanSchema()),
     });
   const sides = ["below", "at-most", "above", "at-least"];
   const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
@@ -198,10 +199,11 @@ export function assertionSchema(): Schema<Assertion> {
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */
-export function toAssertionPlan({ metric, comparison, limit }: Assertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, abortAfter }: Assertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,
     limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number),
+    ...(typeof abortAfter === "string" ? { abortAfterMs: toMs(abortAfter) } : {}),
   };
 }

@@ -222,10 +222,12 @@ function checkOwnExtent(path: string, load: CheckedLoad): Problem[] {
   return problems;
 }
 
+/** Loads that can stay the same for any time, with one level at most. */
+const STEADY: readonly string[] = ["hold", "rate", "intervals"];
+
 function checkSteady(path: string, load: CheckedLoad): Problem[] {
   const problems = checkOwnExtent(path, load);
-  const isSteady =
-    load.kind === "hold" || load.kind === "intervals" || (load.kind === "rate" && load.values.length === 1);
+  const isSteady = STEADY.includes(load.kind) && load.values.length <= 1;
   if (!isSteady && problems.length === 0) {
     const hint = "Use a concurrency, hold(…), rate(…) with one rate, or intervals(…).";
     problems.push(problem("conflict", path, "must be one steady load", hint, load.kind));

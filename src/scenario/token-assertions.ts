@@ -12,15 +12,22 @@ import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, GoodputLimits, MetricName, TokenSystemName } from "./assertion.ts";
+import type {
+  AbortableAssertion,
+  AssertedMetric,
+  Assertion,
+  GoodputLimits,
+  MetricName,
+  TokenSystemName,
+} from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
 
 /** Limits for a count, or for a rate per second. */
 export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
-  above(limit: number): Assertion<N>;
-  atLeast(limit: number): Assertion<N>;
-  below(limit: number): Assertion<N>;
-  atMost(limit: number): Assertion<N>;
+  above(limit: number): AbortableAssertion<N>;
+  atLeast(limit: number): AbortableAssertion<N>;
+  below(limit: number): AbortableAssertion<N>;
+  atMost(limit: number): AbortableAssertion<N>;
 }
 
 /** Output tokens of all responses per second. */
@@ -41,7 +48,12 @@ export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
 export function comparisons<N extends MetricName, L extends Duration | number = number>(metric: AssertedMetric) {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
-    (limit: L): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
+    (limit: L): AbortableAssertion<N> => {
+      const assertion = { metric: metric as Assertion<N>["metric"], comparison, limit };
+      const abortAfter = (time: Duration): Assertion<N> => ({ ...assertion, abortAfter: time });
+      // Not enumerable: the data of an assertion has no functions.
+      return Object.defineProperty(assertion, "abortAfter", { value: abortAfter }) as unknown as AbortableAssertion<N>;
+    };
   return {
     is: compare("is"),
     below: compare("below"),

@@ -102,7 +102,7 @@ function phaseCells(phase: LevelResult["phase"]): string[] {
 
 function levelCells(unit: LevelResult["unit"], level: number): string[] {
   const text = formatStreamNumber(level);
-  return unit === "concurrency" ? [text, ""] : ["", text];
+  return LEVEL_UNITS[unit].isScheduled ? ["", text] : [text, ""];
 }
 
 /** Only scenarios measure tokens during the run. */

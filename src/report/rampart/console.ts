@@ -17,7 +17,7 @@ import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
@@ -111,7 +111,7 @@ class RampartConsole implements Report {
     const repeats = describeRepeats(result);
     if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
-    const verdicts = this.formatVerdicts(measured);
+    const verdicts = this.formatVerdicts(measured, result.aborted);
     if (verdicts !== undefined) out(`\n${verdicts}\n`);
   }
 
@@ -162,7 +162,7 @@ class RampartConsole implements Report {
         ...(hasSequences ? [formatCount(sequencesPerSec(window))] : []),
         hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
         ...CONSOLE_PERCENTILES.map((percentile) => formatMarked(window.latency, percentile)),
-        ...(isScheduled ? [formatMarked(window.scheduledLatency, 99)] : []),
+        ...(isScheduled ? [hasSchedule(level) ? formatMarked(window.scheduledLatency, 99) : "-"] : []),
         ...(hasStatistics ? [formatServer(window)] : []),
         formatPct(errorRatio(window)),
         formatCount(window.requestCount),
@@ -229,9 +229,13 @@ class RampartConsole implements Report {
     return formatTable(["time", "outstanding", this.unit, "average", "p99", "errors"], rows);
   }
 
-  private formatVerdicts(levels: readonly LevelResult[]): string | undefined {
-    const rows = this.plan.assertions.map((assertion) => {
+  private formatVerdicts(levels: readonly LevelResult[], aborted: RunResult["aborted"]): string | undefined {
+    const rows = this.plan.assertions.map((assertion, index) => {
       const verdict = judge(assertion, levels, this.plan.target.batchSize, this.unit);
+      if (aborted?.assertionIndex === index) {
+        const value = formatMetric(assertion.metric, aborted.measured, this.unit);
+        return ["FAIL", verdict.text, `${value} over the last ${formatSpan(assertion)}, which ended the run`];
+      }
       const measured =
         verdict.measured === undefined
           ? "nothing measured"
@@ -309,4 +313,13 @@ function formatFailures(result: RunResult): string {
 /** Whether the load changes within a level, so that a time line shows more than averages. */
 function isRamp({ load }: Plan): boolean {
   return loadModeOf(load).ramp?.(load) !== undefined;
+}
+
+/** Whether requests of a level are due at times. Some phases of a load may be without a schedule. */
+function hasSchedule({ phase, window }: LevelResult): boolean {
+  return phase === undefined || window.scheduledLatency !== window.latency;
+}
+
+function formatSpan({ abortAfterMs = 0 }: Plan["assertions"][number]): string {
+  return formatDurationNs(msToNs(abortAfterMs));
 }

@@ -80,14 +80,17 @@ export function toReportJson(plan: Plan, result: RunResult): object {
     ...(result.server === undefined ? {} : { server: result.server }),
     ...(result.phased === undefined ? {} : toPhasesJson(result.phased, verdictsOfPhases(plan, levels))),
     levels: levels.map((level) => toLevelJson(plan, level)),
-    assertions: plan.assertions.map((assertion) => {
+    assertions: plan.assertions.map((assertion, index) => {
       const { isMet, level, phaseIndex, measured, reason, text } = judge(
         assertion,
         levels,
         plan.target.batchSize,
         targetKindOf(plan.target).throughputUnit,
       );
-      return { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
+      const given = { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
+      const { aborted } = result;
+      if (aborted?.assertionIndex !== index) return given;
+      return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
     }),
     plan: withoutSecrets(plan),
   };

@@ -14,8 +14,8 @@ export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[])
 
 /** Formats a table of all phases, also those that are not measured. */
 export function formatPhases({ phases, after }: PhasesResult): string {
-  const rows = phases.map(({ label, isWarmup, startNs, endNs, tally, openBeforeCount }) => [
-    isWarmup && label !== "warm-up" ? `${label} (warm-up)` : label,
+  const rows = phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount }) => [
+    `${numberOf(index)} ${isWarmup && label !== "warm-up" ? `${label} (warm-up)` : label}`,
     formatDurationNs(startNs),
     formatDurationNs(endNs - startNs),
     formatCount(openBeforeCount),
@@ -43,7 +43,7 @@ export function formatRunTimeline({ phases, timeline }: PhasesResult, batchSize:
       bucket.latencyMeanNs === undefined ? "-" : formatDurationNs(bucket.latencyMeanNs),
       bucket.latencyP99Ns === undefined ? "-" : formatDurationNs(bucket.latencyP99Ns),
       formatCount(bucket.failedCount),
-      within.map(({ label }) => label).join(", "),
+      within.map(({ index }) => numberOf(index)).join(", "),
     ];
   });
   return formatTable(["time", "outstanding", unit, "average", "p99", "errors", "phase"], rows);
@@ -100,4 +100,8 @@ function toVerdictJson({ text, isMet, measured, drift, recovery }: PhaseVerdict)
 
 function toChangeJson({ ratio, lowRatio, highRatio }: NonNullable<PhaseVerdict["drift"]>["latency"]): object {
   return { ratio, lowRatio, highRatio };
+}
+
+function numberOf(index: number): string {
+  return `#${index + 1}`;
 }

@@ -2,6 +2,7 @@ import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { RunTimeline } from "../../measure/run-timeline.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
+import type { EarlyAbort } from "../judge/early-abort.ts";
 
 /** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
@@ -16,12 +17,17 @@ export class LevelMeter {
 
   begin(newTally: () => WindowTally): void {
     this.newTally = newTally;
+    this.abort?.resume(newTally);
     this.tally = newTally();
     this.lastEndNs = 0;
   }
 
+  /** Ends the run when an assertion does not hold; undefined when none is watched. */
+  abort: EarlyAbort | undefined;
+
   /** Measures no level until the next `begin`. */
   pause(): void {
+    this.abort?.pause();
     this.tally = undefined;
     this.timeline = undefined;
   }
@@ -35,11 +41,13 @@ export class LevelMeter {
     this.tally?.add(records, count);
     this.timeline?.add(records, count);
     this.runTimeline?.add(records, count);
+    this.abort?.add(records, count);
   }
 
   /** Adds the values extracted from an answer, in the order of their names. */
   addExtracted(values: readonly unknown[]): void {
     this.tally?.extracted?.add(values);
+    this.abort?.addExtracted(values);
   }
 
   /** Number of requests in the current window, including failed ones, without those still in the columns. */

@@ -52,6 +52,7 @@ export class LevelRun {
   /** Measures in the plan's mode. */
   async measure(): Promise<LevelResult> {
     const result = await this.measureWindow();
+    if (!this.hasHandedOver) this.meter.abort?.pause();
     const { tokens, handOver } = this.context;
     const whole = tokens === undefined ? result : { ...result, tokens: await tokens.merge(this.windowCount) };
     if (this.hasHandedOver || handOver === undefined) return whole;

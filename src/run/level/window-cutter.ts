@@ -64,9 +64,8 @@ export class WindowCutter {
     const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
     const isDecoupled = isModelDecoupled || hasManyResponses === true;
     const extractedNames = answerReader?.names;
-    this.meter.begin(
-      () => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled, extractedNames }),
-    );
+    const options = { isScheduled, countsReading: wire === "http", isDecoupled, extractedNames };
+    this.meter.begin(() => new WindowTally(options));
     this.startNs = startNs;
     this.sentBefore = driver.sentCount;
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
@@ -117,7 +116,7 @@ export class WindowCutter {
     await this.countersRead;
     const before = this.countersBefore;
     // After an error the server may not answer; the measurement counts without its times.
-    if (before === undefined || signal.error !== undefined) return undefined;
+    if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
     // With nothing outstanding, the counters must include every request; under load, any increase is enough.
     const expected =
       plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);

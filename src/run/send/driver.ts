@@ -104,11 +104,9 @@ export class Driver implements Sender {
   get laneCount(): number {
     return this.lanes.laneCount;
   }
-
   get isSync(): boolean {
     return this.lanes.isSync;
   }
-
   get sequences(): Sequences | undefined {
     return this.feed?.sequences;
   }

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { PhasePlan } from "../../src/plan/load-options.ts";
-import type { LoadPlan } from "../../src/plan/load-plan.ts";
-import type { RunObserver } from "../../src/result/observer.ts";
-import type { PhasesResult, PhaseTally, RunResult } from "../../src/result/run-result.ts";
-import { startPlan } from "../../src/run/run-plan.ts";
-import { makePlan, type PlanChange } from "../plan/make-plan.ts";
-import { KserveServer } from "./kserve-server.ts";
+import type { PhasePlan } from "../../../src/plan/load-options.ts";
+import type { LoadPlan } from "../../../src/plan/load-plan.ts";
+import type { RunObserver } from "../../../src/result/observer.ts";
+import type { PhasesResult, PhaseTally, RunResult } from "../../../src/result/run-result.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { KserveServer } from "../kserve-server.ts";
 
 /** Loads with phases in whole runs: no pause between two phases, and every request counted once. */
 
@@ -134,6 +134,118 @@ function checkSums({ phased, levels, ...totals }: Run): void {
     assert.equal(windows[0]?.openBeforeCount, phase.openBeforeCount);
   }
 }
+
+describe("phases of a number of requests", () => {
+  test("send exactly that many, and the last one waits for its answers", LIMIT, async () => {
+    const result = await run([count(hold(1), 7), count(rateAt(900), 40), count(hold(8), 30), count(hold(2), 20)]);
+    checkSums(result);
+    const { phases, after: rest } = result.phased;
+    assert.deepEqual(
+      phases.map(({ tally }) => tally.sentCount),
+      [7, 40, 30, 20],
+    );
+    // The last request of a phase is in flight when the next one begins, also where there is only one at a time.
+    for (const { openAfterCount, label } of phases.slice(0, -1)) assert.ok(openAfterCount > 0, label);
+    assert.deepEqual([phases.at(-1)?.openAfterCount, endedOf(rest)], [0, 0]);
+  });
+
+  test("count at each level of a phase, and levels follow each other without a pause too", LIMIT, async () => {
+    const result = await run([count(hold(2, 5), 25), time(rateAt(300, { levels: list(300, 600) }), 50)]);
+    checkSums(result);
+    assert.deepEqual(
+      result.levels.map(({ level, unit, phase }) => [phase?.index, unit, level]),
+      [
+        [0, "concurrency", 2],
+        [0, "concurrency", 5],
+        [1, "request-rate", 300],
+        [1, "request-rate", 600],
+      ],
+    );
+    for (const { window } of result.levels) assert.ok(window.openAfterCount > 0);
+  });
+});
+
+describe("a warm-up phase", () => {
+  test("is counted and not measured, wherever it is", LIMIT, async () => {
+    const started: (readonly [number | undefined, boolean])[] = [];
+    const observer: RunObserver = {
+      onLevelStart: (_unit, _level, isWarmup, phase) => started.push([phase?.index, isWarmup]),
+    };
+    const phases = [
+      count(hold(3), 20, { isWarmup: true }),
+      time(hold(3)),
+      time(rateAt(300), 60, { isWarmup: true, name: "pause" }),
+      time(hold(2)),
+    ];
+    const result = await run(phases, {}, observer);
+    checkSums(result);
+    assert.deepEqual(started, [
+      [0, true],
+      [1, false],
+      [2, true],
+      [3, false],
+    ]);
+    assert.deepEqual(
+      result.levels.map(({ phase }) => phase),
+      [
+        { index: 1, label: "concurrency 3" },
+        { index: 3, label: "concurrency 2" },
+      ],
+    );
+    const warmups = result.phased.phases.filter(({ isWarmup }) => isWarmup);
+    assert.deepEqual(
+      warmups.map(({ label }) => label),
+      ["warm-up", "pause"],
+    );
+    const sumOf = (name: keyof PhaseTally): number => warmups.reduce((sum, { tally }) => sum + tally[name], 0);
+    assert.deepEqual(result.warmup, { sentCount: sumOf("sentCount"), failedCount: sumOf("failedCount") });
+    assert.equal(warmups[0]?.tally.sentCount, 20);
+    const failed = result.failures.filter(({ isWarmup }) => isWarmup === true);
+    assert.equal(
+      failed.reduce((sum, one) => sum + one.count, 0),
+      result.warmup?.failedCount,
+    );
+  });
+});
+
+test("phases until stable measure windows, and the phases around them lose no request", LIMIT, async () => {
+  const result = await run([time(hold(4)), { load: hold(2, 3) }, time(rateAt(300))]);
+  const stable = result.levels.filter(({ phase }) => phase?.index === 1);
+  assert.deepEqual(
+    stable.map(({ level, trials, outcome }) => [level, trials, outcome]),
+    [
+      [2, 3, "measured"],
+      [3, 3, "measured"],
+    ],
+  );
+  // Their windows are the last three, so they may have fewer requests than the phase.
+  checkSums({ ...result, levels: result.levels.filter(({ phase }) => phase?.index !== 1) });
+});
+
+test("an interrupted run has the phases that began, and counts every request", LIMIT, async () => {
+  const plan = makePlan({
+    target: { url: server.url },
+    load: { kind: "phases", phases: [time(hold(2)), time(hold(4), 60_000), time(hold(1))] },
+    client: { callMode: "async" },
+  });
+  const running = startPlan(
+    plan,
+    () =>
+      Promise.resolve({
+        onLevelStart: (_unit, level) => {
+          if (level === 4) setTimeout(() => running.interrupt(), 50);
+        },
+      }),
+    () => Promise.resolve(),
+  );
+  const result = (await running.result) as Run;
+  checkSums(result);
+  assert.deepEqual([result.isInterrupted, result.phased.phases.length], [true, 2]);
+  assert.deepEqual(
+    result.levels.map(({ outcome }) => outcome),
+    ["measured", "partial"],
+  );
+});
 
 describe("from one load to another there is no pause, and every request is counted once", () => {
   for (const [from, first] of Object.entries(LOADS)) {
