@@ -32,6 +32,7 @@ import { formatComposing } from "./composing-table.ts";
 import { formatExtracted } from "./extracted.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatMlperf } from "./mlperf.ts";
 import { formatTokens } from "./tokens.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
@@ -90,6 +91,7 @@ class RampartConsole implements Report {
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
+      if (level.mlperf !== undefined) out(`\n${formatMlperf(level.mlperf)}\n`);
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }

@@ -160,6 +160,13 @@ export class Driver implements Sender {
       this.load = load;
       return load.start();
     },
+    groups: async ({ size }, turn) => {
+      const { GroupLoad } = await import("./group-load.ts");
+      if (turn !== this.turn) return;
+      const load = new GroupLoad(this, size);
+      this.load = load;
+      return load.start();
+    },
     sessions: async ({ concurrency }, turn) => {
       const { SessionLoad } = await import("./session-load.ts");
       if (turn !== this.turn) return;
