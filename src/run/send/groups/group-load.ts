@@ -1,4 +1,4 @@
-import type { ActiveLoad, Sender } from "./active-load.ts";
+import type { ActiveLoad, Sender } from "../active-load.ts";
 
 /**
  * Sends requests in groups of equal size, one per slot. The next group is sent when every request of the previous one has ended, failed

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DriverUnderTest, makeDriver } from "./fake-client.ts";
+import { type DriverUnderTest, makeDriver } from "../fake-client.ts";
 
 async function start(quota = Number.POSITIVE_INFINITY): Promise<DriverUnderTest> {
   const made = makeDriver();
