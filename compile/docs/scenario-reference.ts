@@ -61,6 +61,17 @@ const BUILDERS: readonly (readonly [
     ],
   ],
   [
+    "Parameters",
+    [
+      ["integer", "NumberParameterOptions"],
+      ["number", "NumberParameterOptions"],
+      ["text", "TextParameterOptions"],
+      ["duration", "ParameterOptions"],
+      ["choice", "ParameterOptions"],
+      ["flag", "ParameterOptions"],
+    ],
+  ],
+  [
     "Assertions",
     [
       ["p50"],
@@ -102,7 +113,7 @@ export function formatScenarioReference(): string {
       .filter((text) => text !== "")
       .join("\n\n");
   return [
-    format("`defineScenario`", ["ScenarioDefinition"]),
+    `### \`defineScenario\`\n\n${types.docOf("ScenarioDefinition")}\n\n${formatFields([...types.fieldsOf("ScenarioDefinition"), ...types.fieldsOf("ScenarioExtras")])}`,
     ...OBJECTS.map(([title, type]) => format(title, [type])),
     ...BUILDERS.map(([title, builders]) => `### ${title}\n\n${formatBuilders(types, builders)}`),
     ...groupByOptions().map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),

@@ -13,6 +13,8 @@ export interface Plan {
   /** Version of this format. */
   readonly version: 1;
   readonly name: string;
+  /** The parameters of the scenario with their values. Absent: it has none. */
+  readonly parameters?: ParametersPlan | undefined;
   readonly target: TargetPlan;
   readonly load: LoadPlan;
   /** Used when the model takes sequences. */
@@ -28,6 +30,14 @@ export interface Plan {
   readonly outputs: OutputsPlan;
   readonly behaviour?: BehaviourPlan;
 }
+
+/** Where the value of a parameter is from. */
+export type ParameterSource = "command line" | "environment" | "default";
+
+/** The parameters of a scenario with the values of this run, by name. Secret values are hidden. */
+export type ParametersPlan = Readonly<
+  Record<string, { readonly value: string | number | boolean; readonly from: ParameterSource }>
+>;
 
 /**
  * The parts of a plan that describe targets, by their `kind`. Each service kind declares its own beside its schema in `service/`. All have
