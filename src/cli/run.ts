@@ -167,7 +167,9 @@ async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T>
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+  const isValid = result.levels.every(({ mlperf }) => mlperf?.isValid !== false);
   return (
+    isValid &&
     plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet) &&
     verdictsOfPhases(plan, measured).every(({ isMet }) => isMet)
   );

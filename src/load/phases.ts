@@ -18,9 +18,9 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** Whether a load can be a phase: it continues until something else ends it, takes any data, and has no phases of its own. */
-export function canBePhase({ requestCount, dataOrder, phases }: LoadMode<LoadPlan>): boolean {
-  return requestCount === undefined && dataOrder === undefined && phases === undefined;
+/** Whether a load can be a phase: it continues until something else ends it, takes any data, and has no phases or rules of its own. */
+export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode<LoadPlan>): boolean {
+  return [requestCount, dataOrder, phases, mlperf].every((own) => own === undefined);
 }
 
 /** Creates the mode. @param modeOf returns the mode of a load @param allModes returns all load modes */

@@ -4,6 +4,8 @@ import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
+import { mlperfMode } from "../load/mlperf.ts";
+import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
 import { createPhasesMode, labelPhase } from "../load/phases.ts";
 import { requestRateMode } from "../load/request-rate.ts";
@@ -24,6 +26,8 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
     loadModeOf,
     () => Object.values(LOAD_MODES) as readonly unknown[] as readonly LoadMode<LoadPlan>[],
   ),
+  mlperf: mlperfMode,
+  "mlperf-server": mlperfServerMode,
 };
 
 /** Returns the mode of a load. */

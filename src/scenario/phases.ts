@@ -1,10 +1,12 @@
 import * as v from "valibot";
+import { canBePhase } from "../load/phases.ts";
 import type { PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import {
   type CheckedLoad,
@@ -199,16 +201,10 @@ function checkAt(path: string, load: CheckedLoad): Problem[] {
 }
 
 /** Returns a problem for loads that end by themselves. */
-function checkContinues(path: string, { kind }: CheckedLoad): Problem[] {
-  const ENDING: Readonly<Record<string, string>> = {
-    "fixed-schedule": "fixedSchedule()",
-    periodic: "periodic(…)",
-    sessions: "sessions(…)",
-  };
-  const name = ENDING[kind];
-  if (name === undefined) return [];
-  const message = `${name} fixes its own number of requests and cannot be one of several phases`;
-  return [problem("conflict", path, message, "Use it as the only load.", kind)];
+function checkContinues(path: string, load: CheckedLoad): Problem[] {
+  if (canBePhase(loadModeOf(toLoadPlan(load, "")))) return [];
+  const message = "has an end or rules of its own and cannot be one of several phases";
+  return [problem("conflict", path, message, "Use it as the only load.", load.kind)];
 }
 
 /** Returns problems of a load inside of a builder that has the time itself. */

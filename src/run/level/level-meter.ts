@@ -1,3 +1,4 @@
+import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { RunTimeline } from "../../measure/run-timeline.ts";
 import type { Timeline } from "../../measure/timeline.ts";
@@ -9,6 +10,8 @@ export class LevelMeter {
   timeline: Timeline | undefined;
   /** Of a whole run with phases. */
   runTimeline: RunTimeline | undefined;
+  /** Undefined unless the load is a scenario of MLPerf. */
+  mlperf: MlperfTally | undefined;
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
@@ -42,6 +45,7 @@ export class LevelMeter {
     this.timeline?.add(records, count);
     this.runTimeline?.add(records, count);
     this.abort?.add(records, count);
+    this.mlperf?.add(records, count);
   }
 
   /** Adds the values extracted from an answer, in the order of their names. */

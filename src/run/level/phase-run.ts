@@ -10,6 +10,7 @@ import type { FailurePolicy } from "../judge/failure-policy.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { Canceller } from "../send/canceller.ts";
 import type { Driver } from "../send/driver.ts";
+import { prepareChange } from "./change-load.ts";
 import { LevelRun } from "./level.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
@@ -129,7 +130,7 @@ export class PhaseRun {
   private async prepare(step: PhaseStep | undefined): Promise<void> {
     const { driver, signal } = this.parts;
     if (step === undefined) return;
-    const preparing = driver.prepareChange(step.drive);
+    const preparing = prepareChange(driver, step.drive);
     // Connections that never open must not keep an interrupted run.
     const begin = await Promise.race([preparing, signal.stopped]);
     if (begin !== undefined) this.next = { step, begin };

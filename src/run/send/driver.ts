@@ -28,7 +28,7 @@ export class Driver implements Sender {
   onAllSent: (() => void) | undefined;
   readonly slots = new Slots();
   readonly clock: Clock;
-  private lanes: LaneOptions;
+  lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
   /** Only the driver sends on it. */
@@ -38,8 +38,8 @@ export class Driver implements Sender {
   private readonly canceller: Canceller | undefined;
   private readonly requestTimeout: RequestTimeout | undefined;
   private sharing: BurstSharing | undefined;
-  private readonly closedLoad = new ClosedLoad(this);
-  private load: ActiveLoad = this.closedLoad;
+  readonly closedLoad = new ClosedLoad(this);
+  load: ActiveLoad = this.closedLoad;
   private isStopped = true;
   private isClosed = false;
   /** Number of starts and stops, so that an outdated change of load is dropped. */
@@ -104,19 +104,19 @@ export class Driver implements Sender {
   get laneCount(): number {
     return this.lanes.laneCount;
   }
+
   get isSync(): boolean {
     return this.lanes.isSync;
   }
+
   get sequences(): Sequences | undefined {
     return this.feed?.sequences;
   }
 
-  /** Number of outstanding requests. */
   get outstanding(): number {
     return this.outstandingCount;
   }
 
-  /** Number of lanes that can have an outstanding request under the current load. */
   get activeLanes(): number {
     return this.load.activeLanes;
   }
@@ -144,20 +144,13 @@ export class Driver implements Sender {
     return startDrive(drive, ++this.turn);
   }
 
-  /** Prepares a load that the result starts, without a pause: requests in flight end under it. With sequences to reassign, it waits. */
-  async prepareChange(drive: Drive): Promise<(quota: number) => void> {
-    await this.prepare(drive);
-    const { createNextLoad } = await import("./scheduled-load.ts");
-    const { load, begin } = await createNextLoad(this, this.lanes, drive, this.closedLoad);
-    const isSame = load === this.closedLoad && load === this.load;
-    if (!isSame && (this.sequences !== undefined || this.isSync)) await this.halt();
-    return (quota) => {
-      if (load !== this.load) this.guard(() => this.load.stop());
-      this.quota = quota;
-      this.isStopped = false;
-      this.load = load;
-      this.guard(begin);
-    };
+  /** Changes to another load without a pause: requests in flight end under it. @param begin starts it */
+  replace(load: ActiveLoad, quota: number, begin: () => void): void {
+    if (load !== this.load) this.guard(() => this.load.stop());
+    this.quota = quota;
+    this.isStopped = false;
+    this.load = load;
+    this.guard(begin);
   }
 
   /** How each kind of drive starts. A start that another one overtakes, `turn`, does nothing more. */
@@ -171,8 +164,15 @@ export class Driver implements Sender {
       return this.closedLoad.ramp(drive);
     },
     periodic: async (drive) => {
-      const { PeriodicLoad } = await import("./periodic-load.ts");
+      const { PeriodicLoad } = await import("./groups/periodic-load.ts");
       const load = new PeriodicLoad(this, drive);
+      this.load = load;
+      return load.start();
+    },
+    groups: async ({ size }, turn) => {
+      const { GroupLoad } = await import("./groups/group-load.ts");
+      if (turn !== this.turn) return;
+      const load = new GroupLoad(this, size);
       this.load = load;
       return load.start();
     },
