@@ -18,6 +18,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
@@ -126,6 +127,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
+    load: toDeliveryJson(plan, result),
     inFlight: toInFlightJson(window),
     errorRatio: errorRatio(window),
     ...(window.sequenceCount === 0
