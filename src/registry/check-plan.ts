@@ -30,8 +30,6 @@ export function checkPlan(plan: Plan): Plan {
 /** Returns the schema of a plan's parts besides target, load and inputs. */
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
-  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
   return v.object({
     version: v.literal(1),
@@ -51,25 +49,8 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
-    assertions: v.array(
-      v.object({
-        metric: v.variant("kind", [
-          v.object({ kind: v.literal("latency-percentile"), percentile, of }),
-          v.object({ kind: v.literal("latency-average"), of }),
-          v.object({ kind: v.literal("throughput") }),
-          v.object({ kind: v.literal("error-ratio") }),
-          ...tokenMetricSchemas(percentile),
-          v.object({
-            kind: v.literal("extracted"),
-            name: v.string(),
-            statistic: v.picklist(["average", "min", "max", "percentile"]),
-            percentile: v.exactOptional(percentile),
-          }),
-        ]),
-        comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
-        limit: v.number(),
-      }),
-    ),
+    assertions: assertionsSchema(),
+    limits: v.exactOptional(assertionsSchema()),
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
@@ -79,6 +60,31 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     }),
     behaviour: v.exactOptional(behaviourSchema(builders)),
   });
+}
+
+function assertionsSchema() {
+  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
+  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  const extracted = v.object({
+    kind: v.literal("extracted"),
+    name: v.string(),
+    statistic: v.picklist(["average", "min", "max", "percentile"]),
+    percentile: v.exactOptional(percentile),
+  });
+  return v.array(
+    v.object({
+      metric: v.variant("kind", [
+        v.object({ kind: v.literal("latency-percentile"), percentile, of }),
+        v.object({ kind: v.literal("latency-average"), of }),
+        v.object({ kind: v.literal("throughput") }),
+        v.object({ kind: v.literal("error-ratio") }),
+        ...tokenMetricSchemas(percentile),
+        extracted,
+      ]),
+      comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
+      limit: v.number(),
+    }),
+  );
 }
 
 function tokenMetricSchemas(percentile: Schema<number>) {
@@ -132,7 +138,8 @@ function checkTogether(plan: Plan): Problem[] {
     const hint = `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`;
     problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
-  if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
+  const asserted = [...plan.assertions, ...(plan.limits ?? [])];
+  if (measurement.tokens === undefined && asserted.some(({ metric }) => isOfTokens(metric.kind))) {
     const message = "assertions on tokens need a target whose tokens are measured";
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
@@ -161,6 +168,12 @@ function checkTogether(plan: Plan): Problem[] {
     problems.push(
       problem("missing", "measurement.latencyLimitMs", "a binary search needs a latency limit", "Give one."),
     );
+  }
+  const isSearch = asked?.search === "highest";
+  if (isSearch !== (plan.limits !== undefined) || isSearch !== (measurement.mode.kind === "until-resolved")) {
+    const message =
+      "a search for the highest load needs limits and is measured until they are resolved, and no other load is";
+    problems.push(problem("conflict", "limits", message, "Correct it."));
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
