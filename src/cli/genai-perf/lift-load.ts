@@ -77,6 +77,11 @@ export function writeFlags(flags: ParsedLine["given"]): string[] {
 
 /** Returns the intervals file in the flags after `--`; undefined without one. */
 export function intervalsFileOf(args: readonly string[]): string | undefined {
+  return passedValueOf(args, INTERVALS_FLAG);
+}
+
+/** Returns the value of a flag after `--`; undefined without the flag. @param name the first name of the option */
+export function passedValueOf(args: readonly string[], name: string): string | undefined {
   if (args.length === 0) return undefined;
-  return parseOptions(args).given.findLast(({ option }) => option.names[0] === INTERVALS_FLAG)?.value;
+  return parseOptions(args).given.findLast(({ option }) => option.names[0] === name)?.value;
 }

@@ -12,10 +12,11 @@ import type { GenaiSettings } from "../options/settings.ts";
  */
 export function nameFolder(settings: GenaiSettings, point?: PointParameters): string {
   const { endpoint, modelNames } = settings;
-  const { serviceKind, isTritonModel } = ENDPOINT_TYPES[endpoint.type];
+  const { serviceKind, isTritonModel, isInProcess } = ENDPOINT_TYPES[endpoint.type];
   const model = `${modelNames[0] ?? ""}${modelNames.length > 1 ? "_multi" : ""}`.replaceAll("/", "_");
   const load = point?.map(([name, value]) => `${name}${value}`) ?? nameLoads(settings);
-  return [model, serviceKind, isTritonModel ? endpoint.backend : endpoint.type, ...load].join("-");
+  const kind = isInProcess ? [] : [isTritonModel ? endpoint.backend : endpoint.type];
+  return [model, serviceKind, ...kind, ...load].join("-");
 }
 
 /** A payload file with its own times, without a schedule flag, has no name. */
