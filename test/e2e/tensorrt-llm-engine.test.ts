@@ -171,6 +171,16 @@ test("without --streaming an answer is one response; a payload file gives length
   assert.doesNotMatch(stderr, /came together/);
 });
 
+test("--periodic-concurrency-range after -- sends groups, each after some responses of the one before", async () => {
+  const periodic = ["--periodic-concurrency-range", "1:5:2", "--request-period", "3"];
+  const { artifacts, report, requests, logged } = await profile(["--streaming", "--osl", "12"], periodic);
+  assert.equal(artifacts, "tensorrt_llm-tensorrtllm_engine-periodic_concurrency");
+  assert.deepEqual([report["request_count"]?.avg, requests.length, logged.length], [5, 5, 5]);
+  const [first, ...others] = requests.toSorted((a, b) => a.timestamp - b.timestamp);
+  const thirdNs = first?.response_timestamps[2] ?? Number.NaN;
+  for (const { timestamp } of others) assert.ok(timestamp >= thirdNs, `${timestamp} before ${thirdNs}`);
+});
+
 test("a sweep starts the library for each point, and its exports are merged", async () => {
   const sweep = ["--sweep-type", "concurrency", "--sweep-list", "1,2", "--request-count", "4", "--osl", "3"];
   const swept = await measure([...sweep, "--streaming"], [], "analyze");

@@ -198,7 +198,7 @@ test("single rules", () => {
     ],
     [
       [...ENGINE, "--batch-size-text", "2", "--", ...REPOSITORY],
-      "The --batch-size-text flag is not supported for tensorrtllm_engine.",
+      "--batch-size-text: The --batch-size-text flag is not supported for tensorrtllm_engine.",
     ],
     [
       [...ENGINE, "--tokenizer", "none", "--", ...REPOSITORY],

@@ -11,9 +11,10 @@ const METRICS: PassedRefusal = { why: SET, hint: "Give --server-metrics-url befo
 const INPUT: PassedRefusal = { why: SET, hint: "Give --input-file before --." };
 const DEPRECATED: PassedRefusal = { why: "is deprecated", hint: "Give --concurrency before --." };
 const SEARCH: PassedRefusal = { why: MANY, hint: "Use genai-perf analyze, with --search-limits for limits." };
-const PERIODIC: PassedRefusal = {
-  why: "is not supported yet",
-  hint: "Leave it out, or use rampart perf_analyzer with the inputs.json of a profile.",
+
+/** Hints to problems that perf_analyzer's rules find with options of these first names, where the way out is one of genai-perf. */
+export const PASSED_HINTS: Readonly<Record<string, string>> = {
+  "--periodic-concurrency-range": "Give --endpoint-type kserve or tensorrtllm_engine.",
 };
 
 /** By the options' first names. */
@@ -37,8 +38,5 @@ export const PASSED_REFUSALS: Readonly<Record<string, PassedRefusal>> = {
   "-d": DEPRECATED,
   "--binary-search": SEARCH,
   "--latency-threshold": SEARCH,
-  "--periodic-concurrency-range": PERIODIC,
-  "--request-period": PERIODIC,
-  "--enable-mpi": { why: "is not supported yet", hint: "Run one profile on each host, then process-export-files." },
   "--version": { why: "measures nothing", hint: "Use genai-perf --version." },
 };
