@@ -8,7 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
-import { PASSED_REFUSALS } from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
+import {
+  PASSED_HINTS,
+  PASSED_REFUSALS,
+} from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -254,6 +257,12 @@ const KSERVE = "--endpoint-type kserve";
 
 for (const [args, ...words] of [
   ["-- -m other --input-data f --binary-search", /-m after -- contradicts/, /--input-data after --/, /--binary-search/],
+  [
+    "-- --triton-server-directory /t --model-repository /m --model-signature-name s",
+    /--triton-server-directory cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine before --/,
+    /--model-repository cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine/,
+    /--model-signature-name cannot be used with .*\n {2}Leave it out: no endpoint type has signatures/,
+  ],
   ["-- --service-kind triton -u x:1", /--service-kind after -- contradicts/, /-u after -- contradicts/],
   ["-- --profile-export-file x", /--profile-export-file after -- contradicts/],
   ["-- --endpoint v1/x --streaming", /--endpoint after -- contradicts/, /--streaming after -- contradicts/],
@@ -352,7 +361,9 @@ test("config passes the flags on; subcommands that do not measure reject them", 
 test("every option that is refused after -- is one of perf_analyzer's", () => {
   const names = OPTIONS.map((option) => option.names[0]);
   assert.deepEqual(
-    Object.keys(PASSED_REFUSALS).filter((name) => !names.includes(name)),
+    [...Object.keys(PASSED_REFUSALS), ...Object.keys(PASSED_HINTS)].filter(
+      (name) => !names.some((one) => one === name),
+    ),
     [],
   );
 });

@@ -12,9 +12,14 @@ const INPUT: PassedRefusal = { why: SET, hint: "Give --input-file before --." };
 const DEPRECATED: PassedRefusal = { why: "is deprecated", hint: "Give --concurrency before --." };
 const SEARCH: PassedRefusal = { why: MANY, hint: "Use genai-perf analyze, with --search-limits for limits." };
 
-/** Hints to problems that perf_analyzer's rules find with options of these first names, where the way out is one of genai-perf. */
-export const PASSED_HINTS: Readonly<Record<string, string>> = {
-  "--periodic-concurrency-range": "Give --endpoint-type kserve or tensorrtllm_engine.",
+const LIBRARY_HINT = "Give --endpoint-type tensorrtllm_engine before --, or leave it out.";
+
+/** Hints to problems that perf_analyzer's rules find, where theirs name options that are refused here. By first name, and words of the message. */
+export const PASSED_HINTS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
+  "--periodic-concurrency-range": ["gRPC streaming", "Give --endpoint-type kserve or tensorrtllm_engine before --."],
+  "--triton-server-directory": ["cannot be used with", LIBRARY_HINT],
+  "--model-repository": ["cannot be used with", LIBRARY_HINT],
+  "--model-signature-name": ["cannot be used with", "Leave it out: no endpoint type has signatures."],
 };
 
 /** By the options' first names. */

@@ -59,9 +59,6 @@ export function passThrough(plan: Plan, args: readonly string[], chosen: Chosen)
 /** perf_analyzer's message for problems that {@link checkLoad} reports. */
 const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 
-/** perf_analyzer's message for a load that needs several responses of each request. */
-const STREAM_RULE = /requires bi-directional gRPC streaming/;
-
 /** Finds problems that do not depend on the profile: options that genai-perf does not accept, and invalid values. */
 export function findProblems(args: readonly string[]): readonly Problem[] {
   const parsed = parseOptions(args);
@@ -90,9 +87,10 @@ function refuse({ option, typed }: ParsedLine["given"][number]): Problem[] {
   ];
 }
 
+/** Replaces a hint that names options of perf_analyzer which are refused here. */
 function hintLikeGenai(found: Problem): Problem {
-  const hint = PASSED_HINTS[found.path];
-  return hint === undefined || !STREAM_RULE.test(found.message) ? found : { ...found, hint };
+  const [words, hint] = PASSED_HINTS[found.path] ?? [];
+  return words === undefined || hint === undefined || !found.message.includes(words) ? found : { ...found, hint };
 }
 
 /** Builds perf_analyzer's plan from the profile's settings with the options applied. */
