@@ -14,6 +14,8 @@ export interface InputKind<P extends InputsPlan> {
   readonly makes: RequestForm;
   /** Its requests are no prompts, so that sending one again says nothing of caches of prompts. Absent: they are prompts. */
   readonly hasNoPrompts?: true;
+  /** Its data depends on no model, so that it can be read before the server is queried. Absent: it does. */
+  readonly needsNoModel?: true;
   /** Returns the orders in which its data can be sent. Absent: only `in-turn`. */
   orders?(plan: P): readonly DataOrder[];
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */

@@ -56,3 +56,11 @@ export async function loadInputs(plan: Plan, model: ModelInfo, held?: HeldEntrie
   const data = await inputKindOf(inputs).load(inputs, model, mode.dataOrder ?? "in-turn", held);
   return mode.takeData?.(load, data) ?? data;
 }
+
+/** What is known of a model before the server is queried. */
+const UNKNOWN_MODEL: ModelInfo = { name: "", version: "", maxBatchSize: 0, inputs: [], outputs: [] };
+
+/** Loads data that depends on no model, like {@link loadInputs}. Returns undefined for other data. */
+export function loadInputsEarly(plan: Plan, held?: HeldEntries): Promise<Dataset> | undefined {
+  return inputKindOf(plan.inputs).needsNoModel === true ? loadInputs(plan, UNKNOWN_MODEL, held) : undefined;
+}
