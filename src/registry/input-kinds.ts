@@ -39,8 +39,9 @@ export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
 /** Returns problems when a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
-  const orders = inputKindOf(inputs).orders?.(inputs) ?? ["in-turn"];
-  return orders.includes(dataOrder) || lacksOrder === undefined ? [] : [lacksOrder];
+  const { orders, lacksSessions } = inputKindOf(inputs);
+  if (lacksOrder === undefined || (orders?.(inputs) ?? ["in-turn"]).includes(dataOrder)) return [];
+  return [{ ...lacksOrder, ...(dataOrder === "in-sessions" ? lacksSessions : {}) }];
 }
 
 /**

@@ -1,11 +1,11 @@
 import { RunError } from "../../plan/problem.ts";
+import { listNames } from "../../plan/show-value.ts";
 import type { Ask, Query, Service, ServiceFront } from "../service.ts";
 import { createTorchServeCodec, predictionPath } from "./codec.ts";
 import { listTorchServeModels, managementUrlsOf } from "./list-models.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
-const MOST_NAMES = 20;
 
 /** Creates the front of a target. TorchServe reports nothing of a model's inputs, so it is only asked whether the model is there. */
 export function createTorchServeFront(target: TorchServeTargetPlan, defaultPort: number): ServiceFront {
@@ -58,9 +58,8 @@ async function checkModel(
 async function hintAtModels(ask: Ask, management: readonly (string | undefined)[]): Promise<string> {
   try {
     const names = (await listTorchServeModels(ask, management)).map(({ name }) => name);
-    const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
     if (names.length === 0) return "The server has no model. Register one with its management API.";
-    return `The server has ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
+    return `The server has ${listNames(names)}.`;
   } catch {
     return "Check the model's name and version, and that the server has loaded it.";
   }

@@ -1,11 +1,10 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { ANY_ANSWER } from "../../transport/answer-check.ts";
-import type { Failure } from "../../transport/failure.ts";
+import { explainStatus } from "../explain-error.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createOwnReader, originOf } from "./reader.ts";
 import { type OwnTargetPlan, wireOf } from "./target.ts";
 
-const MAX_EXPLANATION_CHARACTERS = 300;
 const decoder = new TextDecoder();
 
 /** Creates a target's service without queries, because only the scenario knows what the server takes. */
@@ -42,15 +41,9 @@ const codec: PayloadCodec = {
   // The scenario's functions judge the answers that they are asked about.
   answerChecks: () => () => ANY_ANSWER,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
-  explain,
+  explain: (failure, body) => explainStatus(failure, body, (bytes) => maskSecrets(describeBytes(bytes).trim())),
   describe: ({ payload }) => describeBytes(payload),
 };
-
-function explain(failure: Failure, body: Uint8Array | undefined): Failure {
-  if (failure.kind !== "http" || body === undefined || body.length === 0) return failure;
-  const text = maskSecrets(describeBytes(body).trim()).slice(0, MAX_EXPLANATION_CHARACTERS);
-  return { ...failure, message: `${failure.message}: ${text}` };
-}
 
 /** Returns UTF-8 text, or the number of bytes when they are something else. */
 function describeBytes(bytes: Uint8Array): string {

@@ -113,6 +113,29 @@ describe("own gRPC stream client", () => {
     );
   });
 
+  test("a server that accepts a long request slowly is not silent", async () => {
+    const parts = 12;
+    const long = postRequest("/test.Service/Stream", join(latin1("id=0000"), new Uint8Array(65_523 + parts * 1000)), {
+      stampPlace: { offset: 3, length: 4, idDigits: 4 },
+    });
+    await withClient(
+      async (connection) => {
+        for (let part = 0; part <= parts; part++) {
+          await connection.raw.until(() => connection.dataOf(1).length === 65_535 + part * 1000);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
+        }
+        connection.write(headers(1, GRPC_HEADERS), data(part("0001", true, "a")));
+      },
+      async (driver) => {
+        const outcome = await driver.request(0, long, "0001");
+        assert.equal(outcome.failure, undefined);
+        assert.ok(outcome.times[3] - outcome.times[0] > 0.8e9);
+      },
+      { options: { stallTimeoutNs: 0.8e9 } },
+    );
+  });
+
   test("responses that arrive in one read get different times, as genai-perf needs", async () => {
     await withClient(
       async (connection) => {
