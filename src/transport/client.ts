@@ -1,3 +1,4 @@
+import { nowNs } from "../runtime/clock.ts";
 import type { AnswerHead, CreateAnswerCheck } from "./answer-check.ts";
 import type { Failure } from "./failure.ts";
 import type { Header, WireRequest } from "./request.ts";
@@ -91,6 +92,13 @@ export class Call implements AnswerHead {
     this.failure = failure;
     this.isActive = false;
     this.isSending = false;
+  }
+
+  /** Ends the request now with a failure and reports it, unless it has ended. */
+  failNow(failure: Failure, onDone: OnDone): void {
+    if (!this.isActive) return;
+    this.fail(failure, nowNs());
+    onDone(this);
   }
 
   /** Copies the result of another slot's request, and takes its bodies, before that slot is used again. */

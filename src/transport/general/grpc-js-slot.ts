@@ -69,10 +69,7 @@ export class JsSlot {
   }
 
   fail(failure: Failure): void {
-    const call = this.call;
-    if (!call.isActive) return;
-    call.fail(failure, nowNs());
-    this.options.onDone(call);
+    this.call.failNow(failure, this.options.onDone);
   }
 
   cancel(failure: Failure): void {

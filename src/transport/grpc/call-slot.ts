@@ -212,9 +212,6 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   private fail(failure: Failure): void {
-    const call = this.call;
-    if (!call.isActive) return;
-    call.fail(failure, nowNs());
-    this.options.onDone(call);
+    this.call.failNow(failure, this.options.onDone);
   }
 }

@@ -238,10 +238,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
   }
 
   fail(failure: Failure): void {
-    const call = this.call;
-    if (!call.isActive) return;
-    call.fail(failure, nowNs());
-    this.options.onDone(call);
+    this.call.failNow(failure, this.options.onDone);
   }
 
   failIfSilentSince(deadlineNs: number): boolean {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readStreamed } from "../../../src/service/triton/grpc-codec.ts";
-import type { ClientOptions } from "../../../src/transport/client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { inPieces, join, latin1, toText } from "../bytes.ts";
-import { Driver, endpointAt, postRequest } from "../drive.ts";
-import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
+import { postRequest } from "../drive.ts";
+import type { ScriptedConnection } from "../http2/scripted-server.ts";
 import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE, words } from "../http2/write-frames.ts";
+import { scriptedClient } from "./scripted-client.ts";
 
 /** Our client for bidirectional gRPC streams against a server whose every frame is scripted. */
 
@@ -36,24 +36,7 @@ async function idsOf(connection: ScriptedConnection, count: number, streamId = 1
   return inPieces(connection.dataOf(streamId), 12).map((message) => toText(message.slice(8)));
 }
 
-async function withClient(
-  script: (connection: ScriptedConnection) => void | Promise<void>,
-  use: (driver: Driver) => Promise<void>,
-  more: { slots?: number; options?: Partial<ClientOptions>; greeting?: Uint8Array } = {},
-): Promise<void> {
-  const server = await startScripted(script, more.greeting);
-  const driver = new Driver(
-    (options) => new GrpcStreamClient(endpointAt(server.port), options, readStreamed),
-    more.options,
-  );
-  try {
-    await driver.client.reserve(more.slots ?? 1);
-    await use(driver);
-  } finally {
-    driver.close();
-    await server.stop();
-  }
-}
+const withClient = scriptedClient((endpoint, options) => new GrpcStreamClient(endpoint, options, readStreamed));
 
 /** Resolves once `isMet`; looks at every turn of the event loop. */
 async function until(isMet: () => boolean): Promise<void> {
