@@ -10,10 +10,10 @@ import { installTriton, readInstallation } from "./triton-install.ts";
 
 export { installTriton } from "./triton-install.ts";
 
-/** The models that {@link startTriton} serves unless told otherwise. */
+/** The models that {@link startTriton} serves by default. */
 export const modelsFolder = fileURLToPath(new URL("./triton-models", import.meta.url));
 
-/** What {@link startTriton} can be told. */
+/** Options of {@link startTriton}. */
 export interface TritonOptions {
   /** The model repository; default: `test/servers/triton-models`. */
   models?: string;
@@ -135,7 +135,7 @@ async function waitUntilReady(server: LaunchedTriton, options: TritonOptions): P
       spawnError?.message ??
       (hasEnded(server.process) ? "it ended" : Date.now() > deadline ? "it is not ready in time" : "");
     if (reason !== "") throw new Error(`Triton did not start: ${reason}\n${readLogTail(server.logFile)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // The server has no way to tell that it is ready.
+    await new Promise((resolve) => setTimeout(resolve, 100)); // The server does not signal when it is ready.
   }
 }
 

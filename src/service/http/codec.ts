@@ -6,7 +6,7 @@ import type { HttpTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
 
-/** Payloads from files are JSON, and say no type of their own. */
+/** Payloads from files are JSON without a content type. */
 const FILE_REQUEST: PayloadRequest = { contentType: "application/json" };
 
 /** Creates the codec that sends payloads as the bodies of a target's requests. */

@@ -35,7 +35,7 @@ export function readRequestText(kind: AnswerKind, body: string): string {
       ]);
     case "image-retrieval":
     case "grpc":
-    // Only the template's author knows which texts are prompts.
+    // Only the template determines which texts are prompts.
     case "custom":
       return "";
   }

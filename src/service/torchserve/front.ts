@@ -7,7 +7,7 @@ import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
 
-/** Creates the front of a target. TorchServe reports nothing of a model's inputs, so it is only asked whether the model is there. */
+/** Creates the front of a target. TorchServe does not describe a model's inputs, so the only query is whether the model exists. */
 export function createTorchServeFront(target: TorchServeTargetPlan, defaultPort: number): ServiceFront {
   const management = managementUrlsOf(target, defaultPort);
   return {
@@ -81,7 +81,7 @@ function query(method: "GET" | "OPTIONS", path: string, read: Query["read"]): Qu
   };
 }
 
-/** Returns the status in `{"status": "Healthy"}`. A server behind the same path that says nothing of itself counts as healthy. */
+/** Returns the status in `{"status": "Healthy"}`. A server that answers this path in another form counts as healthy. */
 function readStatus(body: Uint8Array): string {
   try {
     const { status } = JSON.parse(decoder.decode(body)) as { status?: unknown };

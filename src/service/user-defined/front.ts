@@ -7,7 +7,7 @@ import { type OwnTargetPlan, wireOf } from "./target.ts";
 
 const decoder = new TextDecoder();
 
-/** Creates a target's service without queries, because only the scenario knows what the server takes. */
+/** Creates a target's service without queries, because only the scenario defines which requests are valid. */
 export function createOwnFront(target: OwnTargetPlan): ServiceFront {
   return { setUp: async () => describeService(target), listModels: async () => [] };
 }
@@ -38,7 +38,7 @@ const codec: PayloadCodec = {
   stampSequence: () => {
     throw new Error("payloads belong to no sequences");
   },
-  // The scenario's functions judge the answers that they are asked about.
+  // Answers are checked by the scenario's own functions, if it has any.
   answerChecks: () => () => ANY_ANSWER,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
   explain: (failure, body) => explainStatus(failure, body, (bytes) => maskSecrets(describeBytes(bytes).trim())),

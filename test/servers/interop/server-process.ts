@@ -72,7 +72,7 @@ async function waitUntilReady(child: ChildProcess, { name, isReady }: ServerComm
       const tail = readFileSync(logFile, "utf8").split("\n").slice(-LOG_TAIL_LINES).join("\n");
       throw new Error(`${name} did not start: ${reason}\n${tail}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS)); // None of them tells when it is ready.
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS)); // None of them signals when it is ready.
   }
 }
 
