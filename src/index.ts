@@ -82,6 +82,14 @@ export {
   sessions,
   steps,
 } from "./scenario/loads.ts";
+export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
+export type {
+  MlperfExtent,
+  MultiStreamOptions,
+  OfflineOptions,
+  ServerOptions,
+  SingleStreamOptions,
+} from "./scenario/mlperf/options.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
 export {
   choice,

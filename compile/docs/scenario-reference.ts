@@ -43,6 +43,10 @@ const BUILDERS: readonly (readonly [
       ["fixedSchedule", "ScheduleOptions"],
       ["periodic", "PeriodicOptions"],
       ["sessions"],
+      ["singleStream", "SingleStreamOptions"],
+      ["multiStream", "MultiStreamOptions"],
+      ["server", "ServerOptions"],
+      ["offline", "OfflineOptions"],
     ],
   ],
   [

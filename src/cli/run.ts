@@ -180,7 +180,8 @@ export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, i
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
-  return plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
+  const isValid = result.levels.every(({ mlperf }) => mlperf?.isValid !== false);
+  return isValid && plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
 }
 
 /** Reads the flags. @param problems gets all problems */

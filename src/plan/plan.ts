@@ -74,8 +74,11 @@ export function measurementSchema(v: Builders) {
       v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
       /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
       v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
-      /** A total number of requests; null: the number that the load defines. */
-      v.object({ kind: v.literal("requests"), count: v.nullable(count) }),
+      /**
+       * A total number of requests; null: the number that the load defines. With `minDurationMs`, requests are sent until this time has
+       * passed too.
+       */
+      v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
       /**
        * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
        * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.

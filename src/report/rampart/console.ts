@@ -22,6 +22,7 @@ import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { describeDelivery } from "../load-delivery.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
@@ -32,6 +33,7 @@ import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confide
 import { formatExtracted } from "./extracted.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatTokens } from "./tokens.ts";
 
@@ -91,6 +93,7 @@ class RampartConsole implements Report {
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
+      if (level.mlperf !== undefined) out(`\n${formatMlperf(level.mlperf)}\n`);
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
@@ -180,7 +183,7 @@ class RampartConsole implements Report {
     if (result.isLatencyUnstable)
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level));
-    notes.push(...describeLoadNotes(this.plan, result));
+    notes.push(describeDelivery(this.plan, result), ...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));

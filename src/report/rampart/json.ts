@@ -18,6 +18,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
@@ -25,6 +26,7 @@ import { toClientJson } from "./client.ts";
 import { toExtractedJson } from "./extracted.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
+import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
 import { toTokensJson } from "./tokens.ts";
 
@@ -112,6 +114,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     trials,
     ...(instability === undefined ? {} : { instability }),
     ...(isLatencyUnstable ? { isLatencyUnstable } : {}),
+    ...(result.mlperf === undefined ? {} : { mlperf: toMlperfJson(result.mlperf) }),
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: window.durationNs / 1e9,
     requests: window.requestCount,
@@ -124,6 +127,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
+    load: toDeliveryJson(plan, result),
     inFlight: toInFlightJson(window),
     errorRatio: errorRatio(window),
     ...(window.sequenceCount === 0

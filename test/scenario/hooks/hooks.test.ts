@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code of scenarios.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +53,8 @@ function run(
       existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), "utf8").trim() : "";
     const pids = read("pids").split(/\s+/).filter(Boolean).map(Number);
     // A process that was killed may take a moment to end; those that stay behind sleep for 5 min.
-    for (let looks = 0; looks < 200 && pids.some(isAlive); looks++) await new Promise((resolve) => setTimeout(resolve, 25));
+    for (let looks = 0; looks < 200 && pids.some(isAlive); looks++)
+      await new Promise((resolve) => setTimeout(resolve, 25));
     assert.deepEqual(pids.filter(isAlive), [], `processes stay behind: ${result.out}${result.err}`);
     return { ...result, log: read("log") };
   });
