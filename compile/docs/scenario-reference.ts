@@ -47,6 +47,9 @@ const BUILDERS: readonly (readonly [
       ["phase"],
       ["soak", "SoakOptions"],
       ["spike", "SpikeOptions"],
+      ["findMax", "FindMaxOptions"],
+      ["concurrency"],
+      ["requestRate", "ArrivalOptions"],
       ["singleStream", "SingleStreamOptions"],
       ["multiStream", "MultiStreamOptions"],
       ["server", "ServerOptions"],
@@ -102,6 +105,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`tls` of a target", "TlsOptions"],
   ["`images` of `prompts`", "ImageOptions"],
   ["`audio` of `prompts`", "AudioOptions"],
+  ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 

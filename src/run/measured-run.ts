@@ -17,13 +17,15 @@ import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
+import { findMaxOf } from "./level/find-highest.ts";
 import { LevelRun } from "./level/level.ts";
 import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
-import { type LevelVerdict, type RunLevel, searchLevels } from "./level/level-search.ts";
+import { searchLevels } from "./level/level-search.ts";
 import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
+import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
 import { awaitDelta } from "./level/settled-delta.ts";
 import type { RunParts } from "./run-parts.ts";
 import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
@@ -61,8 +63,7 @@ export class MeasuredRun {
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
-  private warmupSentCount = 0;
-  private warmupFailedCount = 0;
+  private readonly warmup = { sentCount: 0, failedCount: 0 };
   private readonly manyVersioned = new Set<string>();
   /** Start of the run, after a rehearsal. */
   private startNs: number;
@@ -128,10 +129,7 @@ export class MeasuredRun {
       this.tokens?.begin(this.plan, this.startNs);
       const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
-      if (this.plan.assertions.some(({ abortAfterMs }) => abortAfterMs !== undefined)) {
-        const { EarlyAbort } = await import("./judge/early-abort.ts");
-        this.meter.abort = new EarlyAbort(this.plan, this.driver, this.signal);
-      }
+      await this.meter.watch(this.plan, this.driver, this.signal);
       if (this.load.phases === undefined) await this.runLevels();
       else await this.runPhases(this.load.phases);
       // Keep up the load until then, because other ranks still measure.
@@ -156,7 +154,7 @@ export class MeasuredRun {
     const { driver, signal, meter, observer, policy, canceller } = this;
     this.isDriverOpen = true;
     this.phaseRun = new PhaseRun({
-      ...{ phases, driver, signal, meter, observer, policy, canceller },
+      ...{ phases, driver, signal, meter, observer, policy, canceller, warmup: this.warmup },
       mode: this.plan.measurement.mode,
       startNs: this.startNs,
       contextOf: ({ phaseIndex, phase, drive }, handOver) => ({
@@ -212,7 +210,8 @@ export class MeasuredRun {
     if (repeat === 0) this.levels.push(result);
     else repeatLevel(this.levels, result);
     this.observer.onLevelEnd?.(result);
-    if (result.outcome === "over-limit") return "over";
+    if (result.outcome === "over-limit" || (result.limits !== undefined && result.limits.state !== "kept"))
+      return "over";
     return result.outcome === "measured" ? "kept" : "ended";
   }
 
@@ -295,8 +294,8 @@ export class MeasuredRun {
     this.isDriverOpen = true;
     this.tokens?.warmUp();
     const { sentCount, failedCount } = await warmUp({ driver, policy, canceller, signal, drive, count, durationMs });
-    this.warmupSentCount += sentCount;
-    this.warmupFailedCount += failedCount;
+    this.warmup.sentCount += sentCount;
+    this.warmup.failedCount += failedCount;
   }
 
   /**
@@ -324,23 +323,24 @@ export class MeasuredRun {
     return settled?.delta;
   }
 
+  /** Returns the levels, those of a search in ascending order. */
+  private found(): Pick<RunResult, "levels" | "findMax"> {
+    const { levels, signal } = this;
+    if (this.load.search.search !== "highest") return { levels };
+    return { levels: levels.toSorted((a, b) => a.level - b.level), findMax: findMaxOf(levels, !signal.isStopped) };
+  }
+
   private toResult(server: RunResult["server"]): RunResult {
     const phased = this.phaseRun?.finish();
-    const warmup = { sentCount: this.warmupSentCount, failedCount: this.warmupFailedCount };
-    for (const { isWarmup, tally } of phased?.phases ?? []) {
-      if (!isWarmup) continue;
-      warmup.sentCount += tally.sentCount;
-      warmup.failedCount += tally.failedCount;
-    }
     return {
       prepared: this.prepared,
-      levels: this.levels,
+      ...this.found(),
       sentCount: this.driver.sentCount,
       completedCount: this.driver.ended.completedCount,
       failedCount: this.driver.ended.failedCount,
       cancelledCount: this.driver.ended.cancelledCount,
       failures: this.policy.log.list(),
-      ...(warmup.sentCount > 0 ? { warmup } : {}),
+      ...(this.warmup.sentCount > 0 ? { warmup: this.warmup } : {}),
       ...(phased === undefined ? {} : { phased }),
       connectionCount: this.driver.client.connectionCount,
       resendCount: this.driver.client.resendCount,

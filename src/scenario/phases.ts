@@ -8,6 +8,7 @@ import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { findMaxOf } from "./find-max/options.ts";
 import {
   type CheckedLoad,
   checkLoad,
@@ -202,7 +203,7 @@ function checkAt(path: string, load: CheckedLoad): Problem[] {
 
 /** Returns a problem for loads that end by themselves. */
 function checkContinues(path: string, load: CheckedLoad): Problem[] {
-  if (canBePhase(loadModeOf(toLoadPlan(load, "")))) return [];
+  if (findMaxOf(load) === undefined && canBePhase(loadModeOf(toLoadPlan(load, "")))) return [];
   const message = "has an end or rules of its own and cannot be one of several phases";
   return [problem("conflict", path, message, "Use it as the only load.", load.kind)];
 }

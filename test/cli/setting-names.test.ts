@@ -23,6 +23,7 @@ const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: st
   ["client.stallTimeoutMs", "stallTimeout", "--stall-timeout", "--stall-timeout"],
   ["inputs.data", "inputs", "--input-data", "--input-file"],
   ["inputs.tokenizer", "target.tokenizer", "inputs.tokenizer", "--tokenizer"],
+  ["load.periodResponses", "responses of periodic(…)", "--request-period", "--request-period after --"],
   ["measurement.mode.windowMs", "stability.window", "--measurement-interval", "--measurement-interval"],
   ["outputs.files.csv", "--csv", "-f", "-f after --"],
   ["target.shapes", "shapes", "--shape", "--shape after --"],
@@ -95,10 +96,8 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
     inGenaiPerf,
     [
       "client.callMode=async",
-      "client.isMpi",
       "client.kind",
       "inputs.entries",
-      "load.periodResponses",
       "mock.grpcPort",
       "mock.grpcProto",
       "mock.httpPort",
@@ -107,7 +106,6 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "overrides.set",
       "overrides.url",
       "target.importPaths",
-      "target.model",
       "target.pacing",
       "target.protoFiles",
       "target.success",
@@ -123,8 +121,8 @@ function namedBelow(): SettingPath[] {
   found.add("client.kind");
   for (const file of readdirSync("src", { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts") || file.startsWith("cli") || file === join("plan", "setting-names.ts")) continue;
-    // Its other paths are of plans that no front door builds.
-    if (file === join("registry", "check-plan.ts")) continue;
+    // Their other paths are of plans that no front door builds.
+    if (["check-plan.ts", "conflicts.ts"].some((name) => file === join("registry", name))) continue;
     const text = readFileSync(join("src", file), "utf8");
     if (!text.includes("setting-names.ts")) continue;
     for (const [, path] of text.matchAll(/"((?:\w+\.)+\w+(?:=\w+)?)"/g)) if (isSetting(path)) found.add(path as string);

@@ -52,7 +52,15 @@ function checkSums({ requests, phases, afterPhases, timeline }: Report): void {
 
 describe("scenarios/soak.ts", () => {
   test("says how much latency and throughput drifted, and passes when that is little", async () => {
-    const { code, report, stdout, stderr } = await run("soak", "--set", "maxDrift=10000", "--set", "time=1500ms", "--set", "limit=1min");
+    const { code, report, stdout, stderr } = await run(
+      "soak",
+      "--set",
+      "maxDrift=10000",
+      "--set",
+      "time=1500ms",
+      "--set",
+      "limit=1min",
+    );
     assert.equal(code, 0, `${stdout}\n${stderr}`);
     checkSums(report);
     assert.deepEqual(

@@ -62,7 +62,9 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
   const { endpoint } = targetKindOf(target).exported(target);
-  const place = urlsOf(target).join(", ") + (endpoint === "" ? "" : `, path ${endpoint}`);
+  const place =
+    (urlsOf(target).join(", ") || targetKindOf(target).describe(target)) +
+    (endpoint === "" ? "" : `, path ${endpoint}`);
   const { warmupRequests, warmupMs = 0 } = measurement;
   const warmup = [
     ...(warmupRequests > 0 ? [`${warmupRequests} requests`] : []),
@@ -89,6 +91,8 @@ function describeMode(mode: MeasurementPlan["mode"], entryCount: number): string
       return `${mode.count ?? entryCount} requests`;
     case "duration":
       return `${mode.durationMs / 1000} s`;
+    case "until-resolved":
+      return `windows of ${mode.windowMs} ms, until the limits are certainly kept or broken, ${mode.maxMs / 1000} s at most`;
     case "time-windows":
       return `windows of ${mode.windowMs} ms, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
     case "count-windows":

@@ -3,7 +3,10 @@ import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { RunTimeline } from "../../measure/run-timeline.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
+import type { Plan } from "../../plan/plan.ts";
 import type { EarlyAbort } from "../judge/early-abort.ts";
+import type { RunSignal } from "../run-signal.ts";
+import type { Driver } from "../send/driver.ts";
 
 /** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
@@ -27,6 +30,13 @@ export class LevelMeter {
 
   /** Ends the run when an assertion does not hold; undefined when none is watched. */
   abort: EarlyAbort | undefined;
+
+  /** Watches the plan's assertions that may end the run. */
+  async watch(plan: Plan, driver: Driver, signal: RunSignal): Promise<void> {
+    if (plan.assertions.every(({ abortAfterMs }) => abortAfterMs === undefined)) return;
+    const { EarlyAbort } = await import("../judge/early-abort.ts");
+    this.abort = new EarlyAbort(plan, driver, signal);
+  }
 
   /** Measures no level until the next `begin`. */
   pause(): void {

@@ -26,6 +26,8 @@ export interface PhaseParts {
   readonly observer: RunObserver;
   readonly policy: FailurePolicy;
   readonly canceller: Canceller | undefined;
+  /** Counts of warm-up requests, to which those of warm-up phases are added. */
+  readonly warmup: { sentCount: number; failedCount: number };
   /** Start of the run. */
   readonly startNs: number;
   /** Creates the context of a level. */
@@ -175,13 +177,18 @@ export class PhaseRun {
     const now = tallyOf(driver);
     if (step !== undefined) {
       const { label, plan } = step.phase;
+      const tally = addTallies(now, this.before, -1);
+      if (plan.isWarmup === true) {
+        this.parts.warmup.sentCount += tally.sentCount;
+        this.parts.warmup.failedCount += tally.failedCount;
+      }
       this.results.push({
         index: step.phaseIndex,
         label,
         isWarmup: plan.isWarmup === true,
         startNs: this.phaseStartNs - this.parts.startNs,
         endNs: atNs - this.parts.startNs,
-        tally: addTallies(now, this.before, -1),
+        tally,
         openBeforeCount: this.openBefore,
         openAfterCount: driver.outstanding,
       });

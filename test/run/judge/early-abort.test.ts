@@ -34,7 +34,7 @@ describe("an assertion that ends the run", () => {
   const failing = {
     assertions: [
       { metric: { kind: "error-ratio" }, comparison: "is", limit: 0, abortAfterMs: 60 },
-      { metric: { kind: "throughput" }, comparison: "above", limit: 1, abortAfterMs: 50 },
+      { metric: { kind: "throughput" }, comparison: "at-least", limit: 0, abortAfterMs: 50 },
     ],
   } as const;
 
