@@ -2,16 +2,19 @@ import * as v from "valibot";
 import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
 import { behaviourSchema } from "../plan/behaviour.ts";
 import { cancellationSchema } from "../plan/cancellation.ts";
+import { memberPlanOf } from "../plan/mix.ts";
 import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
 import { setting } from "../plan/setting-names.ts";
+import { tagsSchema } from "../plan/tags.ts";
 import { telemetrySchema } from "../plan/telemetry.ts";
 import type { RequestForm } from "../service/service.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { LOAD_MODES, loadModeOf } from "./load-modes.ts";
+import { membersOf } from "./mix.ts";
 import { TARGETS, targetKindOf } from "./service-kinds.ts";
 
 /** Checks a plan from any front door. @throws UserError with all problems, by path in the plan */
@@ -22,9 +25,27 @@ export function checkPlan(plan: Plan): Plan {
     ...checkVariant("inputs", INPUT_KINDS, plan.inputs),
     ...toProblems("", v.safeParse(restSchema(), plan)),
   ];
+  if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...checkTogether(plan));
   if (problems.length > 0) throw new UserError(problems);
   return plan;
+}
+
+/** Checks the members of a mix like targets that are measured alone. */
+function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
+  return membersOf(mix).flatMap((member, index) => {
+    const path = `target.members.${index}`;
+    const problems = [
+      ...checkVariant(`${path}.target`, TARGETS, member.target),
+      ...checkVariant(`${path}.inputs`, INPUT_KINDS, member.inputs),
+    ];
+    if (problems.length > 0) return problems;
+    const alone = checkTogether(memberPlanOf({ ...plan, target: member.target }, member));
+    return alone.map((found) => ({
+      ...found,
+      path: /^(target|inputs)\b/.test(found.path) ? `${path}.${found.path}` : found.path,
+    }));
+  });
 }
 
 /** Returns the schema of a plan's parts besides target, load and inputs. */
@@ -40,6 +61,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     measurement: measurementSchema(builders),
     client: clientSchema(builders),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
+    tags: v.exactOptional(tagsSchema(builders)),
     cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: v.array(
@@ -59,6 +81,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
         ]),
         comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
         limit: v.number(),
+        where: v.exactOptional(v.record(v.string(), v.string())),
       }),
     ),
     outputs: v.object({
@@ -123,7 +146,8 @@ function checkTogether(plan: Plan): Problem[] {
     const hint = `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`;
     problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
-  if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
+  const hasTokens = measurement.tokens !== undefined || membersOf(target).some(({ tokens }) => tokens !== undefined);
+  if (!hasTokens && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
     const message = "assertions on tokens need a target whose tokens are measured";
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
@@ -181,7 +205,9 @@ function checkTogether(plan: Plan): Problem[] {
 
 /** Returns assertions on values that the target does not extract, and limits that no metric can have. */
 function checkExtracted({ assertions, target }: Plan): Problem[] {
-  const names = Object.keys(("extract" in target ? target.extract : undefined) ?? {});
+  const names = [target, ...membersOf(target).map((member) => member.target)].flatMap((one) =>
+    Object.keys(("extract" in one ? one.extract : undefined) ?? {}),
+  );
   return assertions.flatMap(({ metric, limit }, index): Problem[] => {
     const path = `assert.${index}`;
     if (metric.kind !== "extracted")

@@ -52,6 +52,8 @@ export interface LevelResult {
   readonly delayedByLimit?: DelayedRequests;
   /** Token metrics, if the plan asks for them. */
   readonly tokens?: TokenColumns;
+  /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
+  readonly groupTokens?: readonly (TokenColumns | undefined)[];
   /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
   /** Other measurements of this level, when a search repeated it. This result is the last one. */

@@ -46,7 +46,7 @@ export class LevelRun {
   async measure(): Promise<LevelResult> {
     const result = await this.measureWindow();
     const { tokens } = this.context;
-    return tokens === undefined ? result : { ...result, tokens: await tokens.merge(this.windowCount) };
+    return tokens === undefined ? result : { ...result, ...(await tokens.mergeLevel(this.windowCount)) };
   }
 
   private async measureWindow(): Promise<LevelResult> {

@@ -6,6 +6,7 @@ import type { Failure } from "../../transport/failure.ts";
 import type { Canceller } from "./canceller.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
+import type { RequestGroups } from "./request-groups.ts";
 import type { Slots } from "./slots.ts";
 
 /** How the driver connects to the server. */
@@ -26,6 +27,8 @@ export interface DriverOptions extends LaneOptions {
 /** What the driver sends, and callbacks for the results. */
 export interface DriverWork {
   readonly feed: RequestFeed;
+  /** The groups of its requests. Absent: there is one. */
+  readonly groups?: RequestGroups | undefined;
   /** Whether `judge` needs the bodies of responses. */
   readonly needsBodies: boolean;
   /** Creates checks of responses whose bodies are not kept. Absent: not checked. */

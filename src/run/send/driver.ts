@@ -15,6 +15,7 @@ import { EndedRequests } from "./ended-requests.ts";
 import type { RequestFeed } from "./feed.ts";
 import { IdleWait } from "./idle-wait.ts";
 import type { LaneOptions } from "./lanes.ts";
+import type { RequestGroups } from "./request-groups.ts";
 import { RequestTimeout } from "./request-timeout.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
@@ -29,6 +30,7 @@ export class Driver implements Sender {
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
+  private groups: RequestGroups | undefined;
   /** Only the driver sends on it. */
   readonly client: LoadClient;
   /** Counts and records of ended requests. */
@@ -96,6 +98,7 @@ export class Driver implements Sender {
     this.requestTimeout?.start();
     this.ended.setWork(work);
     this.feed = work.feed;
+    this.groups = work.groups;
     this.closedLoad.readsFirst = work.readsFirst === true;
   }
 
@@ -295,6 +298,7 @@ export class Driver implements Sender {
     this.sentCount++;
     this.outstandingCount++;
     slots.fill(slot, feed, sequence, intendedNs, isDelayed);
+    this.groups?.countSent(feed.step);
     if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
     this.sharing?.sent();

@@ -20,7 +20,7 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */
   readonly protocol?: "http" | "grpc";
   /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */
-  readonly takes?: RequestForm;
+  readonly takes?: Exclude<RequestForm, "mixed">;
   /** What to write as inputs, for targets of payloads. Default: that payloads(…) or the target's options have them. */
   readonly inputsHint?: string;
   /**

@@ -1,0 +1,87 @@
+import { hasTags, TARGET_TAG, type Tags } from "../plan/tags.ts";
+import { mergeWindows } from "./merge.ts";
+import { TokenColumns } from "./tokens/token-columns.ts";
+import type { WindowResult } from "./window.ts";
+
+/** Splits a measurement by the tags of its requests. */
+
+/** A measurement that may have groups. */
+export interface GroupedLevel {
+  readonly window: WindowResult;
+  /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
+  readonly groupTokens?: readonly (TokenColumns | undefined)[] | undefined;
+}
+
+/** The requests with certain tags at one level. */
+export interface TaggedPart {
+  /** The tags that select it. A tag that the requests lack is undefined. */
+  readonly tags: Readonly<Record<string, string | undefined>>;
+  readonly window: WindowResult;
+  readonly tokens: TokenColumns | undefined;
+}
+
+/** Returns the names of all tags, that of the members of a mix first. */
+export function tagNamesOf({ window }: GroupedLevel): string[] {
+  return [...new Set((window.groups ?? []).flatMap(({ tags }) => Object.keys(tags)))];
+}
+
+/** Returns the requests by the values of a tag, in the order of their first appearance in the data. Together they are the level. */
+export function splitByTag(level: GroupedLevel, name: string): TaggedPart[] {
+  const { groups = [] } = level.window;
+  const values = [...new Set(groups.map(({ tags }) => tags[name]))];
+  return values.map((value) => joinGroups(level, { [name]: value }, (tags) => tags[name] === value));
+}
+
+/** Returns the requests by all of their tags; empty when there is one tag at most, which {@link splitByTag} shows. */
+export function splitByAllTags(level: GroupedLevel): TaggedPart[] {
+  if (tagNamesOf(level).length < 2) return [];
+  const groups = level.window.groups ?? [];
+  return groups.map(({ tags }) => joinGroups(level, tags, (others) => others === tags));
+}
+
+/** Returns the requests that have all of some tags; undefined when no group has them. */
+export function selectTags(level: GroupedLevel, wanted: Tags): TaggedPart | undefined {
+  const isAny = level.window.groups?.some(({ tags }) => hasTags(tags, wanted)) === true;
+  return isAny ? joinGroups(level, wanted, (tags) => hasTags(tags, wanted)) : undefined;
+}
+
+function joinGroups(
+  { window, groupTokens = [] }: GroupedLevel,
+  tags: TaggedPart["tags"],
+  isPart: (tags: Tags) => boolean,
+): TaggedPart {
+  const indices = (window.groups ?? []).flatMap((group, index) => (isPart(group.tags) ? [index] : []));
+  const windows = indices.map((index) => (window.groups?.[index] as { window: WindowResult }).window);
+  const columns = indices.flatMap((index) => groupTokens[index] ?? []);
+  return { tags, window: joinWindows(windows, serverOf(window, tags)), tokens: joinTokens(columns) };
+}
+
+/** The counters of a server count all of its member's requests, so they belong to no smaller part. */
+function serverOf({ memberServers }: WindowResult, tags: TaggedPart["tags"]): WindowResult["server"] {
+  const name = tags[TARGET_TAG];
+  return name === undefined || Object.keys(tags).length > 1 ? undefined : memberServers?.[name];
+}
+
+/** Joins what several groups contributed to the same window. */
+function joinWindows(windows: readonly WindowResult[], server: WindowResult["server"]): WindowResult {
+  const first = windows[0] as WindowResult;
+  const sumOf = (pick: (window: WindowResult) => number): number => windows.reduce((sum, one) => sum + pick(one), 0);
+  return {
+    ...mergeWindows(windows),
+    durationNs: first.durationNs,
+    openBeforeCount: sumOf(({ openBeforeCount }) => openBeforeCount),
+    openAfterCount: sumOf(({ openAfterCount }) => openAfterCount),
+    overheadPct: first.overheadPct,
+    health: first.health,
+    server,
+  };
+}
+
+/** Joins the tokens of several groups; undefined when none are measured. */
+export function joinTokens(columns: readonly TokenColumns[]): TokenColumns | undefined {
+  const [first] = columns;
+  if (first === undefined || columns.length === 1) return first;
+  const joined = new TokenColumns();
+  for (const one of columns) joined.addRows(one.rows());
+  return joined;
+}
