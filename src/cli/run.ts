@@ -16,8 +16,8 @@ import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./ex
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
-import { REPORT_FLAGS } from "./report-flags.ts";
+import { besideJson, findReadOutputs, inputFilesOf } from "./output-files.ts";
+import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
@@ -145,20 +145,8 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
 
 /** Reads the flags. Throws {@link UserError} with all problems, including `found`. */
 function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverrides {
-  const given = {
-    csv: flags.text("csv"),
-    json: toOutputPath(flags.text("json")),
-    profileExport: flags.text("profile-export-file"),
-  };
-  const problems: Problem[] = [
-    ...found,
-    ...flags.problems,
-    ...checkOutputFiles([
-      ["--csv", given.csv],
-      ["--json", given.json],
-      ["--profile-export-file", given.profileExport],
-    ]),
-  ];
+  const problems: Problem[] = [...found, ...flags.problems];
+  const files = readReportFiles(flags, problems);
   const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
   const requestTimeoutMs = readDurationMs(flags, "request-timeout", problems);
   if (problems.length > 0) throw new UserError(problems);
@@ -168,7 +156,7 @@ function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverri
     stallTimeoutMs,
     requestTimeoutMs,
     verbosity: flags.has("verbose") ? 1 : 0,
-    files: Object.fromEntries(Object.entries(given).filter(([, path]) => (path ?? "") !== "")),
+    files,
     isLive: flags.has("live"),
   };
 }

@@ -7,13 +7,19 @@ import type { RunResult } from "../../src/result/run-result.ts";
 
 interface Percentile {
   readonly us: number;
-  readonly lowUs: number;
-  readonly highUs: number;
+  readonly lowUs: number | null;
+  readonly highUs: number | null;
+  readonly effectiveCount: number;
+  readonly isReliable: boolean;
+  readonly neededCount: number;
 }
 
 interface Latency {
   readonly count: number;
+  readonly effectiveCount: number;
   readonly meanUs: number;
+  readonly meanLowUs: number | null;
+  readonly meanHighUs: number | null;
   readonly minUs: number;
   readonly maxUs: number;
   readonly percentiles: Readonly<Record<string, Percentile>>;
@@ -140,16 +146,48 @@ function checkInFlight({
   if (unit === "concurrency") assert.ok(mean <= level + 1e-6, `${mean} in flight at concurrency ${level}`);
 }
 
-function checkLatency({ count, meanUs, minUs, maxUs, percentiles }: Latency, requests: number): void {
+function checkLatency(latency: Latency, requests: number): void {
+  const { count, effectiveCount, meanUs, meanLowUs, meanHighUs, minUs, maxUs, percentiles } = latency;
   assert.equal(count, requests, "latencies and requests");
   assert.ok(minUs <= meanUs * (1 + 1e-9) && meanUs <= maxUs * (1 + 1e-9), `${minUs} ${meanUs} ${maxUs}`);
-  const shown = Object.values(percentiles);
-  for (const [index, { us, lowUs, highUs }] of shown.entries()) {
-    assert.ok(lowUs <= us && us <= highUs, `${lowUs} ${us} ${highUs}`);
+  checkEffective("mean", effectiveCount, count);
+  checkInterval("mean", meanUs, meanLowUs, meanHighUs);
+  assert.equal(meanLowUs === null, effectiveCount < 2, "a mean has an interval from two independent samples on");
+  const shown = Object.entries(percentiles);
+  assert.deepEqual(Object.keys(percentiles), ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"]);
+  for (const [index, [name, estimate]] of shown.entries()) {
+    const { us, lowUs, highUs } = estimate;
+    checkInterval(name, us, lowUs, highUs);
+    checkVerdict(name, estimate, count);
     // Percentiles are whole microseconds, rounded down.
     assert.ok(us >= Math.floor(minUs) && us <= maxUs, `${us} is not between ${minUs} and ${maxUs}`);
-    assert.ok(index === 0 || us >= (shown[index - 1]?.us ?? 0), "percentiles in order");
+    assert.ok((lowUs ?? us) >= Math.floor(minUs) && (highUs ?? us) <= maxUs, `${name} beyond what was measured`);
+    assert.ok(index === 0 || us >= (shown[index - 1]?.[1].us ?? 0), "percentiles in order");
   }
+}
+
+function checkInterval(name: string, value: number, low: number | null, high: number | null): void {
+  assert.ok((low ?? value) <= value && value <= (high ?? value), `${name}: ${low} ${value} ${high}`);
+}
+
+function checkEffective(name: string, effectiveCount: number, count: number): void {
+  assert.ok(effectiveCount >= 1 && effectiveCount <= count, `${name}: ${count} samples worth ${effectiveCount}`);
+}
+
+/** The floors of percentiles, for 99 % confidence. */
+const FLOORS: Readonly<Record<string, number>> = { p90: 64, p99: 662, "p99.9": 6636, "p99.99": 66_381 };
+
+function checkVerdict(
+  name: string,
+  { effectiveCount, isReliable, neededCount }: Pick<Percentile, "effectiveCount" | "isReliable" | "neededCount">,
+  count: number,
+): void {
+  checkEffective(name, effectiveCount, count);
+  assert.equal(isReliable, neededCount <= count, `${name}: ${count} samples, ${neededCount} needed`);
+  const floor = FLOORS[name];
+  if (floor === undefined) return;
+  assert.equal(isReliable, effectiveCount >= floor, `${name}: ${effectiveCount} of ${floor}`);
+  assert.ok(neededCount >= floor, `${name} needs ${neededCount}`);
 }
 
 function checkDueLatency(due: Latency, latency: Latency): void {

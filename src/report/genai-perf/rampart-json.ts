@@ -1,5 +1,7 @@
+import { estimateMean } from "../../measure/intervals/mean-interval.ts";
+import { percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
-import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
+import { lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -8,6 +10,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { toClientJson } from "../rampart/client.ts";
+import { toConfidenceJson, toMeanConfidenceJson } from "../rampart/confidence.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";
 import { VERSION } from "../version.ts";
 import type { GenaiPerfPlan, Measured } from "./measured.ts";
@@ -104,19 +107,31 @@ function toSystemJson(
   };
 }
 
-/** Percentiles have a 95 % confidence interval. */
+/** Percentiles that GenAI-Perf does not have. */
+const TAIL_PERCENTILES = [99.9, 99.99] as const;
+
+/** The average and percentiles have a 95 % confidence interval, in `confidence95`. */
 function toMetricJson(metric: TokenMetric, values: Float64Array): [string, object] {
   const isTime = isTimeMetric(metric);
   const scale = (value: number): number => (isTime ? value / 1e6 : value);
-  const sorted = values.toSorted();
+  const estimate = percentileEstimator(values);
   const statistics = Object.entries(summarize(values) ?? {}).map(([name, value]) => [name, scale(value)] as const);
-  const confidence = PERCENTILES.map((percentile) => {
-    const { low, high, isReliable } = confidenceRanks(sorted.length, percentile);
-    return [`p${percentile}`, { low: scale(sorted[low] as number), high: scale(sorted[high] as number), isReliable }];
-  });
+  const tail = TAIL_PERCENTILES.map((percentile) => [`p${percentile}`, scale(estimate(percentile).value)]);
+  const confidence = [...PERCENTILES, ...TAIL_PERCENTILES].map((percentile) => [
+    `p${percentile}`,
+    toConfidenceJson(estimate(percentile), scale),
+  ]);
   return [
     isTime ? `${nameOfMetric(metric)}Ms` : metric,
-    { count: values.length, ...Object.fromEntries(statistics), confidence95: Object.fromEntries(confidence) as object },
+    {
+      count: values.length,
+      ...Object.fromEntries(statistics),
+      ...(Object.fromEntries(tail) as object),
+      confidence95: {
+        avg: toMeanConfidenceJson(estimateMean(values), scale),
+        ...(Object.fromEntries(confidence) as object),
+      },
+    },
   ];
 }
 

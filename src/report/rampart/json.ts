@@ -1,9 +1,10 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
   errorRatio,
-  estimatePercentile,
   inferPerSec,
   lateCount,
   meanGapNs,
@@ -29,7 +30,6 @@ import { toTokensJson } from "./tokens.ts";
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
 const SIGNIFICANT_DIGITS = 3;
-const PERCENTILES = [50, 75, 90, 95, 99, 99.9];
 
 /** Creates the report. @param path of its file */
 export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
@@ -180,13 +180,17 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
 
 function toLatencyJson(tally: LatencyTally): object | null {
   if (tally.count === 0) return null;
-  const percentiles = PERCENTILES.map((percentile) => {
-    const { us, lowUs, highUs, isReliable } = estimatePercentile(tally, percentile);
-    return [`p${percentile}`, { us, lowUs, highUs, isReliable }];
+  const mean = estimateMeanNs(tally);
+  const percentiles = REPORTED_PERCENTILES.map((percentile) => {
+    const { value, low, high, ...sample } = estimatePercentile(tally, percentile);
+    return [`p${percentile}`, { us: value, lowUs: low, highUs: high, ...sample }];
   });
   return {
     count: tally.count,
-    meanUs: tally.meanNs / 1000,
+    effectiveCount: mean.effectiveCount,
+    meanUs: mean.value / 1000,
+    meanLowUs: mean.low === null ? null : mean.low / 1000,
+    meanHighUs: mean.high === null ? null : mean.high / 1000,
     deviationUs: tally.deviationNs === undefined ? null : tally.deviationNs / 1000,
     minUs: tally.minNs / 1000,
     maxUs: tally.maxNs / 1000,
