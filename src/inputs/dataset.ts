@@ -1,4 +1,4 @@
-import type { Tags } from "../plan/tags.ts";
+import type { Tags } from "../plan/split/tags.ts";
 import type { PayloadRequest } from "../service/service.ts";
 
 /** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */

@@ -1,4 +1,4 @@
-import type { Tags } from "../plan/tags.ts";
+import type { Tags } from "../plan/split/tags.ts";
 
 /** A tensor of an input. */
 export interface TaggedTensor {

@@ -1,4 +1,4 @@
-import { hasTags, TARGET_TAG, type Tags } from "../plan/tags.ts";
+import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
 import { mergeWindows } from "./merge.ts";
 import { TokenColumns } from "./tokens/token-columns.ts";
 import type { WindowResult } from "./window.ts";
@@ -50,9 +50,11 @@ function joinGroups(
   tags: TaggedPart["tags"],
   isPart: (tags: Tags) => boolean,
 ): TaggedPart {
-  const indices = (window.groups ?? []).flatMap((group, index) => (isPart(group.tags) ? [index] : []));
-  const windows = indices.map((index) => (window.groups?.[index] as { window: WindowResult }).window);
-  const columns = indices.flatMap((index) => groupTokens[index] ?? []);
+  const parts = (window.groups ?? []).flatMap((group, index) =>
+    isPart(group.tags) ? [{ window: group.window, tokens: groupTokens[index] }] : [],
+  );
+  const windows = parts.map((part) => part.window);
+  const columns = parts.flatMap((part) => part.tokens ?? []);
   return { tags, window: joinWindows(windows, serverOf(window, tags)), tokens: joinTokens(columns) };
 }
 

@@ -1,4 +1,4 @@
-import type { Tags } from "../plan/tags.ts";
+import type { Tags } from "../plan/split/tags.ts";
 import { ExtractedTally } from "./extracted-tally.ts";
 import type { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";

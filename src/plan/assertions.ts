@@ -1,4 +1,4 @@
-import type { Tags } from "./tags.ts";
+import type { Tags } from "./split/tags.ts";
 import type { GoodputPlan } from "./tokens.ts";
 
 /** The metric of an assertion. */

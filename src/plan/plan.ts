@@ -5,7 +5,7 @@ import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
-import type { TagsPlan } from "./tags.ts";
+import type { TagsPlan } from "./split/tags.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 

@@ -1,5 +1,5 @@
-import { type MixMemberPlan, memberPlanOf } from "../plan/mix.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
+import { type MixMemberPlan, memberPlanOf } from "../plan/split/mix.ts";
 import { targetKindOf } from "./service-kinds.ts";
 
 /** Returns the members of a mix; empty for any other target. */

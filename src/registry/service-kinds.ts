@@ -1,6 +1,6 @@
-import type { MixTargetPlan } from "../plan/mix.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
+import type { MixTargetPlan } from "../plan/split/mix.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";

@@ -1,4 +1,4 @@
-import type { Tags } from "../plan/tags.ts";
+import type { Tags } from "../plan/split/tags.ts";
 import type { RequestContent, ResponseContent } from "../service/service.ts";
 import type { Failure } from "../transport/failure.ts";
 

@@ -8,7 +8,7 @@ import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { RequestFeed } from "./send/feed.ts";
-import type { RequestGroups } from "./send/request-groups.ts";
+import type { RequestGroups } from "./split/request-groups.ts";
 import type { Session } from "./target/session.ts";
 
 /** What the start of a run has created, for the rest of it. */

@@ -21,8 +21,8 @@ import type { Canceller } from "./send/canceller.ts";
 import { createFeed } from "./send/create-feed.ts";
 import { Driver } from "./send/driver.ts";
 import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
-import type { RequestGroups } from "./send/request-groups.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
+import type { RequestGroups } from "./split/request-groups.ts";
 import { traceSends } from "./target/create-client.ts";
 import { openTarget, type Session, type Target } from "./target/session.ts";
 
@@ -195,7 +195,7 @@ async function openGroups(plan: Plan, session: Session): Promise<RequestGroups |
   const { tags, assertions } = plan;
   const isAsked = tags !== undefined || assertions.some(({ where }) => where !== undefined);
   if (!isAsked && session.members === undefined && session.dataset.hasTags !== true) return undefined;
-  const { groupRequests } = await import("./target/request-tags.ts");
+  const { groupRequests } = await import("./split/request-tags.ts");
   return groupRequests(plan, session);
 }
 
@@ -208,7 +208,7 @@ async function openAnyTarget(
   held: HeldEntries | undefined,
 ): Promise<Target> {
   if (membersOf(plan.target).length === 0) return openTarget(plan, observer, search, signal, held);
-  const { openMixedTarget } = await import("./target/mixed-target.ts");
+  const { openMixedTarget } = await import("./split/mixed-target.ts");
   return openMixedTarget(plan, observer, search, signal);
 }
 

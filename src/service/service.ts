@@ -1,7 +1,7 @@
-import type { MixMemberPlan } from "../plan/mix.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import type { MixMemberPlan } from "../plan/split/mix.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";

@@ -93,7 +93,6 @@ export class MixedClient implements LoadClient {
   close(): void {
     for (const { client } of this.parts) client.close();
   }
-
 }
 
 function joinNames(member: string, server: string): string {

@@ -1,8 +1,8 @@
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import type { RunParts } from "../run-parts.ts";
+import { MixedJudge } from "../split/mixed-judge.ts";
 import type { Session } from "../target/session.ts";
 import { type Judging, RequestJudge } from "./judge.ts";
-import { MixedJudge } from "./mixed-judge.ts";
 
 /**
  * Creates what judges a run's answers; for a mix, one judge for each member.

@@ -18,9 +18,9 @@ import {
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { RequestFeed } from "../send/feed.ts";
-import type { RequestGroups } from "../send/request-groups.ts";
 import { sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
 import type { Session } from "../target/session.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
 

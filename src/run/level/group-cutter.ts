@@ -1,7 +1,13 @@
 import { type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
-import { type GroupWindow, toWindowResult, type WindowFrame, type WindowResult, WindowTally } from "../../measure/window.ts";
+import {
+  type GroupWindow,
+  toWindowResult,
+  type WindowFrame,
+  type WindowResult,
+  WindowTally,
+} from "../../measure/window.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
-import type { RequestGroup, RequestGroups } from "../send/request-groups.ts";
+import type { RequestGroup, RequestGroups } from "../split/request-groups.ts";
 import type { MemberSession } from "../target/session.ts";
 import type { LevelContext } from "./level-context.ts";
 import { awaitDelta } from "./settled-delta.ts";

@@ -6,7 +6,7 @@ import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { Driver } from "../send/driver.ts";
-import type { RequestGroups } from "../send/request-groups.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
 import type { Session } from "../target/session.ts";
 
 /** The dependencies of a level's measurement. */

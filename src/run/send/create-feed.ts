@@ -38,7 +38,7 @@ async function createMixedFeed(
   { service, dataset, members = [], route = { member: 0, answers: [] } }: Session,
   { isSync }: LaneOptions,
 ): Promise<RequestFeed> {
-  const { MixedFeed } = await import("./mixed-feed.ts");
+  const { MixedFeed } = await import("../split/mixed-feed.ts");
   const feeds = members.map(({ session }, index) => {
     const usesIds = !isSync || session.service.wire === "grpc-stream";
     const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true });

@@ -1,8 +1,8 @@
-import { type MixMemberPlan, type MixTargetPlan, memberPlanOf } from "../../plan/mix.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
-import { tagsSchema } from "../../plan/tags.ts";
+import { type MixMemberPlan, type MixTargetPlan, memberPlanOf } from "../../plan/split/mix.ts";
+import { tagsSchema } from "../../plan/split/tags.ts";
 import { tokensSchema } from "../../plan/tokens.ts";
 import type { TargetKind } from "../service.ts";
 

@@ -3,7 +3,7 @@ import type { Dataset } from "../../inputs/dataset.ts";
 import type { RequestContent, Service } from "../../service/service.ts";
 import type { MemberRoute } from "../../transport/mixed-client.ts";
 import type { WireRequest } from "../../transport/request.ts";
-import { RequestFeed } from "./feed.ts";
+import { RequestFeed } from "../send/feed.ts";
 import { WeightedTurns } from "./weighted-turns.ts";
 
 /** A member's requests. */

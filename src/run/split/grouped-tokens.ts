@@ -4,7 +4,7 @@ import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts"
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { TokenLink } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { RequestGroups } from "../send/request-groups.ts";
+import type { RequestGroups } from "./request-groups.ts";
 
 /** What measures the tokens of a member. Without a mix, the target is the only member. */
 export interface MemberTokens {

@@ -1,5 +1,5 @@
-import { type FunctionPlan, functionSchema } from "./functions.ts";
-import type { Builders } from "./schema.ts";
+import { type FunctionPlan, functionSchema } from "../functions.ts";
+import type { Builders } from "../schema.ts";
 
 /** Labels of a request, by name: `{ length: "long" }`. Requests with the same tags are a group, and reports split every metric by group. */
 export type Tags = Readonly<Record<string, string>>;

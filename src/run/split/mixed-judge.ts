@@ -1,8 +1,8 @@
 import { ANY_ANSWER, type CreateAnswerCheck } from "../../transport/answer-check.ts";
 import type { Call } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
+import type { Judging } from "../judge/judge.ts";
 import type { Slots } from "../send/slots.ts";
-import type { Judging } from "./judge.ts";
 
 /** Judges the requests of a mix, each by the rules of its member. */
 export class MixedJudge implements Judging {

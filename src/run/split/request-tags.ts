@@ -1,15 +1,15 @@
 import type { DataStep } from "../../inputs/dataset.ts";
-import type { TagInput, TaggedInput, TaggedTensor } from "../../inputs/tagged-input.ts";
+import type { TaggedInput, TaggedTensor, TagInput } from "../../inputs/tagged-input.ts";
 import { heldFunction } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { describeTags, hasTags, TARGET_TAG, type Tags } from "../../plan/tags.ts";
+import { describeTags, hasTags, TARGET_TAG, type Tags } from "../../plan/split/tags.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { readRequestText } from "../../service/openai/request-text.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
-import { groupSteps, type RequestGroup, type RequestGroups } from "../send/request-groups.ts";
-import type { MemberSession, Session } from "./session.ts";
+import type { MemberSession, Session } from "../target/session.ts";
+import { groupSteps, type RequestGroup, type RequestGroups } from "./request-groups.ts";
 
 /** Counts the tokens of a text. */
 type CountTokens = (text: string) => number;
@@ -153,7 +153,9 @@ function checkAssertions({ assertions }: Plan, { list }: RequestGroups): void {
   const problems = assertions.flatMap(({ where }, index): Problem[] => {
     if (where === undefined || list.some(({ tags }) => hasTags(tags, where))) return [];
     const names = [...new Set(list.flatMap(({ tags }) => Object.keys(tags)))];
-    const known = names.map((name) => `${name} ${[...new Set(list.flatMap(({ tags }) => tags[name] ?? []))].join(", ")}`);
+    const known = names.map(
+      (name) => `${name} ${[...new Set(list.flatMap(({ tags }) => tags[name] ?? []))].join(", ")}`,
+    );
     const hint = known.length === 0 ? "Give the inputs tags." : `There are ${known.join("; ")}.`;
     return [problem("unknown-name", `assert.${index}`, "no request has these tags", hint, describeTags(where))];
   });

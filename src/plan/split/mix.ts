@@ -1,6 +1,6 @@
-import type { InputsPlan, Plan, TargetPlan } from "./plan.ts";
+import type { InputsPlan, Plan, TargetPlan } from "../plan.ts";
+import type { TokensPlan } from "../tokens.ts";
 import type { TagsPlan } from "./tags.ts";
-import type { TokensPlan } from "./tokens.ts";
 
 /** Several targets that share one load. */
 export interface MixTargetPlan {
@@ -28,7 +28,7 @@ export interface MixMemberPlan {
   readonly tags?: TagsPlan | undefined;
 }
 
-declare module "./plan.ts" {
+declare module "../plan.ts" {
   interface TargetPlans {
     readonly mix: MixTargetPlan;
   }

@@ -1,5 +1,5 @@
 import { problem, UserError } from "../../plan/problem.ts";
-import { MAX_GROUPS, type Tags } from "../../plan/tags.ts";
+import { MAX_GROUPS, type Tags } from "../../plan/split/tags.ts";
 
 /** Requests with the same tags. */
 export interface RequestGroup {

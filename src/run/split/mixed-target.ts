@@ -4,11 +4,11 @@ import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { memberPlansOf } from "../../registry/mix.ts";
 import type { RunObserver } from "../../result/observer.ts";
-import { ANY_ANSWER } from "../../transport/answer-check.ts";
 import type { InferCodec, Service } from "../../service/service.ts";
+import { ANY_ANSWER } from "../../transport/answer-check.ts";
 import { type MemberRoute, MixedClient } from "../../transport/mixed-client.ts";
 import type { RunSignal } from "../run-signal.ts";
-import { type MemberSession, openTarget, type Session, type Target } from "./session.ts";
+import { type MemberSession, openTarget, type Session, type Target } from "../target/session.ts";
 
 /** A member's target before the first query. */
 interface OpenMember {
@@ -32,7 +32,9 @@ export async function openMixedTarget(
   const names = plans.map(({ name }) => name);
   const opening = await Promise.allSettled(plans.map((member) => openTarget(member, observer, search, signal)));
   const members = opening.flatMap((opened, index): OpenMember[] =>
-    opened.status === "fulfilled" ? [{ name: names[index] ?? "", plan: plans[index] ?? plan, target: opened.value }] : [],
+    opened.status === "fulfilled"
+      ? [{ name: names[index] ?? "", plan: plans[index] ?? plan, target: opened.value }]
+      : [],
   );
   if (members.length < opening.length) {
     await closeAll(members);
