@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import type { GivenTags } from "./inputs/tagged-input.ts";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";
@@ -14,6 +15,7 @@ export type {
   RequestBody,
   RequestOfScenario,
 } from "./inputs/request-bodies.ts";
+export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
 export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
@@ -67,6 +69,7 @@ export {
   sessions,
   steps,
 } from "./scenario/loads.ts";
+export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
 export {
   type AudioOptions,
@@ -79,6 +82,7 @@ export {
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
+export type { TagOptions, WhereOf } from "./scenario/tags.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
 export {
   type DynamicGrpcOptions,
@@ -138,9 +142,12 @@ const EXIT_INTERRUPTED = 130;
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadKind, const A extends AnswerType>(
-  definition: ScenarioDefinition<P, S, A>,
-): Scenario {
+export function defineScenario<
+  const P extends Protocol,
+  const S extends LoadKind,
+  const A extends AnswerType,
+  const G extends GivenTags = GivenTags,
+>(definition: ScenarioDefinition<P, S, A, G>): Scenario {
   const scenario = define(definition);
   void startIfEntry(scenario);
   return scenario;

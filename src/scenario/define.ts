@@ -1,3 +1,4 @@
+import type { GivenTags, TaggedInput } from "../inputs/tagged-input.ts";
 import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
@@ -5,6 +6,7 @@ import type { CancelOptions } from "./cancel.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
 import type { SequenceOptions } from "./sequences.ts";
+import type { WhereOf } from "./tags.ts";
 import type { AnswerType, Protocol, Target } from "./targets/target.ts";
 
 /** When a level is stable, like in perf_analyzer: the last three windows agree. */
@@ -37,10 +39,14 @@ export type TokensOf<A extends AnswerType> = A extends "stream"
     ? WholeMetricName | TokenSystemName
     : never;
 
-/** The inputs that a target accepts, by its type of response; none where the target has the requests. */
-export type InputsOf<A extends AnswerType> = A extends "messages"
-  ? never
-  : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
+/** The inputs that a target accepts, by its type of response; none where the target has the requests, and where each member of a mix has its own. */
+export type InputsOf<A extends AnswerType> = [AnswerType] extends [A]
+  ? Inputs
+  : "mixed" extends A
+    ? never
+    : A extends "messages"
+      ? never
+      : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
@@ -53,17 +59,23 @@ export interface ScenarioDefinition<
   P extends Protocol = Protocol,
   S extends LoadKind = LoadKind,
   A extends AnswerType = AnswerType,
+  G extends GivenTags = GivenTags,
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;
   /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
-  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];
+  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>[];
+  /**
+   * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
+   * of `json(…)` and `payloads(…)` can have their own. Default: none.
+   */
+  readonly tags?: G | ((input: TaggedInput) => G);
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
   /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */
@@ -110,9 +122,12 @@ export interface Scenario {
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadKind, const A extends AnswerType>(
-  definition: ScenarioDefinition<P, S, A>,
-): Scenario {
+export function defineScenario<
+  const P extends Protocol,
+  const S extends LoadKind,
+  const A extends AnswerType,
+  const G extends GivenTags = GivenTags,
+>(definition: ScenarioDefinition<P, S, A, G>): Scenario {
   return Object.freeze({ [BRAND]: true, definition: definition as unknown as ScenarioDefinition });
 }
 

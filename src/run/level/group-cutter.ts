@@ -36,11 +36,6 @@ export class GroupCutter {
     this.members = context.session.members ?? [];
   }
 
-  /** Whether the server of any member reports counters. */
-  get hasServerCounters(): boolean {
-    return this.countersBefore.some((counters) => counters !== undefined);
-  }
-
   /** Creates the tallies of a window, by group. */
   newTallies(): WindowTally[] {
     const { isScheduled, session } = this.context;

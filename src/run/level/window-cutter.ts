@@ -28,7 +28,7 @@ export class WindowCutter {
 
   /** Whether the server reports counters. */
   get hasServerCounters(): boolean {
-    return this.countersBefore !== undefined || this.groups?.hasServerCounters === true;
+    return this.countersBefore !== undefined;
   }
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */

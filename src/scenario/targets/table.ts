@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
+import { createMixBuilder } from "../mix.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
@@ -24,6 +25,7 @@ const TARGET_BUILDERS = {
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
   "user-defined": ownBuilder,
+  mix: createMixBuilder(targetSchema),
 };
 
 const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBuilder>>;

@@ -1,0 +1,98 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
+import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
+import { averageUs } from "../../measure/server-delta.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { TARGET_TAG } from "../../plan/split/tags.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { describeLevel } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
+import type { LevelResult } from "../../result/run-result.ts";
+import { CONSOLE_PERCENTILES, formatMarked } from "./confidence-notes.ts";
+import { formatExtracted } from "./extracted.ts";
+import { formatPct, formatTable, formatUs } from "./format.ts";
+import { formatTokens } from "./tokens.ts";
+
+/** Tables by tag, for the console. The values of a tag together are the level. */
+
+/** Values of a tag whose tokens and extracted values the console has. The JSON report has all. */
+const MAX_DETAILED = 6;
+
+/** The requests with one value of a tag at one level. */
+interface Row {
+  readonly level: LevelResult;
+  readonly value: string;
+  readonly part: TaggedPart;
+}
+
+/** Formats a table for each tag, with what its values extracted and their tokens. @param unit of throughput */
+export function formatGroups(plan: Plan, levels: readonly LevelResult[], unit: string): string {
+  const names = [...new Set(levels.flatMap((level) => tagNamesOf(level)))];
+  return names
+    .map((name) => {
+      const rows = levels.flatMap((level) =>
+        splitByTag(level, name).map((part): Row => ({ level, part, value: part.tags[name] ?? `(no ${name})` })),
+      );
+      return `\n${formatTag(plan, name, rows, unit)}\n${formatDetails(plan, name, rows)}`;
+    })
+    .join("");
+}
+
+function formatTag(plan: Plan, name: string, rows: readonly Row[], unit: string): string {
+  const first = rows[0]?.level;
+  const hasLevels = rows.some(({ level }) => level !== first);
+  const isScheduled = rows.some(({ part: { window } }) => window.scheduledLatency !== window.latency);
+  const hasServer = rows.some(({ part: { window } }) => window.server !== undefined);
+  const header = [
+    name,
+    ...(hasLevels ? [LEVEL_UNITS[first?.unit ?? "concurrency"].column] : []),
+    unit,
+    "average",
+    ...CONSOLE_PERCENTILES.map((percentile) => `p${percentile}`),
+    ...(isScheduled ? ["p99 from due time"] : []),
+    ...(hasServer ? ["server avg"] : []),
+    "errors",
+    "requests",
+  ];
+  const cells = rows.map(({ level, value, part: { window } }) => [
+    value,
+    ...(hasLevels ? [formatCount(level.level)] : []),
+    formatCount(inferPerSec(window, plan.target.batchSize)),
+    window.requestCount === 0 ? "-" : formatDurationNs(window.latency.meanNs),
+    ...CONSOLE_PERCENTILES.map((percentile) => formatMarked(window.latency, percentile)),
+    ...(isScheduled ? [formatMarked(window.scheduledLatency, 99)] : []),
+    ...(hasServer ? [formatServer(window)] : []),
+    formatPct(errorRatio(window)),
+    formatCount(window.requestCount),
+  ]);
+  return formatTable(header, cells);
+}
+
+function formatServer({ server }: WindowResult): string {
+  return server === undefined ? "-" : formatUs(averageUs(server.successNs, server.successCount));
+}
+
+/** Whether the level shows the same tokens, because no other requests have any. Each target has a table of its own. */
+function isKnown(name: string, level: LevelResult, { count }: TokenColumns): boolean {
+  return name !== TARGET_TAG && count === level.tokens?.count;
+}
+
+/** Formats extracted values and tokens of each row; empty for none. */
+function formatDetails(plan: Plan, name: string, rows: readonly Row[]): string {
+  const isDetailed = new Set(rows.map(({ value }) => value)).size <= MAX_DETAILED;
+  const shown = isDetailed ? rows : [];
+  return shown
+    .flatMap(({ level, value, part: { tags, window, tokens } }) => {
+      const texts = [
+        ...(window.extracted === undefined ? [] : [formatExtracted(window.extracted)]),
+        ...(tokens === undefined || tokens.count === 0 || isKnown(name, level, tokens)
+          ? []
+          : [formatTokens(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true)]),
+      ].filter((text) => text !== "");
+      const title = `${name} ${value}, ${describeLevel(plan.load, level.level)}`;
+      return texts.length === 0 ? [] : [`\n${title}\n${texts.join("\n\n")}\n`];
+    })
+    .join("");
+}
