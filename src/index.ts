@@ -1,8 +1,9 @@
 import { pathToFileURL } from "node:url";
 import type { GivenTags } from "./inputs/tagged-input.ts";
 import { entryModule } from "./runtime/runtime.ts";
-import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
+import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";
+import type { ParameterTable } from "./scenario/params/parameter.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
 export type {
@@ -40,11 +41,14 @@ export {
 export type { CancelOptions } from "./scenario/cancel.ts";
 export type {
   ClientOf,
+  FieldOf,
   InputsOf,
   LatencyOf,
   MetricsOptions,
   Scenario,
   ScenarioDefinition,
+  ScenarioExtras,
+  ScenarioSource,
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
@@ -70,7 +74,30 @@ export {
   steps,
 } from "./scenario/loads.ts";
 export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
+export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
+export type {
+  MlperfExtent,
+  MultiStreamOptions,
+  OfflineOptions,
+  ServerOptions,
+  SingleStreamOptions,
+} from "./scenario/mlperf/options.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
+export {
+  choice,
+  duration,
+  flag,
+  integer,
+  type NumberParameterOptions,
+  number,
+  type Parameter,
+  type ParameterOptions,
+  type ParameterTable,
+  type ParameterValue,
+  type TextParameterOptions,
+  text,
+  type ValuesOf,
+} from "./scenario/params/parameter.ts";
 export {
   type AudioOptions,
   type ImageOptions,
@@ -146,8 +173,9 @@ export function defineScenario<
   const P extends Protocol,
   const S extends LoadKind,
   const A extends AnswerType,
+  const D extends ParameterTable = Record<never, never>,
   const G extends GivenTags = GivenTags,
->(definition: ScenarioDefinition<P, S, A, G>): Scenario {
+>(definition: ScenarioSource<P, S, A, D, G>): Scenario<ScenarioSource<P, S, A, D, G>> {
   const scenario = define(definition);
   void startIfEntry(scenario);
   return scenario;

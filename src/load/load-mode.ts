@@ -44,8 +44,21 @@ export interface LoadMode<P extends LoadPlan> {
   takeData?(plan: P, data: Dataset): Dataset | Promise<Dataset>;
   /** Whether each outstanding request has its own lane, also with asynchronous requests. Default: these share lanes. */
   readonly hasOwnLanes?: true;
+  /** Returns the rules of MLPerf that decide whether the measurement is valid. Absent: there are none. */
+  mlperf?(plan: P): MlperfRules;
   /** Exceptions in perf_analyzer's reports. */
   readonly perfAnalyzer?: PerfAnalyzerLoad;
+}
+
+/** The rules of a scenario of MLPerf Inference. */
+export interface MlperfRules {
+  readonly scenario: "single-stream" | "multi-stream" | "server" | "offline";
+  /** Requests sent together, whose slowest one decides their latency; 1 except for `multi-stream`. */
+  readonly samplesPerQuery: number;
+  /** The percentile of latency that is the result or is limited, above 0 and below 100; null for `offline`. */
+  readonly percentile: number | null;
+  /** The limit of that percentile, from the time when a request was due; null except for `server`. */
+  readonly latencyLimitMs: number | null;
 }
 
 /** How a load changes within a level. */

@@ -34,6 +34,8 @@ import { formatExtracted } from "./extracted.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatGroups } from "./groups.ts";
+import { formatMlperf } from "./mlperf.ts";
+import { describeParameters } from "./parameters.ts";
 import { formatTokens } from "./tokens.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
@@ -61,6 +63,8 @@ class RampartConsole implements Report {
     const version = model.version === "" ? "" : ` version ${model.version}`;
     const subject = kind.subject?.(target) ?? `model ${model.name}${version} on ${kind.describe(target)}`;
     this.sink.out(`${this.plan.name}: ${subject}, ${loadModeOf(this.plan.load).describe(this.plan.load)}\n`);
+    const parameters = describeParameters(this.plan);
+    if (parameters !== undefined) this.sink.out(`  ${parameters}\n`);
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
   }
 
@@ -90,6 +94,7 @@ class RampartConsole implements Report {
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
+      if (level.mlperf !== undefined) out(`\n${formatMlperf(level.mlperf)}\n`);
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }

@@ -27,6 +27,8 @@ import { toClientJson } from "./client.ts";
 import { toExtractedJson } from "./extracted.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
+import { toMlperfJson } from "./mlperf.ts";
+import { toParametersJson } from "./parameters.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -48,6 +50,7 @@ export function toReportJson(plan: Plan, result: RunResult): object {
   return {
     version: 1,
     name: plan.name,
+    ...toParametersJson(plan),
     startedAt: new Date(Number(result.startEpochNs / 1_000_000n)).toISOString(),
     durationSec: result.durationNs / 1e9,
     isPartial: result.isInterrupted || result.error !== undefined,
@@ -114,6 +117,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     trials,
     ...(instability === undefined ? {} : { instability }),
     ...(isLatencyUnstable ? { isLatencyUnstable } : {}),
+    ...(result.mlperf === undefined ? {} : { mlperf: toMlperfJson(result.mlperf) }),
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: window.durationNs / 1e9,
     requests: window.requestCount,

@@ -26,6 +26,11 @@ export class WindowCutter {
     this.groups = context.groups === undefined ? undefined : new GroupCutter(context, context.groups);
   }
 
+  /** Number of requests sent in the current window. */
+  get sentCount(): number {
+    return this.context.driver.sentCount - this.sentBefore;
+  }
+
   /** Whether the server reports counters. */
   get hasServerCounters(): boolean {
     return this.countersBefore !== undefined;
@@ -74,7 +79,7 @@ export class WindowCutter {
     const tally = this.meter.cut();
     const parts = this.groups?.cut(this.meter.cutGroups(), endNs);
     const { startNs } = this;
-    const sentCount = driver.sentCount - this.sentBefore;
+    const { sentCount } = this;
     const gpu = this.context.poller?.take();
     const { openBefore } = this;
     const openAfter = sumOpenRequests(this.openSentNs(), endNs);
