@@ -1,4 +1,5 @@
-import type { Tags } from "../plan/split/tags.ts";
+import { TARGET_TAG, type Tags } from "../plan/split/tags.ts";
+import { toPlainNumber } from "../service/json-text.ts";
 
 /** A tensor of an input. */
 export interface TaggedTensor {
@@ -25,6 +26,22 @@ export interface TaggedInput {
   readonly tensors: Readonly<Record<string, TaggedTensor>>;
   /** What it was made from: an input of a target of `defineTarget`. Otherwise undefined. */
   readonly origin: unknown;
+}
+
+/** The field of an entry with its tags. */
+export const TAGS_FIELD = "tags";
+
+/** How to write the tags of an entry. */
+export const TAGS_HINT = `Write texts, numbers or booleans by the tag's name: "${TAGS_FIELD}": {"length": "long"}.`;
+
+/** Reads the tags of an entry; undefined when they are not tags. */
+export function readTags(value: unknown): Tags | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value).map(([name, one]): [string, unknown] => [name, toPlainNumber(one)]);
+  const isGood = entries.every(
+    ([name, one]) => name !== "" && name !== TARGET_TAG && ["string", "number", "boolean"].includes(typeof one),
+  );
+  return isGood ? Object.fromEntries(entries.map(([name, one]) => [name, String(one)])) : undefined;
 }
 
 /** Tags that a function returns. Numbers and booleans become text. */

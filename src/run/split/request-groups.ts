@@ -43,10 +43,10 @@ export function groupSteps(steps: Iterable<RequestGroup>, stepCount: number): Re
   const known = new Map<string, number>();
   const ofStep = new Uint8Array(stepCount);
   let step = 0;
-  let last: { readonly tags: Tags; readonly index: number } | undefined;
+  let last: (RequestGroup & { readonly index: number }) | undefined;
   for (const group of steps) {
     // Most steps have the very tags of the step before.
-    if (group.tags === last?.tags) {
+    if (group.tags === last?.tags && group.member === last.member) {
       ofStep[step++] = last.index;
       continue;
     }
@@ -57,7 +57,7 @@ export function groupSteps(steps: Iterable<RequestGroup>, stepCount: number): Re
       known.set(key, index);
       list.push(group);
     }
-    last = { tags: group.tags, index: Math.min(index, MAX_GROUPS) };
+    last = { ...group, index: Math.min(index, MAX_GROUPS) };
     ofStep[step++] = last.index;
   }
   if (list.length <= MAX_GROUPS) return new RequestGroups(list, ofStep);

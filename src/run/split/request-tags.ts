@@ -1,5 +1,5 @@
 import type { DataStep } from "../../inputs/dataset.ts";
-import type { TaggedInput, TaggedTensor, TagInput } from "../../inputs/tagged-input.ts";
+import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
 import { heldFunction } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
@@ -137,13 +137,8 @@ function parseBody(payload: Uint8Array | undefined): unknown {
 }
 
 function toTags(result: unknown, place: string): Tags {
-  if (typeof result === "object" && result !== null && !Array.isArray(result) && !(result instanceof Promise)) {
-    const entries = Object.entries(result);
-    const isGood = entries.every(
-      ([name, value]) => name !== "" && name !== TARGET_TAG && ["string", "number", "boolean"].includes(typeof value),
-    );
-    if (isGood) return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
-  }
+  const tags = result instanceof Promise ? undefined : readTags(result);
+  if (tags !== undefined) return tags;
   const message = `must return texts, numbers or booleans by the tag's name, which is not "${TARGET_TAG}"`;
   throw new UserError(problem("invalid-value", place, message, 'Return { length: "long" }.', showValue(result)));
 }
