@@ -27,6 +27,11 @@ export interface LoadMode<P extends LoadPlan> {
   describeLevel?(plan: P, level: number): string | undefined;
   /** Returns how the load changes within a level. Absent or undefined: it does not. */
   ramp?(plan: P): LevelRamp | undefined;
+  /**
+   * Returns the mean load asked for over the first `overNs` of a level, in the unit of its value; undefined when it is no such number, as
+   * with conversations that pause, or due times from the data. Absent: the value of the level.
+   */
+  askedMean?(plan: P, level: number, overNs: number): number | undefined;
   /** Returns the gaps between requests. Absent: determined by the data, a file, or responses. */
   arrivals?(plan: P): ArrivalsText;
   /** Returns the maximum number of outstanding requests, above which due requests wait. Absent or undefined: no limit. */

@@ -33,6 +33,19 @@ interface Spread {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
+  readonly "p99.9": number;
+  readonly "p99.99": number;
+  readonly confidence95: Readonly<Record<string, Confidence>> & {
+    readonly mean: Pick<Confidence, "low" | "high" | "effectiveCount">;
+  };
+}
+
+interface Confidence {
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly effectiveCount: number;
+  readonly isReliable: boolean;
+  readonly neededCount: number;
 }
 
 /** What a level's JSON has, as far as it is related here. */
@@ -50,6 +63,12 @@ export interface ReportedLevel {
   readonly sentPerSec: number;
   readonly inferPerSec: number;
   readonly errorRatio: number;
+  readonly load: {
+    readonly unit: string;
+    readonly asked: number | null;
+    readonly delivered: number;
+    readonly isDelivered: boolean | null;
+  };
   readonly inFlight: {
     readonly mean: number;
     readonly atStart: number;
@@ -101,6 +120,7 @@ export function checkRelations(plan: Plan, result: RunResult): ReportedRun {
   for (const level of report.levels) {
     checkCounts(level, plan.target.batchSize);
     checkInFlight(level);
+    checkLoad(level);
     if (level.latency !== null) checkLatency(level.latency, level.requests);
     if (level.scheduledLatency !== undefined && level.scheduledLatency !== null)
       checkDueLatency(level.scheduledLatency, level.latency as Latency);
@@ -144,6 +164,22 @@ function checkInFlight({
     assert.ok(mean >= expectedMean * (1 - 1e-9), `${mean} < ${expectedMean}`);
   assert.ok(mean >= -1e-9, "requests in flight below 0");
   if (unit === "concurrency") assert.ok(mean <= level + 1e-6, `${mean} in flight at concurrency ${level}`);
+}
+
+/** Asked for, delivered and sent belong together, and no closed loop has more in flight than it asks for. */
+function checkLoad({ load, inFlight, sentPerSec, unit, level, durationSec, timeline }: ReportedLevel): void {
+  const { asked, delivered, isDelivered } = load;
+  const isClosed = unit === "concurrency";
+  assert.equal(load.unit, unit);
+  assert.equal(delivered, isClosed ? inFlight.mean : sentPerSec, "delivered");
+  assert.equal(asked === null, isDelivered === null, "a verdict needs a load asked for");
+  if (asked === null) return;
+  assert.ok(asked <= level * (1 + 1e-9), `${asked} asked for at ${level}`);
+  if (isClosed) {
+    assert.equal(isDelivered, delivered >= 0.9 * asked, `${delivered} of ${asked} in flight`);
+    // A ramp down keeps the requests of its higher concurrency until they end.
+    if (timeline.length === 0) assert.ok(delivered <= asked * (1 + 1e-6), `${delivered} of ${asked} in flight`);
+  } else if (isDelivered === false) assert.ok((asked - delivered) * durationSec > 2, "missed by more than its edges");
 }
 
 function checkLatency(latency: Latency, requests: number): void {
@@ -230,15 +266,27 @@ function checkTokens({ tokens, requests, failed, durationSec }: ReportedLevel): 
   const { outputTokens } = tokens.metrics;
   if (tokens.outputTokensPerSec !== undefined && outputTokens !== undefined)
     same(tokens.outputTokensPerSec, (outputTokens.mean * outputTokens.count) / durationSec, "tokens/s");
-  for (const [name, { count, min, mean, p50, p90, p99, max }] of Object.entries(tokens.metrics)) {
+  for (const [name, metric] of Object.entries(tokens.metrics)) {
+    const { count, min, mean, p50, p90, p99, max } = metric;
+    checkConfidence(name, metric);
     assert.ok(count <= tokens.requests, name);
-    const ascending = [min, p50, p90, p99, max];
+    const ascending = [min, p50, p90, p99, metric["p99.9"], metric["p99.99"], max];
     assert.deepEqual(
       ascending,
       ascending.toSorted((a, b) => a - b),
       name,
     );
     assert.ok(min <= mean * (1 + 1e-9) && mean <= max * (1 + 1e-9), `${name}: ${min} ${mean} ${max}`);
+  }
+}
+
+function checkConfidence(name: string, { count, mean, confidence95, ...metric }: Spread): void {
+  const { mean: ofMean, ...percentiles } = confidence95;
+  checkEffective(name, ofMean.effectiveCount, count);
+  checkInterval(name, mean, ofMean.low, ofMean.high);
+  for (const [percentile, one] of Object.entries(percentiles)) {
+    checkInterval(`${percentile} of ${name}`, metric[percentile as "p50"], one.low, one.high);
+    checkVerdict(percentile, one, count);
   }
 }
 

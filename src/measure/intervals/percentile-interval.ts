@@ -101,12 +101,11 @@ export function estimatePercentile(tally: LatencyTally, percentile: number): Per
   const { low, high } = percentileRanks(tally.count, percentile, effective);
   // A tally rounds down.
   const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, tally.maxNs / 1000));
-  return {
+  return withFloor(tally.count, percentile, effective, {
     value: us,
     low: low === undefined ? null : Math.min(us, tally.atRankUs(low)),
     high: high === undefined ? null : Math.max(us, above(high)),
-    ...floorOf(tally.count, percentile, effective),
-  };
+  });
 }
 
 /**
@@ -119,12 +118,11 @@ export function percentileEstimator(values: Float64Array): (percentile: number) 
     const value = percentileOf(sorted, percentile);
     const effective = effectiveCountBelow(values, value);
     const { low, high } = percentileRanks(sorted.length, percentile, effective);
-    return {
+    return withFloor(sorted.length, percentile, effective, {
       value,
       low: low === undefined ? null : Math.min(value, sorted[low] as number),
       high: high === undefined ? null : Math.max(value, sorted[high] as number),
-      ...floorOf(sorted.length, percentile, effective),
-    };
+    });
   };
 }
 
@@ -135,15 +133,18 @@ function effectiveCountBelow(values: Float64Array, limit: number): number {
   return effectiveCount(values.length, ratio * (1 - ratio), batchMeansOf(isBelow));
 }
 
-function floorOf(
+/** Adds the verdict on the sample to a percentile and its interval. @param effective effective sample size, 1 to `count` */
+export function withFloor(
   count: number,
   percentile: number,
   effective: number,
-): Pick<PercentileEstimate, "effectiveCount" | "neededCount" | "isReliable"> {
+  found: Pick<PercentileEstimate, "value" | "low" | "high">,
+): PercentileEstimate {
   const floor = samplesNeeded(percentile);
   return {
+    ...found,
     effectiveCount: effective,
-    neededCount: Math.ceil((floor * count) / effective),
     isReliable: effective >= floor,
+    neededCount: Math.ceil((floor * count) / effective),
   };
 }

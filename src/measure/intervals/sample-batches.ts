@@ -7,8 +7,9 @@ const CELLS_PER_DOUBLING = 1 << CELL_BITS;
 /** Bits of the upper word of a double below its exponent. */
 const UPPER_MANTISSA_BITS = 20;
 const EXPONENT_BIAS = 1023;
-/** Durations below 512 ns share the first cell. */
+/** Durations below 512 ns share the first cell, and those above an hour the last. */
 const FIRST_CELL = (EXPONENT_BIAS + 9) << CELL_BITS;
+const LAST_CELL = 33 * CELLS_PER_DOUBLING - 1;
 
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
@@ -16,8 +17,10 @@ const UPPER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
 
 /** Returns the cell of a duration in nanoseconds: its exponent and the first bits of its mantissa. */
 function cellOf(ns: number): number {
+  if (!(ns > 0)) return 0;
   double[0] = ns;
-  return Math.max(0, ((words[UPPER] as number) >>> (UPPER_MANTISSA_BITS - CELL_BITS)) - FIRST_CELL);
+  const cell = ((words[UPPER] as number) >>> (UPPER_MANTISSA_BITS - CELL_BITS)) - FIRST_CELL;
+  return Math.max(0, Math.min(LAST_CELL, cell));
 }
 
 /**
@@ -34,7 +37,7 @@ export class SampleBatches {
   private readonly sums = new Float64Array(MOST_BATCHES + 1);
   private rows: Uint32Array[] = [];
 
-  /** Adds a duration in nanoseconds. */
+  /** Adds a duration in nanoseconds, or another number whose means are of interest. */
   add(ns: number): void {
     this.sums[this.complete] = (this.sums[this.complete] as number) + ns;
     const cell = cellOf(ns);

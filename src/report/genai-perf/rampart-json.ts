@@ -1,5 +1,9 @@
-import { estimateMean } from "../../measure/intervals/mean-interval.ts";
-import { percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
+import { estimateMean, estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import {
+  estimatePercentile,
+  type PercentileEstimate,
+  percentileEstimator,
+} from "../../measure/intervals/percentile-interval.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
@@ -9,8 +13,9 @@ import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
+import { toDeliveryJson } from "../load-delivery.ts";
 import { toClientJson } from "../rampart/client.ts";
-import { toConfidenceJson, toMeanConfidenceJson } from "../rampart/confidence.ts";
+import { toMetricConfidence } from "../rampart/confidence.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";
 import { VERSION } from "../version.ts";
 import type { GenaiPerfPlan, Measured } from "./measured.ts";
@@ -116,36 +121,33 @@ function toMetricJson(metric: TokenMetric, values: Float64Array): [string, objec
   const scale = (value: number): number => (isTime ? value / 1e6 : value);
   const estimate = percentileEstimator(values);
   const statistics = Object.entries(summarize(values) ?? {}).map(([name, value]) => [name, scale(value)] as const);
-  const tail = TAIL_PERCENTILES.map((percentile) => [`p${percentile}`, scale(estimate(percentile).value)]);
-  const confidence = [...PERCENTILES, ...TAIL_PERCENTILES].map((percentile) => [
-    `p${percentile}`,
-    toConfidenceJson(estimate(percentile), scale),
-  ]);
+  const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
+  const found = toMetricConfidence("avg", estimateMean(values), percentiles, estimate, scale);
   return [
     isTime ? `${nameOfMetric(metric)}Ms` : metric,
     {
       count: values.length,
+      ...found.percentiles,
       ...Object.fromEntries(statistics),
-      ...(Object.fromEntries(tail) as object),
-      confidence95: {
-        avg: toMeanConfidenceJson(estimateMean(values), scale),
-        ...(Object.fromEntries(confidence) as object),
-      },
+      confidence95: found.confidence95,
     },
   ];
 }
 
 /** The columns hold the requests of all levels. */
-function toLevelsJson({ levels }: RunResult, columns: TokenColumns, isStreaming: boolean): object[] {
+function toLevelsJson({ levels, prepared }: RunResult, columns: TokenColumns, isStreaming: boolean): object[] {
   const tokens = levels.length === 1 ? columns : undefined;
-  return levels.map(({ window, ...level }) => toLevelJson(level, window, toClientJson(window, tokens, isStreaming)));
+  return levels.map((level) => ({
+    ...toLevelJson(level, level.window),
+    load: toDeliveryJson(prepared.plan, level),
+    client: toClientJson(level.window, tokens, isStreaming),
+  }));
 }
 
 /** How well the load was maintained, and its cost for the client. */
 function toLevelJson(
   { unit, level, outcome, trials }: Omit<RunResult["levels"][number], "window">,
   window: WindowResult,
-  client: object,
 ): object {
   const isScheduled = window.scheduledLatency !== window.latency;
   return {
@@ -163,18 +165,27 @@ function toLevelJson(
     ...(isScheduled
       ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
       : {}),
-    client,
   };
 }
 
 function toTallyJson(tally: LatencyTally): object {
   if (tally.count === 0) return { count: 0 };
-  const percentiles = PERCENTILES.map((percentile) => [`p${percentile}`, tally.percentileUs(percentile) / 1000]);
+  const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
+  const { value, ...mean } = estimateMeanNs(tally);
+  const meanUs = {
+    ...mean,
+    value: value / 1000,
+    low: mean.low && mean.low / 1000,
+    high: mean.high && mean.high / 1000,
+  };
+  const estimate = (percentile: number): PercentileEstimate => estimatePercentile(tally, percentile);
+  const found = toMetricConfidence("avg", meanUs, percentiles, estimate, (us) => us / 1000);
   return {
     count: tally.count,
     avg: tally.meanNs / 1e6,
-    ...(Object.fromEntries(percentiles) as object),
+    ...found.percentiles,
     min: tally.minNs / 1e6,
     max: tally.maxNs / 1e6,
+    confidence95: found.confidence95,
   };
 }

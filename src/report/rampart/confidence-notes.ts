@@ -11,7 +11,7 @@ export const CONSOLE_PERCENTILES = [50, 90, 99] as const;
 const TAIL_PERCENTILES = [99.9, 99.99] as const;
 
 /** Marks a percentile with too few samples. */
-const MARK = "*";
+export const MARK = "*";
 
 /** Formats a percentile for a table, with a mark when there are too few samples; `-` without any. */
 export function formatMarked(tally: LatencyTally, percentile: number): string {
@@ -30,7 +30,7 @@ export function describeConfidence({ latency, scheduledLatency }: WindowResult):
     mean.low === null || mean.high === null
       ? []
       : [`average ${formatRange(formatDurationNs(mean.low), formatDurationNs(mean.high))}`];
-  const samples = `${countOf(latency.count, "sample")}, worth ${formatCount(Math.round(mean.effectiveCount))} independent ${mean.effectiveCount < 1.5 ? "one" : "ones"}`;
+  const samples = formatSamples(latency.count, mean.effectiveCount);
   const bounded = shown.filter(([, estimate]) => hasBounds(estimate)).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
@@ -39,7 +39,7 @@ export function describeConfidence({ latency, scheduledLatency }: WindowResult):
     `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
     ...due.filter(([, one]) => hasBounds(one)).map(([, one]) => `p99 from due time ${rangeOf(one)}`),
     ...firm.map(([name, one]) => `${name} ${formatUs(one.value)} (${rangeOf(one)})`),
-    ...describeTooFew([...shown, ...due]),
+    ...formatNeeds([...shown, ...due]),
   ];
 }
 
@@ -49,11 +49,19 @@ function named(tally: LatencyTally, percentile: number): Named {
   return [`p${percentile}`, estimatePercentile(tally, percentile)];
 }
 
-function describeTooFew(estimates: readonly Named[]): string[] {
+/** Says which percentiles have too few samples, and how many they need; nothing when none has. */
+export function formatNeeds(estimates: readonly Named[]): string[] {
   const needs = estimates.flatMap(([name, { isReliable, neededCount }]) =>
     isReliable ? [] : [`${name} needs ${formatCount(neededCount)}`],
   );
   return needs.length === 0 ? [] : [`${MARK} too few samples: ${[...new Set(needs)].join(", ")}`];
+}
+
+/** Formats a sample size: `1,000 samples, worth 812 independent ones`. */
+export function formatSamples(count: number, effectiveCount: number): string {
+  const effective = Math.round(effectiveCount);
+  const samples = `${formatCount(count)} ${count === 1 ? "sample" : "samples"}`;
+  return `${samples}, worth ${formatCount(effective)} independent ${effective === 1 ? "one" : "ones"}`;
 }
 
 function hasBounds({ low, high }: PercentileEstimate): boolean {
@@ -64,12 +72,8 @@ function rangeOf({ low, high }: PercentileEstimate): string {
   return formatRange(formatUs(low ?? 0), formatUs(high ?? 0));
 }
 
-/** Names the unit once when both ends have it. */
-function formatRange(low: string, high: string): string {
-  const unit = high.slice(high.indexOf(" "));
-  return `${low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
-}
-
-function countOf(count: number, name: string): string {
-  return `${formatCount(count)} ${name}${count === 1 ? "" : "s"}`;
+/** Formats an interval: `1.1 to 1.3 ms`, with the unit once when both ends have it. */
+export function formatRange(low: string, high: string): string {
+  const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
+  return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
 }

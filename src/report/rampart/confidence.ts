@@ -23,6 +23,32 @@ export function toConfidenceJson(
   return { low: end(low), high: end(high), effectiveCount, isReliable, neededCount };
 }
 
+/** A metric's average and percentiles, each with its interval, in the units of the file. */
+export interface MetricConfidence {
+  /** By name: `p99`. */
+  readonly percentiles: Readonly<Record<string, number>>;
+  readonly confidence95: object;
+}
+
+/** Converts the percentiles of a metric and all intervals. @param meanName the name of the average in the file */
+export function toMetricConfidence(
+  meanName: string,
+  mean: MeanEstimate,
+  percentiles: readonly number[],
+  estimate: (percentile: number) => PercentileEstimate,
+  scale: (value: number) => number = (value) => value,
+): MetricConfidence {
+  const estimates = percentiles.map((percentile) => [`p${percentile}`, estimate(percentile)] as const);
+  const intervals = estimates.map(([name, one]) => [name, toConfidenceJson(one, scale)]);
+  return {
+    percentiles: Object.fromEntries(estimates.map(([name, { value }]) => [name, scale(value)])),
+    confidence95: {
+      [meanName]: toMeanConfidenceJson(mean, scale),
+      ...(Object.fromEntries(intervals) as object),
+    },
+  };
+}
+
 /** Converts a mean's interval. @param scale to the unit of the file */
 export function toMeanConfidenceJson(
   { low, high, effectiveCount }: MeanEstimate,

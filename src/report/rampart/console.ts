@@ -23,6 +23,7 @@ import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { describeDelivery } from "../load-delivery.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
@@ -185,7 +186,7 @@ class RampartConsole implements Report {
     if (result.isLatencyUnstable)
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level));
-    notes.push(...describeLoadNotes(this.plan, result));
+    notes.push(describeDelivery(this.plan, result), ...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));

@@ -20,6 +20,7 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
@@ -130,6 +131,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
+    load: toDeliveryJson(plan, result),
     inFlight: toInFlightJson(window),
     errorRatio: errorRatio(window),
     ...(window.sequenceCount === 0
