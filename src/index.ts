@@ -109,7 +109,7 @@ export {
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
-export type { TagOptions, WhereOf } from "./scenario/tags.ts";
+export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
 export {
   type DynamicGrpcOptions,

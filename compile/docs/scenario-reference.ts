@@ -29,6 +29,7 @@ const BUILDERS: readonly (readonly [
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],
+      ["mix", "MixMember"],
     ],
   ],
   [
@@ -99,6 +100,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`images` of `prompts`", "ImageOptions"],
   ["`audio` of `prompts`", "AudioOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
+  ["Input of a function for `tags`", "TaggedInput"],
 ];
 
 /** The whole reference as Markdown. */

@@ -1,6 +1,6 @@
 import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
 import { mergeWindows } from "./merge.ts";
-import { TokenColumns } from "./tokens/token-columns.ts";
+import { TokenColumns, type TokenRows } from "./tokens/token-columns.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Splits a measurement by the tags of its requests. */
@@ -79,11 +79,28 @@ function joinWindows(windows: readonly WindowResult[], server: WindowResult["ser
   };
 }
 
-/** Joins the tokens of several groups; undefined when none are measured. */
+/** Joins the tokens of several groups, in the order of the answers' ends; undefined when none are measured. */
 export function joinTokens(columns: readonly TokenColumns[]): TokenColumns | undefined {
   const [first] = columns;
   if (first === undefined || columns.length === 1) return first;
+  const together = new TokenColumns();
+  for (const one of columns) together.addRows(one.rows());
   const joined = new TokenColumns();
-  for (const one of columns) joined.addRows(one.rows());
+  joined.addRows(sortByEnd(together.rows()));
+  joined.answerKind = first.answerKind;
   return joined;
+}
+
+function sortByEnd(rows: TokenRows): TokenRows {
+  const { sendNs, sessionOf, metrics } = rows;
+  const endNs = sendNs.map((ns, row) => ns + (metrics.requestLatencyNs[row] as number));
+  const order = Array.from(endNs.keys()).sort((a, b) => (endNs[a] as number) - (endNs[b] as number));
+  const sorted = (values: Float64Array): Float64Array => Float64Array.from(order, (row) => values[row] as number);
+  const columns = Object.entries(metrics).map(([name, values]) => [name, sorted(values)]);
+  return {
+    ...rows,
+    sendNs: sorted(sendNs),
+    sessionOf: sorted(sessionOf),
+    metrics: Object.fromEntries(columns) as TokenRows["metrics"],
+  };
 }

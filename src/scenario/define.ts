@@ -1,4 +1,4 @@
-import type { GivenTags, TaggedInput } from "../inputs/tagged-input.ts";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
@@ -7,7 +7,7 @@ import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { SequenceOptions } from "./sequences.ts";
-import type { WhereOf } from "./tags.ts";
+import type { TagsOf, WhereOf } from "./tags.ts";
 import type { AnswerType, Protocol, Target } from "./targets/target.ts";
 
 /** When a level is stable, like in perf_analyzer: the last three windows agree. */
@@ -76,7 +76,7 @@ export interface ScenarioDefinition<
    * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
    * of `json(…)` and `payloads(…)` can have their own. Default: none.
    */
-  readonly tags?: G | ((input: TaggedInput) => G);
+  readonly tags?: TagsOf<G>;
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
   /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */

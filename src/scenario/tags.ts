@@ -1,8 +1,11 @@
 import * as v from "valibot";
-import type { GivenTags, TagInput } from "../inputs/tagged-input.ts";
+import type { GivenTags, TaggedInput, TagInput } from "../inputs/tagged-input.ts";
 import { type HeldFunction, holdFunction } from "../plan/functions.ts";
 import type { Schema } from "../plan/schema.ts";
 import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/split/tags.ts";
+
+/** Tags of a scenario with the type of what they are. */
+export type TagsOf<G extends GivenTags> = G | ((input: TaggedInput) => G);
 
 /** Tags of a scenario or of a member of a mix: the same for all requests, or returned by a function of the input. */
 export type TagOptions = GivenTags | TagInput;

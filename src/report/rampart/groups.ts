@@ -13,7 +13,7 @@ import type { LevelResult } from "../../result/run-result.ts";
 import { CONSOLE_PERCENTILES, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
-import { formatTokens } from "./tokens.ts";
+import { TOKEN_HEADER, tokenCells } from "./tokens.ts";
 
 /** Tables by tag, for the console. The values of a tag together are the level. */
 
@@ -79,20 +79,27 @@ function isKnown(name: string, level: LevelResult, { count }: TokenColumns): boo
   return name !== TARGET_TAG && count === level.tokens?.count;
 }
 
-/** Formats extracted values and tokens of each row; empty for none. */
+/** Formats the tokens of all rows as one table, and the values that each extracted; empty for none. */
 function formatDetails(plan: Plan, name: string, rows: readonly Row[]): string {
-  const isDetailed = new Set(rows.map(({ value }) => value)).size <= MAX_DETAILED;
-  const shown = isDetailed ? rows : [];
-  return shown
-    .flatMap(({ level, value, part: { tags, window, tokens } }) => {
-      const texts = [
-        ...(window.extracted === undefined ? [] : [formatExtracted(window.extracted)]),
-        ...(tokens === undefined || tokens.count === 0 || isKnown(name, level, tokens)
-          ? []
-          : [formatTokens(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true)]),
-      ].filter((text) => text !== "");
-      const title = `${name} ${value}, ${describeLevel(plan.load, level.level)}`;
-      return texts.length === 0 ? [] : [`\n${title}\n${texts.join("\n\n")}\n`];
-    })
-    .join("");
+  if (new Set(rows.map(({ value }) => value)).size > MAX_DETAILED) return "";
+  const texts = [formatTokenTable(plan, name, rows)];
+  for (const { level, value, part } of rows) {
+    if (part.window.extracted === undefined) continue;
+    const text = formatExtracted(part.window.extracted);
+    texts.push(text === "" ? "" : `${name} ${value}, ${describeLevel(plan.load, level.level)}\n${text}`);
+  }
+  return texts.map((text) => (text === "" ? "" : `\n${text}\n`)).join("");
+}
+
+function formatTokenTable(plan: Plan, name: string, rows: readonly Row[]): string {
+  const hasLevels = rows.some(({ level }) => level !== rows[0]?.level);
+  const cells = rows.flatMap(({ level, value, part: { tags, window, tokens } }) =>
+    tokens === undefined || tokens.count === 0 || isKnown(name, level, tokens)
+      ? []
+      : tokenCells(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true).map((row) => [
+          `${value}${hasLevels ? `, ${describeLevel(plan.load, level.level)}` : ""}`,
+          ...row,
+        ]),
+  );
+  return cells.length === 0 ? "" : formatTable([name, ...TOKEN_HEADER], cells, Number.POSITIVE_INFINITY);
 }
