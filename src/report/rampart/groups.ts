@@ -1,4 +1,3 @@
-import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
 import { averageUs } from "../../measure/server-delta.ts";
@@ -41,13 +40,11 @@ export function formatGroups(plan: Plan, levels: readonly LevelResult[], unit: s
 }
 
 function formatTag(plan: Plan, name: string, rows: readonly Row[], unit: string): string {
-  const first = rows[0]?.level;
-  const hasLevels = rows.some(({ level }) => level !== first);
+  const hasLevels = hasManyLevels(rows);
   const isScheduled = rows.some(({ part: { window } }) => window.scheduledLatency !== window.latency);
   const hasServer = rows.some(({ part: { window } }) => window.server !== undefined);
   const header = [
     name,
-    ...(hasLevels ? [LEVEL_UNITS[first?.unit ?? "concurrency"].column] : []),
     unit,
     "average",
     ...CONSOLE_PERCENTILES.map((percentile) => `p${percentile}`),
@@ -57,8 +54,7 @@ function formatTag(plan: Plan, name: string, rows: readonly Row[], unit: string)
     "requests",
   ];
   const cells = rows.map(({ level, value, part: { window } }) => [
-    value,
-    ...(hasLevels ? [formatCount(level.level)] : []),
+    nameRow(plan, level, value, hasLevels),
     formatCount(inferPerSec(window, plan.target.batchSize)),
     window.requestCount === 0 ? "-" : formatDurationNs(window.latency.meanNs),
     ...CONSOLE_PERCENTILES.map((percentile) => formatMarked(window.latency, percentile)),
@@ -68,6 +64,14 @@ function formatTag(plan: Plan, name: string, rows: readonly Row[], unit: string)
     formatCount(window.requestCount),
   ]);
   return formatTable(header, cells);
+}
+
+function hasManyLevels(rows: readonly Row[]): boolean {
+  return rows.some(({ level }) => level !== rows[0]?.level);
+}
+
+function nameRow({ load }: Plan, { level }: LevelResult, value: string, hasLevels: boolean): string {
+  return hasLevels ? `${value}, ${describeLevel(load, level)}` : value;
 }
 
 function formatServer({ server }: WindowResult): string {
@@ -92,12 +96,12 @@ function formatDetails(plan: Plan, name: string, rows: readonly Row[]): string {
 }
 
 function formatTokenTable(plan: Plan, name: string, rows: readonly Row[]): string {
-  const hasLevels = rows.some(({ level }) => level !== rows[0]?.level);
+  const hasLevels = hasManyLevels(rows);
   const cells = rows.flatMap(({ level, value, part: { tags, window, tokens } }) =>
     tokens === undefined || tokens.count === 0 || isKnown(name, level, tokens)
       ? []
       : tokenCells(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true).map((row) => [
-          `${value}${hasLevels ? `, ${describeLevel(plan.load, level.level)}` : ""}`,
+          nameRow(plan, level, value, hasLevels),
           ...row,
         ]),
   );
