@@ -91,6 +91,19 @@ export function joinTokens(columns: readonly TokenColumns[]): TokenColumns | und
   return joined;
 }
 
+/** Adds the tokens of the next window to those before it, group by group. */
+export function addGroupTokens(
+  before: GroupedLevel["groupTokens"],
+  next: GroupedLevel["groupTokens"],
+): GroupedLevel["groupTokens"] {
+  if (before === undefined || next === undefined) return before ?? next;
+  for (const [group, columns] of before.entries()) {
+    const added = next[group];
+    if (added !== undefined) columns?.addRows(added.rows());
+  }
+  return before;
+}
+
 function sortByEnd(rows: TokenRows): TokenRows {
   const { sendNs, sessionOf, metrics } = rows;
   const endNs = sendNs.map((ns, row) => ns + (metrics.requestLatencyNs[row] as number));

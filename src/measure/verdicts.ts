@@ -84,7 +84,11 @@ function findReason(metric: MetricPlan, parts: readonly (MeasuredPart | undefine
 }
 
 /** Returns a metric's value; undefined when the window has no data for it. */
-function metricValue(metric: MetricPlan, { window, tokens }: MeasuredPart, batchSize: number): number | undefined {
+export function metricValue(
+  metric: MetricPlan,
+  { window, tokens }: MeasuredPart,
+  batchSize: number,
+): number | undefined {
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
   if (metric.kind === "error-ratio")
     return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);

@@ -20,6 +20,7 @@ import { assertionSchema, type CheckedAssertion, toAssertionPlan } from "./asser
 import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
 import type { Inputs } from "./input-data.ts";
 import { inputsSchema } from "./inputs.ts";
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
@@ -78,6 +79,15 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   return checkPlan(plan);
 }
 
+/** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
+export function checkFields({ definition }: Scenario, absent: readonly string[]): void {
+  const given = copyPlainData(definition);
+  registerGiven(given);
+  const { issues = [] } = v.safeParse(definitionSchema(), given);
+  const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));
+  if (wrong.length > 0) throw new UserError(wrong.map(toProblem));
+}
+
 /** Registers the secrets of a scenario before validation, because errors show values. */
 function registerGiven(definition: unknown): void {
   const { target } = (definition ?? {}) as { readonly target?: GivenTarget & { readonly values?: unknown } };
@@ -107,6 +117,8 @@ function checkLoadAlone(definition: unknown): Problem[] {
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
+  const findMax = findMaxOf(load);
+  const warmupMs = warmupFor === undefined ? findMax && findMaxSettleMs(findMax) : toMs(warmupFor);
   const loadPlan = toLoadPlan(load, folder);
   const mode = toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
@@ -125,7 +137,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     measurement: {
       mode,
       warmupRequests: definition.warmupRequests ?? 0,
-      ...(warmupFor === undefined ? {} : { warmupMs: toMs(warmupFor) }),
+      ...(warmupMs === undefined ? {} : { warmupMs }),
       percentile: stability?.percentile ?? null,
       latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
       ...(tokens === undefined ? {} : { tokens }),
@@ -144,6 +156,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
+    ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
       verbosity: overrides.verbosity ?? 0,
@@ -263,7 +276,8 @@ function describeValue(value: unknown): string {
 
 /** Returns conflicts between parts of a scenario. */
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
-  const { target, load, assert = [] } = definition;
+  const { target, load } = definition;
+  const assert = allAssertions(definition);
   const problems = checkLoad(load);
   const protocols = partsOf(definition).map(
     (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
@@ -281,7 +295,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkRequests(definition));
+  problems.push(...checkRequests({ ...definition, assert }));
   const { isOwn, call } = targetBuilderOf(target);
   const mode = loadModeOf(toLoadPlan(load, ""));
   if (overrides.url !== undefined && isOwn) {
@@ -306,5 +320,18 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
     }
   }
-  return problems;
+  return nameLimits(problems, definition.assert?.length ?? 0);
+}
+
+/** Returns the assertions, and after them the limits of a search. */
+function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly CheckedAssertion[] {
+  return [...assert, ...(findMaxOf(load)?.where ?? [])];
+}
+
+/** Names the limits of a search by their own path. @param count number of assertions before them */
+function nameLimits(problems: readonly Problem[], count: number): Problem[] {
+  return problems.map((problem) => {
+    const index = Number(/^assert\.(\d+)$/.exec(problem.path)?.[1] ?? -1);
+    return index < count ? problem : { ...problem, path: `load.where.${index - count}` };
+  });
 }

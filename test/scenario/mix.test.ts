@@ -81,7 +81,9 @@ test("functions that make requests make the share of their member", () => {
     { name: "a", target: http("h", { request }), weight: 3 },
     { name: "b", target: http("h", { request }), weight: 1 },
   ]);
-  const counts = membersOf(planOf({ target }).target).map(({ inputs }) => inputs.kind === "http-requests" && inputs.made?.count);
+  const counts = membersOf(planOf({ target }).target).map(
+    ({ inputs }) => inputs.kind === "http-requests" && inputs.made?.count,
+  );
   assert.deepEqual(counts, [8, 3]);
 });
 

@@ -29,6 +29,7 @@ const schema = (v: Builders) =>
 export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   schema,
   makes: "payloads",
+  needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
   load: async ({ file, moreFiles = [], readsTags }, _model, order, held) =>

@@ -45,6 +45,7 @@ export function memberPlanOf(plan: Plan, { name, target, inputs, tokens, tags }:
     inputs,
     measurement: { ...measurement, ...(tokens === undefined ? {} : { tokens }) },
     assertions: [],
+    ...(plan.limits === undefined ? {} : { limits: [] }),
     ...(tags === undefined ? {} : { tags }),
   };
 }

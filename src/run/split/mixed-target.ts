@@ -43,6 +43,7 @@ export async function openMixedTarget(
   const route: MemberRoute = { member: 0, answers: [] };
   return {
     setTrace: undefined,
+    isQueried: () => members.some(({ target }) => target.isQueried()),
     setUp: async () => {
       const settled = await Promise.allSettled(members.map(({ target }) => target.setUp()));
       const sessions = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
