@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import {
   TOKEN_COUNTS,
   TOKEN_TIMES,
@@ -9,8 +10,9 @@ import {
 import type { AssertionPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AbortableAssertion, AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
+import type { AbortableAssertion, AssertedMetric, Assertion, LatencyName, MetricName } from "./assertion.ts";
 import { durationSchema, spanSchema, toMs } from "./fields.ts";
+import { givenTagsSchema, toTexts } from "./tags.ts";
 import {
   comparisons,
   goodputLimitsSchema,
@@ -21,11 +23,13 @@ import {
 } from "./token-assertions.ts";
 
 /** Limits for a latency or another time. */
-export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
-  below(limit: Duration): AbortableAssertion<N>;
-  atMost(limit: Duration): AbortableAssertion<N>;
-  above(limit: Duration): AbortableAssertion<N>;
-  atLeast(limit: Duration): AbortableAssertion<N>;
+export interface LatencyMetric<N extends LatencyName | TokenTimeName, W = never> {
+  below(limit: Duration): AbortableAssertion<N, W>;
+  atMost(limit: Duration): AbortableAssertion<N, W>;
+  above(limit: Duration): AbortableAssertion<N, W>;
+  atLeast(limit: Duration): AbortableAssertion<N, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): LatencyMetric<N, X>;
 }
 
 /** Metrics with percentiles and an average. */
@@ -39,18 +43,22 @@ export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCount
     : never;
 
 /** Limits for a throughput in inferences per second. */
-export interface ThroughputMetric {
-  above(inferPerSec: number): AbortableAssertion<never>;
-  atLeast(inferPerSec: number): AbortableAssertion<never>;
-  below(inferPerSec: number): AbortableAssertion<never>;
-  atMost(inferPerSec: number): AbortableAssertion<never>;
+export interface ThroughputMetric<W = never> {
+  above(inferPerSec: number): AbortableAssertion<never, W>;
+  atLeast(inferPerSec: number): AbortableAssertion<never, W>;
+  below(inferPerSec: number): AbortableAssertion<never, W>;
+  atMost(inferPerSec: number): AbortableAssertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ThroughputMetric<X>;
 }
 
 /** Limits for the ratio of failed requests, 0 to 1. */
-export interface ErrorRateMetric {
-  is(ratio: number): AbortableAssertion<never>;
-  below(ratio: number): AbortableAssertion<never>;
-  atMost(ratio: number): AbortableAssertion<never>;
+export interface ErrorRateMetric<W = never> {
+  is(ratio: number): AbortableAssertion<never, W>;
+  below(ratio: number): AbortableAssertion<never, W>;
+  atMost(ratio: number): AbortableAssertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ErrorRateMetric<X>;
 }
 
 /** Any percentile of the latency, such as `percentile(99.9)`. @param value above 0 and below 100 */
@@ -95,12 +103,14 @@ export function throughput(): ThroughputMetric {
 }
 
 /** Limits for a number. */
-export interface PlainMetric {
-  above(limit: number): AbortableAssertion<never>;
-  atLeast(limit: number): AbortableAssertion<never>;
-  below(limit: number): AbortableAssertion<never>;
-  atMost(limit: number): AbortableAssertion<never>;
-  is(limit: number): AbortableAssertion<never>;
+export interface PlainMetric<W = never> {
+  above(limit: number): AbortableAssertion<never, W>;
+  atLeast(limit: number): AbortableAssertion<never, W>;
+  below(limit: number): AbortableAssertion<never, W>;
+  atMost(limit: number): AbortableAssertion<never, W>;
+  is(limit: number): AbortableAssertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): PlainMetric<X>;
 }
 
 /** Statistics of the numbers that a target extracts from its answers. */
@@ -141,8 +151,11 @@ function isLatency(name: string): name is LatencyName {
   return !isTokenTime(name) && !isTokenCount(name);
 }
 
+/** A validated assertion. */
+export type CheckedAssertion = Assertion<MetricName, GivenTags>;
+
 /** Returns the schema of an assertion. */
-export function assertionSchema(): Schema<Assertion> {
+export function assertionSchema(): Schema<CheckedAssertion> {
   const of = v.picklist(
     ["latency", "scheduledLatency"],
     `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`,
@@ -159,6 +172,7 @@ export function assertionSchema(): Schema<Assertion> {
       comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
       limit,
       abortAfter: v.optional(spanSchema()),
+      where: v.optional(givenTagsSchema()),
     });
   const sides = ["below", "at-most", "above", "at-least"];
   const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
@@ -195,15 +209,16 @@ export function assertionSchema(): Schema<Assertion> {
     if (kind === "throughput") return assertion({ kind: v.literal(kind) }, amount, sides);
     if (kind === "error-ratio") return assertion({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
     return v.never('must be an assertion such as p99().below("25 ms")');
-  }) as unknown as Schema<Assertion>;
+  }) as unknown as Schema<CheckedAssertion>;
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */
-export function toAssertionPlan({ metric, comparison, limit, abortAfter }: Assertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: CheckedAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,
     limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number),
     ...(typeof abortAfter === "string" ? { abortAfterMs: toMs(abortAfter) } : {}),
+    ...(where === undefined ? {} : { where: toTexts(where) }),
   };
 }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import {
   findAsserted,
   isTimeMetric,
@@ -23,11 +24,13 @@ import type {
 import { durationSchema, strictOptions } from "./fields.ts";
 
 /** Limits for a count, or for a rate per second. */
-export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
-  above(limit: number): AbortableAssertion<N>;
-  atLeast(limit: number): AbortableAssertion<N>;
-  below(limit: number): AbortableAssertion<N>;
-  atMost(limit: number): AbortableAssertion<N>;
+export interface NumberMetric<N extends TokenCountName | TokenSystemName, W = never> {
+  above(limit: number): AbortableAssertion<N, W>;
+  atLeast(limit: number): AbortableAssertion<N, W>;
+  below(limit: number): AbortableAssertion<N, W>;
+  atMost(limit: number): AbortableAssertion<N, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): NumberMetric<N, X>;
 }
 
 /** Output tokens of all responses per second. */
@@ -44,17 +47,30 @@ export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
   return comparisons({ kind: "goodput", limits });
 }
 
+interface Comparisons<N extends MetricName, L, W>
+  extends Readonly<Record<"is" | "below" | "atMost" | "above" | "atLeast", (limit: L) => AbortableAssertion<N, W>>> {
+  where<const X extends GivenTags>(tags: X): Comparisons<N, L, X>;
+}
+
 /** Returns all comparisons; the metrics' types only offer those that make sense. */
-export function comparisons<N extends MetricName, L extends Duration | number = number>(metric: AssertedMetric) {
+export function comparisons<N extends MetricName, L extends Duration | number = number, W = never>(
+  metric: AssertedMetric,
+  where?: W,
+): Comparisons<N, L, W> {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
-    (limit: L): AbortableAssertion<N> => {
-      const assertion = { metric: metric as Assertion<N>["metric"], comparison, limit };
-      const abortAfter = (time: Duration): Assertion<N> => ({ ...assertion, abortAfter: time });
+    (limit: L): AbortableAssertion<N, W> => {
+      const tags = where === undefined ? {} : { where };
+      const assertion = { metric: metric as Assertion<N>["metric"], comparison, limit, ...tags };
+      const abortAfter = (time: Duration): Assertion<N, W> => ({ ...assertion, abortAfter: time });
       // Not enumerable: the data of an assertion has no functions.
-      return Object.defineProperty(assertion, "abortAfter", { value: abortAfter }) as unknown as AbortableAssertion<N>;
+      return Object.defineProperty(assertion, "abortAfter", { value: abortAfter }) as unknown as AbortableAssertion<
+        N,
+        W
+      >;
     };
   return {
+    where: (tags) => comparisons(metric, tags),
     is: compare("is"),
     below: compare("below"),
     atMost: compare("at-most"),

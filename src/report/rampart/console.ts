@@ -19,6 +19,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
@@ -35,6 +36,7 @@ import { formatExtracted } from "./extracted.ts";
 import { describeLimitState, formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatGroups } from "./groups.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatPhases, formatRunTimeline, verdictsOfPhases } from "./phases.ts";
@@ -102,6 +104,7 @@ class RampartConsole implements Report {
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
+    if (measured.some(({ window }) => window.groups !== undefined)) out(formatGroups(this.plan, measured, this.unit));
     const { phased } = result;
     if (phased !== undefined) {
       out(`\n${formatPhases(phased)}\n`);
@@ -127,7 +130,7 @@ class RampartConsole implements Report {
   }
 
   private get isStreamed(): boolean {
-    return this.plan.measurement.tokens?.isStreamed === true;
+    return tokensPlanOf(this.plan)?.isStreamed === true;
   }
 
   private formatLevels(levels: readonly LevelResult[]): string {

@@ -4,6 +4,7 @@ import { Timeline } from "../../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../measure/window.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
+import { GroupCutter, toGroupWindows } from "./group-cutter.ts";
 import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { awaitDelta } from "./settled-delta.ts";
@@ -12,6 +13,7 @@ import { awaitDelta } from "./settled-delta.ts";
 export class WindowCutter {
   private readonly context: LevelContext;
   private readonly meter: LevelMeter;
+  private readonly groups: GroupCutter | undefined;
   /** Start of the current window. */
   startNs = 0;
   private sentBefore = 0;
@@ -23,6 +25,7 @@ export class WindowCutter {
   constructor(context: LevelContext, meter: LevelMeter) {
     this.context = context;
     this.meter = meter;
+    this.groups = context.groups === undefined ? undefined : new GroupCutter(context, context.groups);
   }
 
   /** Number of requests sent in the current window. */
@@ -43,7 +46,7 @@ export class WindowCutter {
     this.context.tokens?.reset();
     this.open(driver.clock.nowNs());
     const isReady = ready && Promise.race([ready, signal.stopped]);
-    [this.countersBefore] = await Promise.all([session.counters(), isReady]);
+    [this.countersBefore] = await Promise.all([session.counters(), isReady, this.groups?.readCounters()]);
     // Without load, the time for reading the counters must not be part of the window.
     if (driver.activeLanes > 0) return;
     this.startNs = driver.clock.nowNs();
@@ -56,8 +59,8 @@ export class WindowCutter {
    */
   continueAt(startNs: number): void {
     this.open(startNs);
-    this.countersRead = this.context.session.counters().then(
-      (counters) => {
+    this.countersRead = Promise.all([this.context.session.counters(), this.groups?.readCounters()]).then(
+      ([counters]) => {
         this.countersBefore = counters;
       },
       (error: unknown) => this.context.fail(error),
@@ -70,9 +73,13 @@ export class WindowCutter {
     const isDecoupled = isModelDecoupled || hasManyResponses === true;
     const extractedNames = answerReader?.names;
     const options = { isScheduled, countsReading: wire === "http", isDecoupled, extractedNames };
-    this.meter.begin(() => new WindowTally(options));
+    this.meter.begin(
+      () => new WindowTally(options),
+      () => this.groups?.newTallies() ?? [],
+    );
     this.startNs = startNs;
     this.sentBefore = driver.sentCount;
+    this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
     this.startTimeline();
     health.start();
@@ -92,6 +99,7 @@ export class WindowCutter {
     const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const tally = this.meter.cut();
+    const parts = this.groups?.cut(this.meter.cutGroups(), endNs);
     const { startNs } = this;
     const { sentCount } = this;
     const gpu = this.context.poller?.take();
@@ -105,8 +113,13 @@ export class WindowCutter {
     this.sentBefore = driver.sentCount;
     this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
-    const server = await this.serverDelta(tally.latency.count);
-    return toWindowResult(tally, { ...frame, server });
+    await this.countersRead;
+    const [server, memberServers] = await Promise.all([
+      this.serverDelta(tally.latency.count),
+      parts && this.groups?.memberServers(parts),
+    ]);
+    const window = toWindowResult(tally, { ...frame, server });
+    return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
   }
 
   /** Returns the send time of each request in flight. */
@@ -118,7 +131,6 @@ export class WindowCutter {
   /** Returns the increase of the server's counters in the window; waits briefly for counters that lag. */
   private async serverDelta(completed: number): Promise<WindowResult["server"]> {
     const { session, driver, plan, signal } = this.context;
-    await this.countersRead;
     const before = this.countersBefore;
     // After an error the server may not answer; the measurement counts without its times.
     if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
