@@ -156,28 +156,23 @@ export class Driver implements Sender {
     this.guard(begin);
   }
 
+  private use<L extends ActiveLoad>(load: L): L {
+    this.load = load;
+    return load;
+  }
+
   /** How each kind of drive starts. A start that another one overtakes, `turn`, does nothing more. */
   private readonly starters: { readonly [K in Drive["kind"]]: (drive: DriveOf<K>, turn: number) => Promise<void> } = {
-    closed: ({ concurrency }) => {
-      this.load = this.closedLoad;
-      return this.closedLoad.hold(concurrency);
-    },
-    ramp: (drive) => {
-      this.load = this.closedLoad;
-      return this.closedLoad.ramp(drive);
-    },
+    closed: ({ concurrency }) => this.use(this.closedLoad).hold(concurrency),
+    ramp: (drive) => this.use(this.closedLoad).ramp(drive),
     periodic: async (drive) => {
       const { PeriodicLoad } = await import("./groups/periodic-load.ts");
-      const load = new PeriodicLoad(this, drive);
-      this.load = load;
-      return load.start();
+      return this.use(new PeriodicLoad(this, drive)).start();
     },
     groups: async ({ size }, turn) => {
       const { GroupLoad } = await import("./groups/group-load.ts");
       if (turn !== this.turn) return;
-      const load = new GroupLoad(this, size);
-      this.load = load;
-      return load.start();
+      return this.use(new GroupLoad(this, size)).start();
     },
     sessions: async ({ concurrency }, turn) => {
       const { SessionLoad } = await import("./session-load.ts");
