@@ -27,6 +27,8 @@ const rows = (await Promise.all(files.sort().map(async (file) => (await import(`
 );
 const certificates = await makeCertificates();
 after(() => certificates.remove());
+// Cases that wait begin with those of the first row.
+before(() => Promise.all(rows.map(({ prepare }) => prepare?.())));
 
 /** Runs a case against servers of its own. */
 async function runCase(row: ConformanceRow, aCase: Case): Promise<void> {
@@ -175,7 +177,6 @@ function runTestOf(row: ConformanceRow, name: CaseName): Promise<void> | undefin
 
 for (const row of rows) {
   describe(row.name, () => {
-    before(() => row.prepare?.());
     for (const name of NAMES) {
       const reason = row.cannot[name];
       if (reason === undefined) test(name, LIMIT, () => runTestOf(row, name));
