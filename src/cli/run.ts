@@ -5,6 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
+import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
@@ -114,12 +115,20 @@ async function runLoaded(
 export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, io: CommandIo): number {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
-    io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+    io.err(`rampart: ${describeOnlyFailures(plan, result)}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
   const code = exitCodeOfResult(result, areAssertionsMet(plan, result));
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
+}
+
+function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunResult): string {
+  const { kind, example = "" } = failures[0] ?? {};
+  const isUnreached = kind === "connect" && failures.length === 1;
+  return isUnreached
+    ? `cannot connect to ${urlsOf(target).join(", ")} (${example})`
+    : `all ${failedCount} requests failed: ${example}`;
 }
 
 /** Rejects when the scenario's code throws during the run, in a timer or a promise that is not awaited. */
