@@ -1,7 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { entryModule } from "./runtime/runtime.ts";
-import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
+import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";
+import type { ParameterTable } from "./scenario/params/parameter.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
 export type {
@@ -38,11 +39,14 @@ export {
 export type { CancelOptions } from "./scenario/cancel.ts";
 export type {
   ClientOf,
+  FieldOf,
   InputsOf,
   LatencyOf,
   MetricsOptions,
   Scenario,
   ScenarioDefinition,
+  ScenarioExtras,
+  ScenarioSource,
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
@@ -67,7 +71,30 @@ export {
   sessions,
   steps,
 } from "./scenario/loads.ts";
+export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
+export type {
+  MlperfExtent,
+  MultiStreamOptions,
+  OfflineOptions,
+  ServerOptions,
+  SingleStreamOptions,
+} from "./scenario/mlperf/options.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
+export {
+  choice,
+  duration,
+  flag,
+  integer,
+  type NumberParameterOptions,
+  number,
+  type Parameter,
+  type ParameterOptions,
+  type ParameterTable,
+  type ParameterValue,
+  type TextParameterOptions,
+  text,
+  type ValuesOf,
+} from "./scenario/params/parameter.ts";
 export {
   type AudioOptions,
   type ImageOptions,
@@ -138,9 +165,12 @@ const EXIT_INTERRUPTED = 130;
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadKind, const A extends AnswerType>(
-  definition: ScenarioDefinition<P, S, A>,
-): Scenario {
+export function defineScenario<
+  const P extends Protocol,
+  const S extends LoadKind,
+  const A extends AnswerType,
+  const D extends ParameterTable = Record<never, never>,
+>(definition: ScenarioSource<P, S, A, D>): Scenario<ScenarioSource<P, S, A, D>> {
   const scenario = define(definition);
   void startIfEntry(scenario);
   return scenario;

@@ -43,6 +43,10 @@ const BUILDERS: readonly (readonly [
       ["fixedSchedule", "ScheduleOptions"],
       ["periodic", "PeriodicOptions"],
       ["sessions"],
+      ["singleStream", "SingleStreamOptions"],
+      ["multiStream", "MultiStreamOptions"],
+      ["server", "ServerOptions"],
+      ["offline", "OfflineOptions"],
     ],
   ],
   [
@@ -54,6 +58,17 @@ const BUILDERS: readonly (readonly [
       ["files"],
       ["prompts", "PromptOptions"],
       ["payloads"],
+    ],
+  ],
+  [
+    "Parameters",
+    [
+      ["integer", "NumberParameterOptions"],
+      ["number", "NumberParameterOptions"],
+      ["text", "TextParameterOptions"],
+      ["duration", "ParameterOptions"],
+      ["choice", "ParameterOptions"],
+      ["flag", "ParameterOptions"],
     ],
   ],
   [
@@ -98,7 +113,7 @@ export function formatScenarioReference(): string {
       .filter((text) => text !== "")
       .join("\n\n");
   return [
-    format("`defineScenario`", ["ScenarioDefinition"]),
+    `### \`defineScenario\`\n\n${types.docOf("ScenarioDefinition")}\n\n${formatFields([...types.fieldsOf("ScenarioDefinition"), ...types.fieldsOf("ScenarioExtras")])}`,
     ...OBJECTS.map(([title, type]) => format(title, [type])),
     ...BUILDERS.map(([title, builders]) => `### ${title}\n\n${formatBuilders(types, builders)}`),
     ...groupByOptions().map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),

@@ -36,6 +36,15 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    parameters: v.optional(
+      v.record(
+        v.string(),
+        v.object({
+          value: v.union([v.string(), v.number(), v.boolean()]),
+          from: v.picklist(["command line", "environment", "default"]),
+        }),
+      ),
+    ),
     sequences: sequencesSchema(builders),
     measurement: measurementSchema(builders),
     client: clientSchema(builders),

@@ -4,6 +4,7 @@ import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
+import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { SequenceOptions } from "./sequences.ts";
 import type { AnswerType, Protocol, Target } from "./targets/target.ts";
 
@@ -93,11 +94,37 @@ export interface ScenarioDefinition<
   readonly maxResponseBytes?: number;
 }
 
+/**
+ * A field that may be a function of the values of the parameters: `load: ({ users }) => hold(users)`.
+ * @template T its type @template V the values of `params`
+ */
+export type FieldOf<T, V> = T | ((params: V) => T);
+
+/** What a scenario has besides the fields of its definition. */
+export interface ScenarioExtras<D extends ParameterTable> {
+  /**
+   * Values that the command line and the environment can change: `{ users: integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
+   * other field can be a function of them. Default: none.
+   */
+  readonly params?: D;
+}
+
+/** What {@link defineScenario} takes: the fields of a scenario, each possibly as a function, and its parameters. */
+export type ScenarioSource<
+  P extends Protocol,
+  S extends LoadKind,
+  A extends AnswerType,
+  D extends ParameterTable,
+> = ScenarioExtras<D> & {
+  readonly [K in keyof ScenarioDefinition<P, S, A>]: FieldOf<ScenarioDefinition<P, S, A>[K], ValuesOf<D>>;
+};
+
 const BRAND = Symbol.for("rampart.scenario");
 
-/** A scenario, ready to be the default export of its file. */
-export interface Scenario {
-  readonly definition: ScenarioDefinition;
+/** A scenario, ready to be the default export of its file. `D` is the type of what it was defined with. */
+export interface Scenario<D extends object = object> {
+  /** What `defineScenario` was called with, to extend it: `defineScenario({ ...base.definition, load: hold(8) })`. */
+  readonly definition: D;
 }
 
 /**
@@ -110,10 +137,13 @@ export interface Scenario {
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadKind, const A extends AnswerType>(
-  definition: ScenarioDefinition<P, S, A>,
-): Scenario {
-  return Object.freeze({ [BRAND]: true, definition: definition as unknown as ScenarioDefinition });
+export function defineScenario<
+  const P extends Protocol,
+  const S extends LoadKind,
+  const A extends AnswerType,
+  const D extends ParameterTable = Record<never, never>,
+>(definition: ScenarioSource<P, S, A, D>): Scenario<ScenarioSource<P, S, A, D>> {
+  return Object.freeze({ [BRAND]: true, definition });
 }
 
 /** Whether a value is a scenario. */
