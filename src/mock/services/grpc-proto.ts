@@ -13,7 +13,7 @@ import type { MockMethod, MockService } from "./service.ts";
 /** Every method of a `.proto` file: responses have what requests have in fields of the same name and type. */
 export const grpcProtoService: MockService = {
   value: "FILE",
-  help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance, and is cut off by --cut-ratio.",
+  help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance, and the same share of streams is cut off.",
   create: (plan, file) => {
     const root = readProtoFiles([file], [], setting("mock.grpcProto"));
     const methods = findMethods(root);
