@@ -85,7 +85,7 @@ export async function openTarget(
         ? undefined
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     setUp: async () => {
-      if (links.ready !== undefined) await links.ready;
+      const startWarnings = (await links.ready) ?? [];
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, found.shapes ?? {});
       let service: Service = { ...found, model: shaped.model };
@@ -97,7 +97,13 @@ export async function openTarget(
         shared = await shareTensors({ plan, search, service, memory: service.sharedMemory, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };
       }
-      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
+      const warnings = [
+        ...startWarnings,
+        ...found.warnings,
+        ...shaped.warnings,
+        ...dataset.warnings,
+        ...(shared?.warnings ?? []),
+      ];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
       const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };

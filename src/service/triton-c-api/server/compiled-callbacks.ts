@@ -1,8 +1,13 @@
+import { compileC } from "../../../runtime/ffi/compile-c.ts";
+import { openLibrary } from "../../../runtime/ffi/ffi.ts";
+import { createWake } from "../../../runtime/ffi/wake.ts";
+import type { ServerCallbacks } from "./callbacks.ts";
+
 /**
  * The callbacks that Triton calls on its own threads, in C: a response's time is taken on the thread that has it, and no thread of Triton
  * waits for JavaScript. Responses go into a list, and the JavaScript thread is woken when it was empty.
  */
-export const CALLBACKS_SOURCE = `
+const SOURCE = `
 typedef unsigned long size_t;
 struct timespec { long seconds; long nanoseconds; };
 int clock_gettime(int clock, struct timespec *time);
@@ -17,6 +22,7 @@ int kill(int process, int signal);
 int getppid(void);
 int fcntl(int file, int command, ...);
 void *signal(int number, void (*handler)(int));
+long write(int file, const void *bytes, size_t size);
 
 static long now(void) {
   struct timespec time;
@@ -29,6 +35,7 @@ struct entry { struct entry *next; void *response; long call; long at; long flag
 static struct entry *first, *last;
 static long mutex[16];
 static void (*wake)(void);
+static int wake_file;
 static void *(*new_error)(int code, const char *message);
 
 /* Where outputs go that have a place in shared memory: names, addresses and sizes, ended by a NULL name. */
@@ -68,7 +75,8 @@ static void complete(void *response, unsigned flags, void *call) {
   if (was_empty) first = entry; else last->next = entry;
   last = entry;
   pthread_mutex_unlock(mutex);
-  if (was_empty) wake();
+  if (!was_empty) return;
+  if (wake) wake(); else write(wake_file, "", 1);
 }
 
 /* Moves up to max entries to an array of {response, call, at, flags}. */
@@ -101,8 +109,9 @@ static void *infer(void *(*infer_async)(void *, void *, void *), void *server, v
 static void end_group(int number) { kill(0, 9); }
 
 /* Makes this process lead a group, with the models' processes, that ends with the process that started it. */
-static void begin(void (*wake_up)(void), int parent) {
-  wake = wake_up;
+static void begin(void (*wake_function)(void), int wake_by, int parent) {
+  wake = wake_function;
+  wake_file = wake_by;
   signal(15, end_group);
   setpgid(0, 0);
   fcntl(3, 2, 1); /* The models' processes do not inherit the pipe. */
@@ -123,8 +132,8 @@ void *address_of_use_errors(void) { return (void *)use_errors; }
 void *address_of_end(void) { return (void *)end_group; }
 `;
 
-/** The functions of {@link CALLBACKS_SOURCE} that return the addresses of the others. */
-export const CALLBACK_NAMES = [
+/** The functions of {@link SOURCE} that return the addresses of the others. */
+const NAMES = [
   "address_of_allocate",
   "address_of_release",
   "address_of_complete",
@@ -134,3 +143,48 @@ export const CALLBACK_NAMES = [
   "address_of_use_errors",
   "address_of_end",
 ] as const;
+
+const FINAL = 1;
+const MOST_TAKEN = 256;
+const WORDS_PER_ENTRY = 4;
+
+/** Compiles the callbacks, and ties this process to the run's. @throws NativeError when there is no compiler */
+export async function openCompiledCallbacks(runPid: number, wake: () => void): Promise<ServerCallbacks> {
+  const at = await compileC(SOURCE, NAMES);
+  const { functionAt } = await openLibrary(["libc.so.6", "libc.so"], {});
+  const { address, file } = await createWake(wake);
+  functionAt(at.address_of_begin, { args: ["pointer", "i32", "i32"], result: "void" })(address, file, runPid);
+  const end = functionAt(at.address_of_end, { args: ["i32"], result: "void" });
+  const infer = functionAt(at.address_of_infer, {
+    args: ["pointer", "pointer", "pointer", "buffer"],
+    result: "pointer",
+  });
+  const take = functionAt(at.address_of_take, { args: ["buffer", "i32"], result: "i32" });
+  const began = new BigInt64Array(1);
+  const beganBytes = new Uint8Array(began.buffer);
+  const entries = new BigInt64Array(MOST_TAKEN * WORDS_PER_ENTRY);
+  const entriesBytes = new Uint8Array(entries.buffer);
+  let inferAsync = 0n;
+  return {
+    warning: "",
+    allocate: at.address_of_allocate,
+    release: at.address_of_release,
+    complete: at.address_of_complete,
+    use: (triton) => {
+      inferAsync = triton.addressOf("ServerInferAsync");
+      functionAt(at.address_of_use_errors, { args: ["pointer"], result: "void" })(triton.addressOf("ErrorNew"));
+    },
+    infer: (server, request) => infer(inferAsync, server, request, beganBytes),
+    beganNs: () => Number(began[0]),
+    take: (receive) => {
+      const count = take(entriesBytes, MOST_TAKEN);
+      for (let from = 0; from < count * WORDS_PER_ENTRY; from += WORDS_PER_ENTRY) {
+        const [response = 0n, call = 0n, atNs = 0n, flags = 0n] = entries.subarray(from, from + WORDS_PER_ENTRY);
+        receive({ response, call: Number(call), atNs: Number(atNs), isFinal: (Number(flags) & FINAL) !== 0 });
+      }
+      return count === MOST_TAKEN;
+    },
+    endLoading: () => {},
+    end: () => end(0),
+  };
+}
