@@ -1,7 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { entryModule } from "./runtime/runtime.ts";
-import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
+import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";
+import type { ParameterTable } from "./scenario/params/parameter.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
 export type {
@@ -38,14 +39,28 @@ export {
 export type { CancelOptions } from "./scenario/cancel.ts";
 export type {
   ClientOf,
+  FieldOf,
   InputsOf,
   LatencyOf,
   MetricsOptions,
   Scenario,
   ScenarioDefinition,
+  ScenarioExtras,
+  ScenarioSource,
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
+export type {
+  HookContext,
+  ReadyOptions,
+  Shell,
+  ShellCommand,
+  ShellOptions,
+  ShellOutput,
+  StartedProcess,
+  StartOptions,
+  TeardownContext,
+} from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
@@ -67,7 +82,30 @@ export {
   sessions,
   steps,
 } from "./scenario/loads.ts";
+export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
+export type {
+  MlperfExtent,
+  MultiStreamOptions,
+  OfflineOptions,
+  ServerOptions,
+  SingleStreamOptions,
+} from "./scenario/mlperf/options.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
+export {
+  choice,
+  duration,
+  flag,
+  integer,
+  type NumberParameterOptions,
+  number,
+  type Parameter,
+  type ParameterOptions,
+  type ParameterTable,
+  type ParameterValue,
+  type TextParameterOptions,
+  text,
+  type ValuesOf,
+} from "./scenario/params/parameter.ts";
 export {
   type AudioOptions,
   type ImageOptions,
@@ -138,9 +176,13 @@ const EXIT_INTERRUPTED = 130;
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadKind, const A extends AnswerType>(
-  definition: ScenarioDefinition<P, S, A>,
-): Scenario {
+export function defineScenario<
+  const P extends Protocol,
+  const S extends LoadKind,
+  const A extends AnswerType,
+  const D extends ParameterTable = Record<never, never>,
+  R = undefined,
+>(definition: ScenarioSource<P, S, A, D, R>): Scenario<ScenarioSource<P, S, A, D, R>> {
   const scenario = define(definition);
   void startIfEntry(scenario);
   return scenario;

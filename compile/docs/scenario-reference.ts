@@ -43,6 +43,10 @@ const BUILDERS: readonly (readonly [
       ["fixedSchedule", "ScheduleOptions"],
       ["periodic", "PeriodicOptions"],
       ["sessions"],
+      ["singleStream", "SingleStreamOptions"],
+      ["multiStream", "MultiStreamOptions"],
+      ["server", "ServerOptions"],
+      ["offline", "OfflineOptions"],
     ],
   ],
   [
@@ -54,6 +58,17 @@ const BUILDERS: readonly (readonly [
       ["files"],
       ["prompts", "PromptOptions"],
       ["payloads"],
+    ],
+  ],
+  [
+    "Parameters",
+    [
+      ["integer", "NumberParameterOptions"],
+      ["number", "NumberParameterOptions"],
+      ["text", "TextParameterOptions"],
+      ["duration", "ParameterOptions"],
+      ["choice", "ParameterOptions"],
+      ["flag", "ParameterOptions"],
     ],
   ],
   [
@@ -83,6 +98,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`tls` of a target", "TlsOptions"],
   ["`images` of `prompts`", "ImageOptions"],
   ["`audio` of `prompts`", "AudioOptions"],
+  ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 
@@ -98,7 +114,7 @@ export function formatScenarioReference(): string {
       .filter((text) => text !== "")
       .join("\n\n");
   return [
-    format("`defineScenario`", ["ScenarioDefinition"]),
+    `### \`defineScenario\`\n\n${types.docOf("ScenarioDefinition")}\n\n${formatFields([...types.fieldsOf("ScenarioDefinition"), ...types.fieldsOf("ScenarioExtras")])}`,
     ...OBJECTS.map(([title, type]) => format(title, [type])),
     ...BUILDERS.map(([title, builders]) => `### ${title}\n\n${formatBuilders(types, builders)}`),
     ...groupByOptions().map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),

@@ -134,13 +134,21 @@ const WIDTH = 110;
 
 /** Formats the flags as lines of help. */
 export function formatFlags(flags: readonly Flag[]): string {
-  return flags
-    .map((flag) => {
-      const names = `${flag.short === undefined ? "" : `-${flag.short}, `}--${flag.name}`;
-      const left = `  ${names}${flag.value === undefined ? "" : ` ${flag.value}`}`;
-      const choices = flag.choices === undefined ? "" : ` One of ${flag.choices.join(", ")}.`;
-      const preset = flag.default === undefined ? "" : ` Default: ${flag.default}.`;
-      const lines = wrap(`${flag.help}${choices}${preset}`, WIDTH - HELP_COLUMN);
+  const rows = flags.map((flag): [string, string] => {
+    const names = `${flag.short === undefined ? "" : `-${flag.short}, `}--${flag.name}`;
+    const choices = flag.choices === undefined ? "" : ` One of ${flag.choices.join(", ")}.`;
+    const preset = flag.default === undefined ? "" : ` Default: ${flag.default}.`;
+    return [`${names}${flag.value === undefined ? "" : ` ${flag.value}`}`, `${flag.help}${choices}${preset}`];
+  });
+  return formatHelpRows(rows);
+}
+
+/** Formats names and their meanings as lines of help in two columns. */
+export function formatHelpRows(rows: readonly (readonly [name: string, meaning: string])[]): string {
+  return rows
+    .map(([name, meaning]) => {
+      const left = `  ${name}`;
+      const lines = wrap(meaning, WIDTH - HELP_COLUMN);
       return [left.padEnd(HELP_COLUMN) + (left.length < HELP_COLUMN ? lines.shift() : ""), ...lines.map(indent)].join(
         "\n",
       );

@@ -1,16 +1,34 @@
-import type { Flag } from "./flags.ts";
+import type { OutputFilesPlan } from "../plan/plan.ts";
+import type { Problem } from "../plan/problem.ts";
+import type { Flag, FlagValues } from "./flags.ts";
+import { checkOutputFiles, toOutputPath } from "./output-files.ts";
 
-/** Options of Rampart's own commands for the files of a report. */
-export const REPORT_FLAGS: readonly Flag[] = [
+/** An option for the file of a report. */
+interface ReportFlag extends Flag {
+  /** The key of the file in a plan. */
+  readonly file: keyof OutputFilesPlan;
+}
+
+/** Options of Rampart's own commands for the files of reports. `setting-names.ts` names each as the setting of its file. */
+export const REPORT_FLAGS: readonly ReportFlag[] = [
   {
     name: "json",
+    file: "json",
     value: "FILE",
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
   },
-  { name: "csv", value: "FILE", help: "Write one row per level, in perf_analyzer's CSV layout." },
+  { name: "csv", file: "csv", value: "FILE", help: "Write one row per level, in perf_analyzer's CSV layout." },
   {
     name: "profile-export-file",
+    file: "profileExport",
     value: "FILE",
     help: "Write every request, in perf_analyzer's profile export layout.",
   },
 ];
+
+/** Reads the files of reports. An empty value is like a flag that was not given. @param problems receives files that cannot be written */
+export function readReportFiles(flags: FlagValues, problems: Problem[]): OutputFilesPlan {
+  const given = REPORT_FLAGS.map(({ name, file }) => [name, file, toOutputPath(flags.text(name))] as const);
+  problems.push(...checkOutputFiles(given.map(([name, _file, path]) => [`--${name}`, path])));
+  return Object.fromEntries(given.flatMap(([_name, file, path]) => ((path ?? "") === "" ? [] : [[file, path]])));
+}

@@ -4,20 +4,29 @@ import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
+import { showValue } from "../plan/show-value.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
-import { toLaterError } from "../scenario/scenario-error.ts";
-import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
+import {
+  describeParameters,
+  type GivenValues,
+  type ParameterHelp,
+  readParameters,
+} from "../scenario/params/read-values.ts";
+import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
+import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
+import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
-import { REPORT_FLAGS } from "./report-flags.ts";
+import { besideJson, findReadOutputs, inputFilesOf } from "./output-files.ts";
+import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
+import type { Hooks } from "./run-hooks.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
@@ -25,6 +34,11 @@ import { inScenario, wordingIo } from "./setting-names.ts";
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
   { name: "url", value: "URL", help: "Address of the server, instead of the scenario's." },
+  {
+    name: "set",
+    value: "NAME=VALUE",
+    help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
+  },
   ...REPORT_FLAGS,
   {
     name: "client",
@@ -54,16 +68,20 @@ export const FLAGS: readonly Flag[] = [
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
+    const [file] = flags.positionals;
     if (flags.has("help")) {
-      io.out(formatHelp(`${command} SCENARIO.ts`));
+      if (file === undefined) io.out(formatHelp(`${command} SCENARIO.ts`));
+      else printHelp(`${command} ${file}`, await loadScenario(file, await io.loadApi()), io);
       return EXIT.passed;
     }
-    const [file] = flags.positionals;
     const hint = `Write ${command} scenarios/quickstart.ts, or make one with rampart init.`;
     const missing: Problem[] = file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
     const overrides = readOverrides(flags, missing);
     if (file === undefined) throw new UserError(missing);
-    return runLoaded(await loadScenario(file, await io.loadApi()), overrides, flags.has("dry-run"), io);
+    const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
+      throw error instanceof UserError ? new UserError([...missing, ...error.problems]) : error;
+    });
+    return runLoaded(loaded, flags, overrides, missing, io);
   });
 }
 
@@ -77,25 +95,63 @@ export async function runEntryScenario(
   registerArguments(args);
   const io = wordingIo(inScenario, guardIo(rawIo));
   const file = fileURLToPath(url);
+  const loaded = { scenario, file, folder: dirname(file) };
   return explainErrors(file, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {
-      io.out(formatHelp(file));
+      printHelp(file, loaded, io);
       return EXIT.passed;
     }
-    return runLoaded({ scenario, file, folder: dirname(file) }, readOverrides(flags, []), flags.has("dry-run"), io);
+    const problems: Problem[] = [];
+    const overrides = readOverrides(flags, problems);
+    return runLoaded(loaded, flags, overrides, problems, io);
   }).then((code) => withOutputFailure(code, io));
 }
 
+/** @param problems those of the flags, which are reported with those of the parameters */
 async function runLoaded(
   { scenario, file, folder }: LoadedScenario,
-  overrides: PlanOverrides,
-  isDryRun: boolean,
+  flags: FlagValues,
+  flagOverrides: PlanOverrides,
+  problems: Problem[],
   io: CommandIo,
 ): Promise<number> {
-  const plan = toPlan(scenario, folder, overrides);
-  const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
+  const { params, setup, teardown } = scenario.definition as Hooks & { readonly params?: unknown };
+  const given: GivenValues = { sets: flags.texts("set"), env: process.env };
+  const { values, plan: parameters } = readParameters(params, given, problems);
+  problems.push(...checkHooks({ setup, teardown }));
   if (problems.length > 0) throw new UserError(problems);
+  const overrides = { ...flagOverrides, ...(params === undefined ? {} : { parameters }) };
+  const context: FieldContext = { values, file, path: resolve(file) };
+  const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
+    runPlan(toPlan(resolveFields(scenario, runContext), folder, overrides), file, flags.has("dry-run"), runIo);
+  const late = fieldsAfterSetup(scenario);
+  const isPlanKnown = late.length === 0 || setup === undefined;
+  // A plan is known without a server unless a field needs what setup returns.
+  if ((setup ?? teardown) === undefined || (flags.has("dry-run") && isPlanKnown))
+    return run({ ...context, started: { value: undefined } }, io);
+  const known = resolveFields(scenario, context);
+  if (isPlanKnown) toPlan(known, folder, overrides);
+  else checkFields(known, late);
+  const hooks: Hooks = { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) };
+  const { runWithHooks } = await import("./run-hooks.ts");
+  return runWithHooks(hooks, { params: values, file, path: context.path }, io, (value, hookIo) =>
+    run({ ...context, started: { value } }, hookIo),
+  );
+}
+
+function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
+  return Object.entries(hooks).flatMap(([name, hook]) =>
+    hook === undefined || typeof hook === "function"
+      ? []
+      : [problem("invalid-value", name, "must be a function", "Correct it in the scenario.", showValue(hook))],
+  );
+}
+
+/** Runs a plan, or prints it. */
+async function runPlan(plan: Plan, file: string, isDryRun: boolean, io: CommandIo): Promise<number> {
+  const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
+  if (unreadable.length > 0) throw new UserError(unreadable);
   if (isDryRun) {
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
@@ -122,53 +178,25 @@ export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, i
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
 
-/** Rejects when the scenario's code throws during the run, in a timer or a promise that is not awaited. */
-async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
-  let listener = (_error: unknown): void => {};
-  const thrown = new Promise<never>((_resolve, reject) => {
-    listener = (error) => reject(toLaterError(error, file, resolve(file)) ?? error);
-  });
-  process.on("uncaughtException", listener);
-  process.on("unhandledRejection", listener);
-  try {
-    return await Promise.race([running, thrown]);
-  } finally {
-    process.off("uncaughtException", listener);
-    process.off("unhandledRejection", listener);
-  }
-}
-
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
-  return plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
+  const isValid = result.levels.every(({ mlperf }) => mlperf?.isValid !== false);
+  return isValid && plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
 }
 
-/** Reads the flags. Throws {@link UserError} with all problems, including `found`. */
-function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverrides {
-  const given = {
-    csv: flags.text("csv"),
-    json: toOutputPath(flags.text("json")),
-    profileExport: flags.text("profile-export-file"),
-  };
-  const problems: Problem[] = [
-    ...found,
-    ...flags.problems,
-    ...checkOutputFiles([
-      ["--csv", given.csv],
-      ["--json", given.json],
-      ["--profile-export-file", given.profileExport],
-    ]),
-  ];
+/** Reads the flags. @param problems gets all problems */
+function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
+  problems.push(...flags.problems);
+  const files = readReportFiles(flags, problems);
   const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
   const requestTimeoutMs = readDurationMs(flags, "request-timeout", problems);
-  if (problems.length > 0) throw new UserError(problems);
   return {
     url: flags.text("url"),
     client: flags.text("client") as Plan["client"]["kind"] | undefined,
     stallTimeoutMs,
     requestTimeoutMs,
     verbosity: flags.has("verbose") ? 1 : 0,
-    files: Object.fromEntries(Object.entries(given).filter(([, path]) => (path ?? "") !== "")),
+    files,
     isLive: flags.has("live"),
   };
 }
@@ -184,13 +212,27 @@ function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): n
   return undefined;
 }
 
-function formatHelp(usage: string): string {
+/** Prints the help of a scenario, with its parameters. */
+function printHelp(usage: string, { scenario }: LoadedScenario, io: CommandIo): void {
+  const problems: Problem[] = [];
+  const { params } = scenario.definition as { readonly params?: unknown };
+  const parameters = describeParameters(params, problems);
+  if (problems.length > 0) throw new UserError(problems);
+  io.out(formatHelp(usage, parameters));
+}
+
+function formatHelp(usage: string, parameters: readonly ParameterHelp[] = []): string {
+  const rows = parameters.map(({ name, placeholder, variable, text }): [string, string] => [
+    `--set ${name}=${placeholder}`,
+    `${text} Or in the environment: ${variable}.`,
+  ]);
   return [
     `Usage: ${usage} [options]`,
     "",
     "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file: rampart init",
     "writes one for you, and rampart help scenarios is the guide.",
     "",
+    ...(rows.length === 0 ? [] : ["Parameters of this scenario:", formatHelpRows(rows), ""]),
     "Options (durations have a unit, such as 10s or 2min):",
     formatFlags(FLAGS),
     "",

@@ -42,6 +42,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "outputs.files.json": "--json",
   "outputs.files.profileExport": "--profile-export-file",
   "overrides.client": "--client",
+  "overrides.set": "--set",
   "overrides.url": "--url",
   "sequences.concurrent": "sequences.concurrent",
   "sequences.idCount": "sequences.ids",

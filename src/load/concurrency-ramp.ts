@@ -32,6 +32,7 @@ export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   describe: ({ start, end, overMs }) => `concurrency from ${start} to ${end} over ${formatDurationNs(msToNs(overMs))}`,
   describeLevel: ({ start, end }) => `a ramp of concurrency from ${start} to ${end}`,
   ramp: ({ overMs }) => ({ overMs, isWhole: true }),
+  askedMean: ({ start, end, overMs }, _level, overNs) => meanRampConcurrency(start, end, msToNs(overMs), overNs),
 };
 
 /** Concurrency that changes linearly from one level to another, then stays constant. */
@@ -41,6 +42,19 @@ export function rampDrive(start: number, end: number, overMs: number): Drive {
     maxConcurrency: Math.max(start, end),
     concurrencyAt: (elapsedNs) => rampConcurrencyAt(start, end, overMs * 1e6, elapsedNs),
   };
+}
+
+/** Returns the mean concurrency over the first `overNs` of {@link rampDrive}. */
+export function meanRampConcurrency(start: number, end: number, rampNs: number, overNs: number): number {
+  const steps = Math.abs(end - start) + 1;
+  const stepNs = rampNs / steps;
+  let sum = 0;
+  for (let step = 0; step < steps && step * stepNs < overNs; step++) {
+    const concurrency = end >= start ? start + step : start - step;
+    const untilNs = step === steps - 1 ? overNs : Math.min(overNs, (step + 1) * stepNs);
+    sum += concurrency * (untilNs - step * stepNs);
+  }
+  return overNs > 0 ? sum / overNs : start;
 }
 
 /** Returns the concurrency after `elapsedNs`: from `start` to `end`, with equal time per level within `overNs`. */

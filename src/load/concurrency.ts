@@ -1,7 +1,7 @@
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
-import { rampDrive } from "./concurrency-ramp.ts";
+import { meanRampConcurrency, rampDrive } from "./concurrency-ramp.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -36,5 +36,7 @@ export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
     const reached = rampMs === undefined ? "" : `, reached from 1 over ${formatDurationNs(msToNs(rampMs))}`;
     return `concurrency ${describeLevels(levels)}${reached}`;
   },
+  askedMean: ({ rampMs }, level, overNs) =>
+    rampMs === undefined ? level : meanRampConcurrency(1, level, msToNs(rampMs), overNs),
   ramp: ({ rampMs }) => (rampMs === undefined ? undefined : { overMs: rampMs }),
 };

@@ -19,6 +19,8 @@ export type Drive =
       readonly step: number;
       readonly periodResponses: number;
     }
+  /** Groups of `size` requests, sent together. The next group is sent when every request of the previous one has ended. */
+  | { readonly kind: "groups"; readonly size: number }
   /** A fixed number of concurrent sessions, each with one outstanding request or waiting for its next turn. */
   | { readonly kind: "sessions"; readonly concurrency: number };
 
@@ -32,6 +34,8 @@ export function maxInFlightOf(drive: Drive): number | undefined {
       return drive.maxConcurrency;
     case "periodic":
       return drive.end;
+    case "groups":
+      return drive.size;
     case "scheduled":
       return undefined;
     default:

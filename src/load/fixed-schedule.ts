@@ -30,6 +30,7 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   }),
   unit: "request-rate",
   describe: ({ part }) => `requests at the times of the data${part === undefined ? "" : describeBounds(part)}`,
+  askedMean: () => undefined,
   requestCount: () => null,
   dataOrder: "at-times",
   lacksOrder: {

@@ -27,6 +27,11 @@ export interface LoadMode<P extends LoadPlan> {
   describeLevel?(plan: P, level: number): string | undefined;
   /** Returns how the load changes within a level. Absent or undefined: it does not. */
   ramp?(plan: P): LevelRamp | undefined;
+  /**
+   * Returns the mean load asked for over the first `overNs` of a level, in the unit of its value; undefined when it is no such number, as
+   * with conversations that pause, or due times from the data. Absent: the value of the level.
+   */
+  askedMean?(plan: P, level: number, overNs: number): number | undefined;
   /** Returns the gaps between requests. Absent: determined by the data, a file, or responses. */
   arrivals?(plan: P): ArrivalsText;
   /** Returns the maximum number of outstanding requests, above which due requests wait. Absent or undefined: no limit. */
@@ -44,8 +49,21 @@ export interface LoadMode<P extends LoadPlan> {
   takeData?(plan: P, data: Dataset): Dataset | Promise<Dataset>;
   /** Whether each outstanding request has its own lane, also with asynchronous requests. Default: these share lanes. */
   readonly hasOwnLanes?: true;
+  /** Returns the rules of MLPerf that decide whether the measurement is valid. Absent: there are none. */
+  mlperf?(plan: P): MlperfRules;
   /** Exceptions in perf_analyzer's reports. */
   readonly perfAnalyzer?: PerfAnalyzerLoad;
+}
+
+/** The rules of a scenario of MLPerf Inference. */
+export interface MlperfRules {
+  readonly scenario: "single-stream" | "multi-stream" | "server" | "offline";
+  /** Requests sent together, whose slowest one decides their latency; 1 except for `multi-stream`. */
+  readonly samplesPerQuery: number;
+  /** The percentile of latency that is the result or is limited, above 0 and below 100; null for `offline`. */
+  readonly percentile: number | null;
+  /** The limit of that percentile, from the time when a request was due; null except for `server`. */
+  readonly latencyLimitMs: number | null;
 }
 
 /** How a load changes within a level. */

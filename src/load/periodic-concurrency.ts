@@ -34,6 +34,7 @@ export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
   unit: "concurrency",
   describe: ({ start, end, step, periodResponses }) =>
     `${start} requests, then ${step} more after every ${periodResponses} responses, up to ${end}`,
+  askedMean: () => undefined,
   requestCount: ({ end }) => end,
   hasOwnLanes: true,
   perfAnalyzer: { isExportOnly: true, exported: { mode: "concurrency", value: 1 } },

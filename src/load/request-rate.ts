@@ -52,6 +52,14 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   describeLevel: ({ ramp }, level) =>
     ramp && `a ramp from ${formatCount(ramp.fromPerSec)} to ${formatCount(level)} requests/s`,
   ramp: ({ ramp }) => ramp && { overMs: ramp.overMs },
+  askedMean: ({ ramp }, level, overNs) => {
+    if (ramp === undefined || overNs <= 0) return level;
+    // The rate changes linearly, and stays at the level afterwards.
+    const part = Math.min(1, overNs / msToNs(ramp.overMs));
+    const reached = ramp.fromPerSec + (level - ramp.fromPerSec) * part;
+    const rampedNs = Math.min(overNs, msToNs(ramp.overMs));
+    return (((ramp.fromPerSec + reached) / 2) * rampedNs + level * (overNs - rampedNs)) / overNs;
+  },
   arrivals: ({ distribution, smoothness = 1 }) =>
     distribution === "constant"
       ? { distribution: "uniform", gapDeviationRatio: 0 }

@@ -26,6 +26,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   }),
   unit: "concurrency",
   describe: ({ concurrency }) => `conversations, ${concurrency} at a time`,
+  askedMean: () => undefined,
   requestCount: () => null,
   dataOrder: "in-sessions",
   lacksOrder: {

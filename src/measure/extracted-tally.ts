@@ -1,8 +1,15 @@
+import { effectiveCount } from "./intervals/effective-count.ts";
+import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
+import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
+import { SampleBatches } from "./intervals/sample-batches.ts";
+
 /** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
 
 /** Above this many different numbers they are rounded to {@link DIGITS} significant digits. */
 const MAX_NUMBERS = 65_536;
 const DIGITS = 3;
+/** Largest error of a rounded number, as a ratio. */
+const ROUNDING_RATIO = 0.5 * 10 ** (1 - DIGITS);
 /** Above this many different texts, new ones count as {@link ExtractedColumn.otherCount}. */
 const MAX_TEXTS = 1000;
 const MAX_TEXT_CHARACTERS = 100;
@@ -23,6 +30,10 @@ export class ExtractedColumn {
   /** Answers by value, for values that are not numbers; lists and objects as JSON. */
   readonly texts = new Map<string, number>();
   private sum = 0;
+  private runningMean = 0;
+  private squaredDeviation = 0;
+  /** The order of the numbers. */
+  private readonly batches = new SampleBatches();
   private numbers = new Map<number, number>();
 
   constructor(name: string) {
@@ -36,24 +47,59 @@ export class ExtractedColumn {
 
   add(value: unknown): void {
     if (value === null || value === undefined) this.missingCount++;
-    else if (typeof value === "number") this.addNumber(value, 1);
-    else this.addText(toText(value), 1);
+    else if (typeof value === "number") {
+      this.spread(1, value, 0);
+      this.batches.add(value);
+      this.addNumber(value, 1);
+    } else this.addText(toText(value), 1);
   }
 
   /** Returns the smallest number that at least this share of the numbers does not exceed. @param percentile above 0 and below 100 */
   percentile(percentile: number): number {
-    const sorted = [...this.numbers.keys()].sort((a, b) => a - b);
-    let left = Math.max(1, Math.ceil((percentile / 100) * this.numberCount));
-    for (const value of sorted) {
+    return this.atRank(Math.max(1, Math.ceil((percentile / 100) * this.numberCount)) - 1);
+  }
+
+  /** Returns {@link percentile} with its 95 % confidence interval; with the effective sample size of the average. */
+  estimatePercentile(percentile: number): PercentileEstimate {
+    const value = this.percentile(percentile);
+    const effective = this.effectiveCount;
+    const { low, high } = percentileRanks(this.numberCount, percentile, effective);
+    const error = (rank: number): number => (this.isRounded ? Math.abs(this.atRank(rank)) * ROUNDING_RATIO : 0);
+    return withFloor(this.numberCount, percentile, effective, {
+      value,
+      low: low === undefined ? null : Math.min(value, this.atRank(low) - error(low)),
+      high: high === undefined ? null : Math.max(value, this.atRank(high) + error(high)),
+    });
+  }
+
+  /** Returns the average with its 95 % confidence interval. */
+  estimateMean(): MeanEstimate {
+    return meanInterval(this.mean, this.deviation, this.effectiveCount);
+  }
+
+  private get deviation(): number | undefined {
+    return this.numberCount < 2 ? undefined : Math.sqrt(this.squaredDeviation / (this.numberCount - 1));
+  }
+
+  private get effectiveCount(): number {
+    return effectiveCount(this.numberCount, (this.deviation ?? 0) ** 2, this.batches.means());
+  }
+
+  /** Returns the number at a rank in ascending order, from 0; NaN beyond the last. */
+  private atRank(rank: number): number {
+    let left = rank + 1;
+    for (const value of [...this.numbers.keys()].sort((a, b) => a - b)) {
       left -= this.numbers.get(value) as number;
       if (left <= 0) return value;
     }
     return Number.NaN;
   }
 
-  /** Adds the values of another column. */
+  /** Adds the values of another column, which follow in time. */
   merge(other: ExtractedColumn): void {
     const { sum } = this;
+    this.spread(other.numberCount, other.runningMean, other.squaredDeviation);
+    this.batches.append(other.batches);
     this.missingCount += other.missingCount;
     this.otherCount += other.otherCount;
     this.isRounded ||= other.isRounded;
@@ -63,6 +109,15 @@ export class ExtractedColumn {
     this.sum = sum + other.sum;
     this.min = Math.min(this.min, other.min);
     this.max = Math.max(this.max, other.max);
+  }
+
+  /** Combines counts, means and squared deviations (Chan et al.). Call before `numberCount` changes. */
+  private spread(count: number, mean: number, squaredDeviation: number): void {
+    const total = this.numberCount + count;
+    if (total === 0) return;
+    const delta = mean - this.runningMean;
+    this.squaredDeviation += squaredDeviation + (delta * delta * this.numberCount * count) / total;
+    this.runningMean += (delta * count) / total;
   }
 
   private addNumber(value: number, count: number): void {

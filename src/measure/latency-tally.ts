@@ -1,9 +1,15 @@
+import { effectiveCount } from "./intervals/effective-count.ts";
+import { SampleBatches } from "./intervals/sample-batches.ts";
+
 const INITIAL_CELLS = 4096; // up to 4.1 ms
 const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer latencies are rare and go into a map
 
+/** A latency in the tally is up to 1 us longer than its whole microseconds. */
+const HALF_US = 500;
+
 /**
  * A histogram of latencies with a resolution of 1 us, as in reports. Memory depends on the range of latencies, not on their number. Mean
- * and deviation are computed from nanoseconds.
+ * and deviation are computed from nanoseconds. The order of the latencies is kept in batches, for the effective sample size.
  */
 export class LatencyTally {
   private cells = new Uint32Array(INITIAL_CELLS);
@@ -14,6 +20,13 @@ export class LatencyTally {
   private squaredDeviationNs2 = 0;
   private leastNs = Number.POSITIVE_INFINITY;
   private greatestNs = 0;
+  /** Undefined when the order is not kept. */
+  private readonly batches: SampleBatches | undefined;
+
+  /** @param options.hasOrder whether the effective sample size can be asked for. Default: true */
+  constructor({ hasOrder = true }: { readonly hasOrder?: boolean } = {}) {
+    this.batches = hasOrder ? new SampleBatches() : undefined;
+  }
 
   get count(): number {
     return this.countSoFar;
@@ -44,6 +57,26 @@ export class LatencyTally {
     return this.countSoFar < 2 ? undefined : Math.sqrt(this.squaredDeviationNs2 / (this.countSoFar - 1));
   }
 
+  /** Number of independent latencies that these are worth for the mean: 1 to their number; 0 when empty. */
+  get effectiveCount(): number {
+    const { batches, countSoFar: count } = this;
+    const variance = (this.deviationNs ?? 0) ** 2;
+    return batches === undefined ? count : effectiveCount(count, variance, batches.means());
+  }
+
+  /**
+   * Number of independent latencies that these are worth for a percentile: how many latencies lie below it must not vary more from batch to
+   * batch. Where too many latencies are about as long as the percentile to see that, the number for the mean.
+   */
+  effectiveCountAt(percentile: number): number {
+    const { batches, countSoFar: count } = this;
+    if (batches === undefined || count < 2) return count;
+    const ratio = percentile / 100;
+    const below = batches.ratiosBelow(this.percentileUs(percentile) * 1000 + HALF_US);
+    if (below.variance < (ratio * (1 - ratio)) / 2) return this.effectiveCount;
+    return effectiveCount(count, below.variance, below);
+  }
+
   /** Adds `values[start, end)`, in nanoseconds. */
   addAll(values: Float64Array, start: number, end: number): void {
     const added = end - start;
@@ -54,6 +87,7 @@ export class LatencyTally {
     for (let i = start; i < end; i++) {
       const value = values[i] as number;
       this.put(Math.floor(value / 1000), 1);
+      this.batches?.add(value);
       if (value < this.leastNs) this.leastNs = value;
       if (value > this.greatestNs) this.greatestNs = value;
       const offset = value - origin;
@@ -63,9 +97,10 @@ export class LatencyTally {
     this.combine(added, origin + sum / added, squares - (sum * sum) / added);
   }
 
-  /** Adds another tally. */
+  /** Adds another tally, whose latencies follow in time. */
   merge(other: LatencyTally): void {
     if (other.countSoFar === 0) return;
+    if (other.batches !== undefined) this.batches?.append(other.batches);
     other.forEach((us, count) => {
       this.put(us, count);
     });

@@ -57,51 +57,6 @@ export function stabilizingLatencyNs(window: WindowResult, percentile: number | 
   return percentile === null ? Math.floor(window.latency.meanNs) : window.latency.percentileUs(percentile) * 1000;
 }
 
-/** A percentile with its 95 % confidence interval, in microseconds. */
-export interface PercentileEstimate {
-  readonly us: number;
-  readonly lowUs: number;
-  readonly highUs: number;
-  /** False when the sample is too small to bound the percentile: less than 1 sample is expected beyond it. */
-  readonly isReliable: boolean;
-}
-
-const Z_95 = 1.959964; // two-sided 95 % quantile of the normal distribution
-
-/** The 95 % confidence interval of a percentile, as ranks of the sorted sample, from 0. */
-export interface ConfidenceRanks {
-  readonly low: number;
-  readonly high: number;
-  /** False when the sample is too small to bound the percentile on both sides: less than 1 sample is expected beyond it. */
-  readonly isReliable: boolean;
-}
-
-/**
- * Returns a percentile's distribution-free 95 % confidence interval, from binomial ranks.
- * @param count 1 or more
- * @param percentile 0 to 100
- */
-export function confidenceRanks(count: number, percentile: number): ConfidenceRanks {
-  const p = percentile / 100;
-  const half = Z_95 * Math.sqrt(count * p * (1 - p));
-  return {
-    low: Math.max(0, Math.floor(count * p - half)),
-    high: Math.min(count - 1, Math.ceil(count * p + half)),
-    isReliable: count * Math.min(p, 1 - p) >= 1 && count * p + half < count && count * p >= half,
-  };
-}
-
-/** Returns a percentile with its distribution-free 95 % confidence interval. */
-export function estimatePercentile(tally: WindowResult["latency"], percentile: number): PercentileEstimate {
-  const { low, high, isReliable } = confidenceRanks(tally.count, percentile);
-  return {
-    us: tally.percentileUs(percentile),
-    lowUs: tally.atRankUs(low),
-    highUs: tally.atRankUs(high),
-    isReliable,
-  };
-}
-
 const SATURATED_CPU_RATIO = 0.9;
 const LAGGING_LOOP_NS = 20e6; // 20 ms
 

@@ -4,7 +4,7 @@ import type { WindowResult } from "./window.ts";
 
 /** Lower ratios of late requests and of the missed rate are noise. */
 const LATE_RATIO = 0.01;
-const MISSED_RATIO = 0.01;
+export const MISSED_RATIO = 0.01;
 /** Number of requests that the edges of a window may cut off. */
 const EDGE_REQUESTS = 2;
 

@@ -53,7 +53,7 @@ export class Timeline {
   /** Adds intervals up to this one. */
   private extendTo(index: number): void {
     while (this.latencies.length <= index) {
-      this.latencies.push(new LatencyTally());
+      this.latencies.push(new LatencyTally({ hasOrder: false }));
       this.failed.push(0);
     }
   }
@@ -91,7 +91,7 @@ export class Timeline {
 }
 
 function joinTallies(tallies: readonly LatencyTally[]): LatencyTally {
-  const [first = new LatencyTally(), ...others] = tallies;
+  const [first = new LatencyTally({ hasOrder: false }), ...others] = tallies;
   for (const other of others) first.merge(other);
   return first;
 }

@@ -13,6 +13,8 @@ export interface Plan {
   /** Version of this format. */
   readonly version: 1;
   readonly name: string;
+  /** The parameters of the scenario with their values. Absent: it has none. */
+  readonly parameters?: ParametersPlan | undefined;
   readonly target: TargetPlan;
   readonly load: LoadPlan;
   /** Used when the model takes sequences. */
@@ -28,6 +30,14 @@ export interface Plan {
   readonly outputs: OutputsPlan;
   readonly behaviour?: BehaviourPlan;
 }
+
+/** Where the value of a parameter is from. */
+export type ParameterSource = "command line" | "environment" | "default";
+
+/** The parameters of a scenario with the values of this run, by name. Secret values are hidden. */
+export type ParametersPlan = Readonly<
+  Record<string, { readonly value: string | number | boolean; readonly from: ParameterSource }>
+>;
 
 /**
  * The parts of a plan that describe targets, by their `kind`. Each service kind declares its own beside its schema in `service/`. All have
@@ -64,8 +74,11 @@ export function measurementSchema(v: Builders) {
       v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
       /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
       v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
-      /** A total number of requests; null: the number that the load defines. */
-      v.object({ kind: v.literal("requests"), count: v.nullable(count) }),
+      /**
+       * A total number of requests; null: the number that the load defines. With `minDurationMs`, requests are sent until this time has
+       * passed too.
+       */
+      v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
       /**
        * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
        * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.

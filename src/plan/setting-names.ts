@@ -18,7 +18,7 @@ interface Settings {
   outputs: "folder";
   "outputs.files": "csv" | "json" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
-  overrides: "client" | "url";
+  overrides: "client" | "set" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
   target:
     | "apiKeyEnv"

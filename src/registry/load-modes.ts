@@ -4,6 +4,8 @@ import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
+import { mlperfMode } from "../load/mlperf.ts";
+import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/session-concurrency.ts";
@@ -18,6 +20,8 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "fixed-schedule": fixedScheduleMode,
   "periodic-concurrency": periodicConcurrencyMode,
   "session-concurrency": sessionConcurrencyMode,
+  mlperf: mlperfMode,
+  "mlperf-server": mlperfServerMode,
 };
 
 /** Returns the mode of a load. */

@@ -1,5 +1,6 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import type { Instability } from "../measure/instability.ts";
+import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
@@ -52,6 +53,8 @@ export interface LevelResult {
   readonly delayedByLimit?: DelayedRequests;
   /** Token metrics, if the plan asks for them. */
   readonly tokens?: TokenColumns;
+  /** What the rules of MLPerf say; absent unless the load is one of its scenarios. */
+  readonly mlperf?: MlperfResult;
   /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
   /** Other measurements of this level, when a search repeated it. This result is the last one. */

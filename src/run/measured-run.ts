@@ -157,7 +157,7 @@ export class MeasuredRun {
   /** Returns the total number of requests; undefined when time decides. */
   private requestCount(): number | undefined {
     const { mode } = this.plan.measurement;
-    if (mode.kind !== "requests") return undefined;
+    if (mode.kind !== "requests" || mode.minDurationMs !== undefined) return undefined;
     return mode.count ?? this.sessions?.turnCount ?? this.timestampsMs.length;
   }
 

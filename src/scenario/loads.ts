@@ -7,6 +7,7 @@ import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { type CheckedMlperf, mlperfEntries, mlperfExtent, toMlperfPlan } from "./mlperf/options.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
 import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
 
@@ -80,7 +81,11 @@ export interface Load<S extends LoadKind = LoadKind> {
     | "intervals"
     | "fixed-schedule"
     | "periodic"
-    | "sessions";
+    | "sessions"
+    | "single-stream"
+    | "multi-stream"
+    | "server"
+    | "offline";
   readonly pacing: S;
   readonly values: readonly number[];
   readonly options: object;
@@ -137,7 +142,7 @@ export function sessions(concurrency: number): Load<"closed"> {
   return { kind: "sessions", pacing: "closed", values: [concurrency], options: {} };
 }
 
-interface CheckedOptions extends CheckedArrivals, CheckedSchedule {
+interface CheckedOptions extends CheckedArrivals, CheckedSchedule, CheckedMlperf {
   readonly file?: string;
   readonly responses?: number;
   readonly step?: number;
@@ -176,8 +181,12 @@ export function loadSchema(): Schema<CheckedLoad> {
       shape("fixed-schedule", v.array(v.never()), scheduleEntries()),
       shape("periodic", levels, { step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
       shape("sessions", levels, {}),
+      shape("single-stream", v.array(v.never()), mlperfEntries("single-stream")),
+      shape("multi-stream", v.array(v.never()), mlperfEntries("multi-stream")),
+      shape("server", rates, mlperfEntries("server")),
+      shape("offline", v.array(v.never()), mlperfEntries("offline")),
     ],
-    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), periodic(…) or sessions(…)",
+    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), periodic(…), sessions(…), singleStream(), multiStream(), server(…) or offline()",
   );
   return load as unknown as Schema<CheckedLoad>;
 }
@@ -228,6 +237,10 @@ const TO_PLAN: { readonly [K in Load["kind"]]: (load: CheckedLoad, folder: strin
     periodResponses: responses,
   }),
   sessions: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
+  "single-stream": toMlperfPlan("single-stream"),
+  "multi-stream": toMlperfPlan("multi-stream"),
+  server: toMlperfPlan("server"),
+  offline: toMlperfPlan("offline"),
 };
 
 function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan {
@@ -240,7 +253,10 @@ export function toLoadPlan(load: CheckedLoad, folder: string): LoadPlan {
 }
 
 /** Returns how long a load asks to be measured; undefined: until it is stable. @param plan the load of the plan */
-export function toExtentPlan({ options }: CheckedLoad, plan: LoadPlan): MeasurementModePlan | undefined {
+export function toExtentPlan(load: CheckedLoad, plan: LoadPlan): MeasurementModePlan | undefined {
+  const { options } = load;
+  const mlperf = mlperfExtent(load);
+  if (mlperf !== undefined) return mlperf;
   const count = loadModeOf(plan).requestCount?.(plan);
   if (count !== undefined) return { kind: "requests", count };
   if (options.over !== undefined) return { kind: "duration", durationMs: toMs(options.over) };

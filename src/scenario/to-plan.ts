@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import type { MeasurementModePlan, OutputFilesPlan, Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
@@ -41,6 +41,8 @@ export interface PlanOverrides {
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly files?: OutputFilesPlan;
   readonly isLive?: boolean | undefined;
+  /** The values of the scenario's parameters, for reports. */
+  readonly parameters?: ParametersPlan | undefined;
 }
 
 interface CheckedDefinition {
@@ -75,6 +77,15 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   const plan = buildPlan(definition, folder, overrides);
   registerPlan(plan);
   return checkPlan(plan);
+}
+
+/** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
+export function checkFields({ definition }: Scenario, absent: readonly string[]): void {
+  const given = copyPlainData(definition);
+  registerGiven(given);
+  const { issues = [] } = v.safeParse(definitionSchema(), given);
+  const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));
+  if (wrong.length > 0) throw new UserError(wrong.map(toProblem));
 }
 
 /** Registers the secrets of a scenario before validation, because errors show values. */
@@ -112,6 +123,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   return {
     version: 1,
     name: definition.name,
+    ...(overrides.parameters === undefined ? {} : { parameters: overrides.parameters }),
     target: overrides.url === undefined ? target : atServer(target, overrides.url),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),

@@ -22,7 +22,7 @@ export class HealthMonitor {
   private startNs = 0;
   private startCpuUs = 0;
   private startWaitNs: number | undefined;
-  private lag = new LatencyTally();
+  private lag = new LatencyTally({ hasOrder: false });
 
   /** @param isLagFree whether requests' times do not depend on this thread, so that its lag is not in them. Default: false */
   constructor(clock = systemClock, isLagFree = false) {
@@ -40,7 +40,7 @@ export class HealthMonitor {
     this.startNs = clock.nowNs();
     this.startCpuUs = cpuUs();
     this.startWaitNs = coreWaitNs();
-    this.lag = new LatencyTally();
+    this.lag = new LatencyTally({ hasOrder: false });
   }
 
   /** Returns the health since the start, and restarts. */

@@ -1,6 +1,6 @@
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { errorRate, p99 } from "../scenario/assertions.ts";
-import { defineScenario, type Scenario } from "../scenario/define.ts";
+import { defineScenario, type Scenario, type ScenarioDefinition } from "../scenario/define.ts";
 import { type Extent, hold, type Load, ramp, rate } from "../scenario/loads.ts";
 import type { Answers } from "./answers.ts";
 import { scenarioName } from "./questions.ts";
@@ -43,7 +43,7 @@ function toDuration(text: string): Duration {
 
 /** Returns the text of the scenario's file. */
 export function formatScenario(answers: Answers): string {
-  const { definition } = toScenario(answers);
+  const definition = toScenario(answers).definition as ScenarioDefinition;
   const hasLimit = definition.assert?.length === 2;
   const { kind, url, options: targetOptions } = definition.target;
   const { inputs, builder = kind } = chosen(answers);

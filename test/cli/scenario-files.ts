@@ -6,6 +6,7 @@ export function scenarioText(parts: Readonly<Record<string, string>>): string {
   return [
     'import * as api from "rampart";',
     "const { average, defineScenario, embedded, errorRate, hold, json, p99, ramp, rate, steps, throughput, triton, zero } = api;",
+    "const { multiStream, offline, server, singleStream } = api;",
     "const { embeddedLlm, goodput, openai, outputTokensPerSec, payloads, prompts } = api;",
     "export default defineScenario({",
     ...Object.entries(fields).map(([key, value]) => `  ${key}: ${value},`),

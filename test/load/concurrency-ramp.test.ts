@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
-import { concurrencyRampMode, rampConcurrencyAt } from "../../src/load/concurrency-ramp.ts";
+import { concurrencyRampMode, meanRampConcurrency, rampConcurrencyAt } from "../../src/load/concurrency-ramp.ts";
 
 test("a ramp begins at its start, reaches its end and never leaves the way between", () => {
   const level = fc.integer({ min: 1, max: 200 });
@@ -50,3 +50,20 @@ for (const [name, isAccepted, change] of SCHEMAS)
   test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
     assert.equal(v.is(concurrencyRampMode.schema(v), { ...VALID, ...change }), isAccepted);
   });
+
+test("the mean of a ramp is that of its concurrency at each time", () => {
+  for (const [start, end, overNs] of [
+    [1, 4, 1e9],
+    [4, 1, 1e9],
+    [1, 4, 2.5e9],
+    [2, 9, 0.3e9],
+    [3, 3, 1e9],
+  ] as const) {
+    const steps = 10_000;
+    let sum = 0;
+    for (let step = 0; step < steps; step++) sum += rampConcurrencyAt(start, end, 1e9, ((step + 0.5) / steps) * overNs);
+    const mean = meanRampConcurrency(start, end, 1e9, overNs);
+    assert.ok(Math.abs(mean - sum / steps) < 0.01, `${mean}, not ${sum / steps}`);
+  }
+  assert.equal(meanRampConcurrency(2, 9, 1e9, 0), 2);
+});

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { LatencyTally } from "../../src/measure/latency-tally.ts";
-import { confidenceRanks, estimatePercentile } from "../../src/measure/metrics.ts";
 import { tallyOf } from "./make-window.ts";
 
 /** Latencies up to a minute: within the cells, at their edge and far beyond them. */
@@ -118,20 +117,19 @@ test("each microsecond is visited with its count", () => {
   ]);
 });
 
-test("the confidence interval contains the percentile, and is absent when the sample is too small", () => {
-  fc.assert(
-    fc.property(latencies, fc.constantFrom(50, 90, 99), (values, percentile) => {
-      const { us, lowUs, highUs } = estimatePercentile(tallyOf(values), percentile);
-      assert.ok(lowUs <= us && us <= highUs);
-    }),
-  );
-  const many = tallyOf(Array.from({ length: 10_000 }, (_, index) => (index + 1) * 1000));
-  const p99 = estimatePercentile(many, 99);
-  assert.equal(p99.isReliable, true);
-  // Binomial ranks: 9900 plus or minus 1.96 * sqrt(10000 * 0.99 * 0.01) = 19.5.
-  assert.deepEqual([p99.lowUs, p99.highUs], [9881, 9921]);
-  assert.equal(estimatePercentile(tallyOf([1000, 2000]), 99).isReliable, false);
-  // Low percentiles need samples below them: of 35 there is less than one below p1, of 1000 there are 50 below p5.
-  assert.equal(confidenceRanks(35, 1).isReliable, false);
-  assert.deepEqual(confidenceRanks(1000, 5), { low: 36, high: 64, isReliable: true });
+test("latencies that vary from batch to batch are worth fewer than they are, and never fewer than 1", () => {
+  const steps = Array.from({ length: 4000 }, (_, index) => (1 + Math.floor(index / 1000)) * 1e6);
+  const mixed = steps.map((_, index) => (1 + ((index * 1_103_515_245) % 4)) * 1e6);
+  const stepped = tallyOf(steps);
+  assert.ok(stepped.effectiveCount < 20 && stepped.effectiveCount >= 1, String(stepped.effectiveCount));
+  assert.equal(tallyOf(mixed).effectiveCount, 4000);
+  assert.equal(tallyOf(new Array<number>(500).fill(2e6)).effectiveCount, 500);
+  assert.deepEqual([tallyOf([]).effectiveCount, tallyOf([1e6]).effectiveCountAt(99)], [0, 1]);
+});
+
+test("a tally without order counts every latency as independent", () => {
+  const tally = new LatencyTally({ hasOrder: false });
+  const steps = Float64Array.from({ length: 400 }, (_, index) => Math.floor(index / 100) * 1e6);
+  tally.addAll(steps, 0, 400);
+  assert.deepEqual([tally.effectiveCount, tally.effectiveCountAt(99)], [400, 400]);
 });

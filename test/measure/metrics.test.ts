@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LatencyTally } from "../../src/measure/latency-tally.ts";
 import {
-  confidenceRanks,
   errorRatio,
-  estimatePercentile,
   inferPerSec,
   lateCount,
   responsesPerSec,
@@ -56,28 +53,4 @@ test("responses and sequences have rates of their own", () => {
 test("a request is late from 1 ms on", () => {
   assert.equal(lateCount(makeWindow({ sendDelayNs: [0, 0.9e6, 1e6, 5e6] })), 2);
   assert.equal(lateCount(makeWindow()), 0);
-});
-
-const RANKS: readonly (readonly [count: number, percentile: number, low: number, high: number, isReliable: boolean])[] =
-  [
-    [100, 50, 40, 60, true],
-    [1000, 99, 983, 997, true],
-    [100, 99, 97, 99, false],
-    [10, 1, 0, 1, false],
-    [1, 50, 0, 0, false],
-  ];
-for (const [count, percentile, low, high, isReliable] of RANKS)
-  test(`p${percentile} of ${count} samples lies between ranks ${low} and ${high}`, () => {
-    assert.deepEqual(confidenceRanks(count, percentile), { low, high, isReliable });
-  });
-
-test("a percentile's interval contains it", () => {
-  const tally = new LatencyTally();
-  tally.addAll(
-    Float64Array.from({ length: 1000 }, (_, i) => (i + 1) * 1e6),
-    0,
-    1000,
-  );
-  const { us, lowUs, highUs, isReliable } = estimatePercentile(tally, 90);
-  assert.ok(lowUs < us && us < highUs && isReliable, `${lowUs} ${us} ${highUs}`);
 });

@@ -7,13 +7,19 @@ import type { RunResult } from "../../src/result/run-result.ts";
 
 interface Percentile {
   readonly us: number;
-  readonly lowUs: number;
-  readonly highUs: number;
+  readonly lowUs: number | null;
+  readonly highUs: number | null;
+  readonly effectiveCount: number;
+  readonly isReliable: boolean;
+  readonly neededCount: number;
 }
 
 interface Latency {
   readonly count: number;
+  readonly effectiveCount: number;
   readonly meanUs: number;
+  readonly meanLowUs: number | null;
+  readonly meanHighUs: number | null;
   readonly minUs: number;
   readonly maxUs: number;
   readonly percentiles: Readonly<Record<string, Percentile>>;
@@ -27,6 +33,19 @@ interface Spread {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
+  readonly "p99.9": number;
+  readonly "p99.99": number;
+  readonly confidence95: Readonly<Record<string, Confidence>> & {
+    readonly mean: Pick<Confidence, "low" | "high" | "effectiveCount">;
+  };
+}
+
+interface Confidence {
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly effectiveCount: number;
+  readonly isReliable: boolean;
+  readonly neededCount: number;
 }
 
 /** What a level's JSON has, as far as it is related here. */
@@ -44,6 +63,12 @@ export interface ReportedLevel {
   readonly sentPerSec: number;
   readonly inferPerSec: number;
   readonly errorRatio: number;
+  readonly load: {
+    readonly unit: string;
+    readonly asked: number | null;
+    readonly delivered: number;
+    readonly isDelivered: boolean | null;
+  };
   readonly inFlight: {
     readonly mean: number;
     readonly atStart: number;
@@ -95,6 +120,7 @@ export function checkRelations(plan: Plan, result: RunResult): ReportedRun {
   for (const level of report.levels) {
     checkCounts(level, plan.target.batchSize);
     checkInFlight(level);
+    checkLoad(level);
     if (level.latency !== null) checkLatency(level.latency, level.requests);
     if (level.scheduledLatency !== undefined && level.scheduledLatency !== null)
       checkDueLatency(level.scheduledLatency, level.latency as Latency);
@@ -140,16 +166,64 @@ function checkInFlight({
   if (unit === "concurrency") assert.ok(mean <= level + 1e-6, `${mean} in flight at concurrency ${level}`);
 }
 
-function checkLatency({ count, meanUs, minUs, maxUs, percentiles }: Latency, requests: number): void {
+/** Asked for, delivered and sent belong together, and no closed loop has more in flight than it asks for. */
+function checkLoad({ load, inFlight, sentPerSec, unit, level, durationSec, timeline }: ReportedLevel): void {
+  const { asked, delivered, isDelivered } = load;
+  const isClosed = unit === "concurrency";
+  assert.equal(load.unit, unit);
+  assert.equal(delivered, isClosed ? inFlight.mean : sentPerSec, "delivered");
+  assert.equal(asked === null, isDelivered === null, "a verdict needs a load asked for");
+  if (asked === null) return;
+  assert.ok(asked <= level * (1 + 1e-9), `${asked} asked for at ${level}`);
+  if (isClosed) {
+    assert.equal(isDelivered, delivered >= 0.9 * asked, `${delivered} of ${asked} in flight`);
+    // A ramp down keeps the requests of its higher concurrency until they end.
+    if (timeline.length === 0) assert.ok(delivered <= asked * (1 + 1e-6), `${delivered} of ${asked} in flight`);
+  } else if (isDelivered === false) assert.ok((asked - delivered) * durationSec > 2, "missed by more than its edges");
+}
+
+function checkLatency(latency: Latency, requests: number): void {
+  const { count, effectiveCount, meanUs, meanLowUs, meanHighUs, minUs, maxUs, percentiles } = latency;
   assert.equal(count, requests, "latencies and requests");
   assert.ok(minUs <= meanUs * (1 + 1e-9) && meanUs <= maxUs * (1 + 1e-9), `${minUs} ${meanUs} ${maxUs}`);
-  const shown = Object.values(percentiles);
-  for (const [index, { us, lowUs, highUs }] of shown.entries()) {
-    assert.ok(lowUs <= us && us <= highUs, `${lowUs} ${us} ${highUs}`);
+  checkEffective("mean", effectiveCount, count);
+  checkInterval("mean", meanUs, meanLowUs, meanHighUs);
+  assert.equal(meanLowUs === null, effectiveCount < 2, "a mean has an interval from two independent samples on");
+  const shown = Object.entries(percentiles);
+  assert.deepEqual(Object.keys(percentiles), ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"]);
+  for (const [index, [name, estimate]] of shown.entries()) {
+    const { us, lowUs, highUs } = estimate;
+    checkInterval(name, us, lowUs, highUs);
+    checkVerdict(name, estimate, count);
     // Percentiles are whole microseconds, rounded down.
     assert.ok(us >= Math.floor(minUs) && us <= maxUs, `${us} is not between ${minUs} and ${maxUs}`);
-    assert.ok(index === 0 || us >= (shown[index - 1]?.us ?? 0), "percentiles in order");
+    assert.ok((lowUs ?? us) >= Math.floor(minUs) && (highUs ?? us) <= maxUs, `${name} beyond what was measured`);
+    assert.ok(index === 0 || us >= (shown[index - 1]?.[1].us ?? 0), "percentiles in order");
   }
+}
+
+function checkInterval(name: string, value: number, low: number | null, high: number | null): void {
+  assert.ok((low ?? value) <= value && value <= (high ?? value), `${name}: ${low} ${value} ${high}`);
+}
+
+function checkEffective(name: string, effectiveCount: number, count: number): void {
+  assert.ok(effectiveCount >= 1 && effectiveCount <= count, `${name}: ${count} samples worth ${effectiveCount}`);
+}
+
+/** The floors of percentiles, for 99 % confidence. */
+const FLOORS: Readonly<Record<string, number>> = { p90: 64, p99: 662, "p99.9": 6636, "p99.99": 66_381 };
+
+function checkVerdict(
+  name: string,
+  { effectiveCount, isReliable, neededCount }: Pick<Percentile, "effectiveCount" | "isReliable" | "neededCount">,
+  count: number,
+): void {
+  checkEffective(name, effectiveCount, count);
+  assert.equal(isReliable, neededCount <= count, `${name}: ${count} samples, ${neededCount} needed`);
+  const floor = FLOORS[name];
+  if (floor === undefined) return;
+  assert.equal(isReliable, effectiveCount >= floor, `${name}: ${effectiveCount} of ${floor}`);
+  assert.ok(neededCount >= floor, `${name} needs ${neededCount}`);
 }
 
 function checkDueLatency(due: Latency, latency: Latency): void {
@@ -192,15 +266,27 @@ function checkTokens({ tokens, requests, failed, durationSec }: ReportedLevel): 
   const { outputTokens } = tokens.metrics;
   if (tokens.outputTokensPerSec !== undefined && outputTokens !== undefined)
     same(tokens.outputTokensPerSec, (outputTokens.mean * outputTokens.count) / durationSec, "tokens/s");
-  for (const [name, { count, min, mean, p50, p90, p99, max }] of Object.entries(tokens.metrics)) {
+  for (const [name, metric] of Object.entries(tokens.metrics)) {
+    const { count, min, mean, p50, p90, p99, max } = metric;
+    checkConfidence(name, metric);
     assert.ok(count <= tokens.requests, name);
-    const ascending = [min, p50, p90, p99, max];
+    const ascending = [min, p50, p90, p99, metric["p99.9"], metric["p99.99"], max];
     assert.deepEqual(
       ascending,
       ascending.toSorted((a, b) => a - b),
       name,
     );
     assert.ok(min <= mean * (1 + 1e-9) && mean <= max * (1 + 1e-9), `${name}: ${min} ${mean} ${max}`);
+  }
+}
+
+function checkConfidence(name: string, { count, mean, confidence95, ...metric }: Spread): void {
+  const { mean: ofMean, ...percentiles } = confidence95;
+  checkEffective(name, ofMean.effectiveCount, count);
+  checkInterval(name, mean, ofMean.low, ofMean.high);
+  for (const [percentile, one] of Object.entries(percentiles)) {
+    checkInterval(`${percentile} of ${name}`, metric[percentile as "p50"], one.low, one.high);
+    checkVerdict(percentile, one, count);
   }
 }
 

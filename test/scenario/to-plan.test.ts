@@ -26,6 +26,7 @@ import {
   toExtentPlan,
   toLoadPlan,
 } from "../../src/scenario/loads.ts";
+import { multiStream, offline, server, singleStream } from "../../src/scenario/mlperf/builders.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import type { Target } from "../../src/scenario/targets/target.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
@@ -387,6 +388,30 @@ describe("a load's plan", () => {
       periodic(4, 16, { step: 4, responses: 3 }),
       { kind: "periodic-concurrency", start: 4, end: 16, step: 4, periodResponses: 3 },
       { kind: "requests", count: 16 },
+    ],
+    [
+      "single stream",
+      singleStream(),
+      { kind: "mlperf", scenario: "single-stream", percentile: 90 },
+      { kind: "requests", count: 64, minDurationMs: 600_000 },
+    ],
+    [
+      "multi-stream",
+      multiStream({ for: "1 s", queries: 10, samplesPerQuery: 4, percentile: 95 }),
+      { kind: "mlperf", scenario: "multi-stream", percentile: 95, samplesPerQuery: 4 },
+      { kind: "requests", count: 40, minDurationMs: 1000 },
+    ],
+    [
+      "server",
+      server(200, { latency: "15 ms" }),
+      { kind: "mlperf-server", ratePerSec: 200, percentile: 99, latencyLimitMs: 15, seed: 0 },
+      { kind: "requests", count: 662, minDurationMs: 600_000 },
+    ],
+    [
+      "offline",
+      offline(),
+      { kind: "mlperf", scenario: "offline", maxOutstanding: 64 },
+      { kind: "requests", count: 24_576, minDurationMs: 600_000 },
     ],
   ];
   for (const [name, load, expected, mode] of cases) {

@@ -1,8 +1,10 @@
 import * as api from "rampart";
 import {
   average,
+  choice,
   defineScenario,
   defineTarget,
+  duration,
   dynamicGrpc,
   embedded,
   embeddedLlm,
@@ -10,10 +12,13 @@ import {
   extracted,
   files,
   fixedSchedule,
+  flag,
   goodput,
   hold,
+  integer,
   intervals,
   json,
+  number,
   openai,
   outputTokensPerSec,
   p50,
@@ -29,6 +34,7 @@ import {
   rate,
   rateRamp,
   steps,
+  text,
   throughput,
   torchserve,
   triton,
@@ -473,4 +479,123 @@ export const ownTargets = [
     // @ts-expect-error Its answers have no tokens.
     assert: [outputTokensPerSec().above(1)],
   }),
+];
+
+const params = {
+  users: integer(16, { min: 1 }),
+  share: number(),
+  pace: duration("1 s"),
+  protocol: choice(["http", "grpc"]),
+  model: text({ secret: true }),
+  isSlow: flag(),
+};
+const base = defineScenario({
+  params,
+  name: ({ model, users }) => `${model} for ${users}`,
+  target: ({ model, isSlow }) => openai("h", { model, streaming: true, path: isSlow ? "/slow" : "/" }),
+  load: ({ users, pace }) => rate(users, { for: pace }),
+  inputs: ({ users }) => prompts({ isl: users }),
+  assert: ({ share }) => [goodput({ timeToFirstToken: "1 s" }).atLeast(share), p99("scheduledLatency").below("1 s")],
+  maxFailureRatio: ({ share }) => share,
+});
+
+/** Sound scenarios with parameters. */
+export const withParameters = [
+  base,
+  defineScenario({ ...base.definition, name: "another name" }),
+  defineScenario({
+    ...base.definition,
+    params: { ...params, depth: integer(1) },
+    warmupRequests: ({ depth }) => depth,
+  }),
+  defineScenario({ params, name: "p", target: ({ protocol }) => embedded({ protocol }), load: hold(1) }),
+  defineScenario({
+    params,
+    name: "p",
+    target: ({ protocol, model }) => triton("h", { protocol, model }),
+    load: hold(1),
+    inputs: zero(),
+  }),
+];
+
+/** Mistakes with parameters. */
+export const wrongParameters = [
+  // @ts-expect-error There is no such parameter.
+  defineScenario({ ...closed, params, load: ({ userCount }) => hold(userCount) }),
+  // @ts-expect-error Without params, there are no values.
+  defineScenario({ ...closed, load: ({ users }) => hold(users) }),
+  // @ts-expect-error A duration is no number.
+  defineScenario({ ...closed, params, load: ({ pace }) => hold(pace) }),
+  // @ts-expect-error Text is no duration.
+  defineScenario({ ...closed, params, load: ({ model }) => hold(1, { for: model }) }),
+  defineScenario({
+    ...closed,
+    params,
+    load: ({ users }) => hold(users),
+    // @ts-expect-error A closed load has no schedule.
+    assert: [p99("scheduledLatency").below("1 s")],
+  }),
+  defineScenario({
+    params: { p: choice(["http", "h2"]) },
+    // @ts-expect-error One of the values is not a protocol.
+    target: ({ p }) => embedded({ protocol: p }),
+    load: hold(1),
+    name: "",
+  }),
+  // @ts-expect-error A parameter is made by a builder.
+  defineScenario({ ...closed, params: { users: 16 } }),
+  // @ts-expect-error The base measures over HTTP.
+  defineScenario({ ...base.definition, client: "grpc-js" }),
+  // @ts-expect-error A wrong default.
+  integer("16"),
+  // @ts-expect-error A duration needs a unit.
+  duration("5"),
+  // @ts-expect-error An unknown option.
+  integer(16, { minimum: 1 }),
+];
+
+/** Sound hooks. */
+export const withHooks = [
+  defineScenario({
+    name: "own server",
+    params: { users: integer(1) },
+    setup: async ({ $, params, start, waitUntilReady, freePort, rampart }) => {
+      const port = await freePort();
+      const { exitCode, stdout } = await $({ nothrow: true })`docker ps ${params.users}`;
+      const server = await start([...rampart, "mock", "--http-port", String(port)], { ready: /http/, timeout: "10 s" });
+      await waitUntilReady(`http://localhost:${port}/`, { timeout: "1 min" });
+      return { url: `localhost:${port}`, pid: server.pid, isThere: exitCode === 0 && stdout !== "" };
+    },
+    target: (_params, { url }) => triton(url, { model: "simple" }),
+    load: ({ users }, { pid }) => hold(users + pid),
+    teardown: async ({ $, params, started }) => {
+      await $`docker stop ${started?.url} ${params.users}`;
+    },
+  }),
+  defineScenario({ ...closed, setup: () => {}, teardown: ({ started }) => started }),
+  defineScenario({ ...closed, teardown: async ({ $ }) => void (await $`true`) }),
+];
+
+/** Mistakes with hooks. */
+export const wrongHooks = [
+  defineScenario({
+    ...closed,
+    setup: () => ({ url: "" }),
+    // @ts-expect-error setup returns no such value.
+    load: (_params, { users }) => hold(users),
+  }),
+  // @ts-expect-error Without setup, there is nothing.
+  defineScenario({ ...closed, load: (_params, { users }) => hold(users) }),
+  // @ts-expect-error There is no such helper.
+  defineScenario({ ...closed, setup: ({ run }) => run }),
+  // @ts-expect-error setup is a function.
+  defineScenario({ ...closed, setup: "docker run" }),
+  defineScenario({
+    ...closed,
+    setup: () => ({ url: "" }),
+    // @ts-expect-error setup may have failed.
+    teardown: ({ started }) => void started.url,
+  }),
+  // @ts-expect-error A timeout has a unit.
+  defineScenario({ ...closed, setup: ({ waitUntilReady }) => waitUntilReady("h:1", { timeout: "5" }) }),
 ];

@@ -10,7 +10,7 @@ import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import type { FlagValues } from "../flags.ts";
-import { checkOutputFiles, toOutputPath } from "../output-files.ts";
+import { readReportFiles } from "../report-flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
 
@@ -210,24 +210,13 @@ function readTls(flags: FlagValues): TlsOptions | undefined {
 }
 
 function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
-  const given = {
-    csv: flags.text("csv"),
-    json: toOutputPath(flags.text("json")),
-    profileExport: flags.text("profile-export-file"),
-  };
-  problems.push(
-    ...checkOutputFiles([
-      ["--csv", given.csv],
-      ["--json", given.json],
-      ["--profile-export-file", given.profileExport],
-    ]),
-  );
+  const files = readReportFiles(flags, problems);
   const requestTimeoutMs = toMs(readDuration(flags, "timeout", problems));
   const stallTimeoutMs = toMs(readDuration(flags, "stall-timeout", problems));
   return {
     requestTimeoutMs,
     stallTimeoutMs,
-    files: Object.fromEntries(Object.entries(given).filter(([, path]) => (path ?? "") !== "")),
+    files,
     isLive: flags.has("live"),
   };
 }

@@ -1,5 +1,11 @@
+import { estimateMean, estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import {
+  estimatePercentile,
+  type PercentileEstimate,
+  percentileEstimator,
+} from "../../measure/intervals/percentile-interval.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
-import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
+import { lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -7,7 +13,9 @@ import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
+import { toDeliveryJson } from "../load-delivery.ts";
 import { toClientJson } from "../rampart/client.ts";
+import { toMetricConfidence } from "../rampart/confidence.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";
 import { VERSION } from "../version.ts";
 import type { GenaiPerfPlan, Measured } from "./measured.ts";
@@ -104,33 +112,42 @@ function toSystemJson(
   };
 }
 
-/** Percentiles have a 95 % confidence interval. */
+/** Percentiles that GenAI-Perf does not have. */
+const TAIL_PERCENTILES = [99.9, 99.99] as const;
+
+/** The average and percentiles have a 95 % confidence interval, in `confidence95`. */
 function toMetricJson(metric: TokenMetric, values: Float64Array): [string, object] {
   const isTime = isTimeMetric(metric);
   const scale = (value: number): number => (isTime ? value / 1e6 : value);
-  const sorted = values.toSorted();
+  const estimate = percentileEstimator(values);
   const statistics = Object.entries(summarize(values) ?? {}).map(([name, value]) => [name, scale(value)] as const);
-  const confidence = PERCENTILES.map((percentile) => {
-    const { low, high, isReliable } = confidenceRanks(sorted.length, percentile);
-    return [`p${percentile}`, { low: scale(sorted[low] as number), high: scale(sorted[high] as number), isReliable }];
-  });
+  const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
+  const found = toMetricConfidence("avg", estimateMean(values), percentiles, estimate, scale);
   return [
     isTime ? `${nameOfMetric(metric)}Ms` : metric,
-    { count: values.length, ...Object.fromEntries(statistics), confidence95: Object.fromEntries(confidence) as object },
+    {
+      count: values.length,
+      ...found.percentiles,
+      ...Object.fromEntries(statistics),
+      confidence95: found.confidence95,
+    },
   ];
 }
 
 /** The columns hold the requests of all levels. */
-function toLevelsJson({ levels }: RunResult, columns: TokenColumns, isStreaming: boolean): object[] {
+function toLevelsJson({ levels, prepared }: RunResult, columns: TokenColumns, isStreaming: boolean): object[] {
   const tokens = levels.length === 1 ? columns : undefined;
-  return levels.map(({ window, ...level }) => toLevelJson(level, window, toClientJson(window, tokens, isStreaming)));
+  return levels.map((level) => ({
+    ...toLevelJson(level, level.window),
+    load: toDeliveryJson(prepared.plan, level),
+    client: toClientJson(level.window, tokens, isStreaming),
+  }));
 }
 
 /** How well the load was maintained, and its cost for the client. */
 function toLevelJson(
   { unit, level, outcome, trials }: Omit<RunResult["levels"][number], "window">,
   window: WindowResult,
-  client: object,
 ): object {
   const isScheduled = window.scheduledLatency !== window.latency;
   return {
@@ -148,18 +165,27 @@ function toLevelJson(
     ...(isScheduled
       ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
       : {}),
-    client,
   };
 }
 
 function toTallyJson(tally: LatencyTally): object {
   if (tally.count === 0) return { count: 0 };
-  const percentiles = PERCENTILES.map((percentile) => [`p${percentile}`, tally.percentileUs(percentile) / 1000]);
+  const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
+  const { value, ...mean } = estimateMeanNs(tally);
+  const meanUs = {
+    ...mean,
+    value: value / 1000,
+    low: mean.low && mean.low / 1000,
+    high: mean.high && mean.high / 1000,
+  };
+  const estimate = (percentile: number): PercentileEstimate => estimatePercentile(tally, percentile);
+  const found = toMetricConfidence("avg", meanUs, percentiles, estimate, (us) => us / 1000);
   return {
     count: tally.count,
     avg: tally.meanNs / 1e6,
-    ...(Object.fromEntries(percentiles) as object),
+    ...found.percentiles,
     min: tally.minNs / 1e6,
     max: tally.maxNs / 1e6,
+    confidence95: found.confidence95,
   };
 }

@@ -8,6 +8,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
+import { describeDelivery } from "../load-delivery.ts";
 import { describeCutSessions, describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import { describeResends } from "../resend-note.ts";
 import { askedRate } from "../scheduled-rate.ts";
@@ -62,13 +63,14 @@ function describeInstability({ levels, prepared: { plan } }: RunResult): string[
 
 /** Reports how many requests were sent, and what that cost the client. */
 export function reportCourse(
-  { sentCount, durationNs, connectionCount, levels, servers = [] }: RunResult,
+  { prepared, sentCount, durationNs, connectionCount, levels, servers = [] }: RunResult,
   note: (text: string) => void,
 ): void {
   const seconds = (durationNs / 1e9).toFixed(3);
   note(`sent ${sentCount} requests over ${connectionCount} connections in ${seconds} s, warm-up included`);
   for (const { name, sentCount: count, failedCount: failed } of servers)
     note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
+  for (const level of levels) note(`load: ${describeDelivery(prepared.plan, level)}`);
   for (const { window } of levels)
     note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
 }

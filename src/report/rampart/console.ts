@@ -3,7 +3,6 @@ import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import {
   errorRatio,
-  estimatePercentile,
   inferPerSec,
   meanGapNs,
   responsesPerSec,
@@ -23,20 +22,22 @@ import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { describeDelivery } from "../load-delivery.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
+import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatMlperf } from "./mlperf.ts";
+import { describeParameters } from "./parameters.ts";
 import { formatTokens } from "./tokens.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
-
-const FEW_SAMPLES = 100;
 
 /** Creates the report. */
 export function createRampartConsole(plan: Plan, sink: TextSink): Report {
@@ -61,6 +62,8 @@ class RampartConsole implements Report {
     const version = model.version === "" ? "" : ` version ${model.version}`;
     const subject = kind.subject?.(target) ?? `model ${model.name}${version} on ${kind.describe(target)}`;
     this.sink.out(`${this.plan.name}: ${subject}, ${loadModeOf(this.plan.load).describe(this.plan.load)}\n`);
+    const parameters = describeParameters(this.plan);
+    if (parameters !== undefined) this.sink.out(`  ${parameters}\n`);
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
   }
 
@@ -90,6 +93,7 @@ class RampartConsole implements Report {
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
+      if (level.mlperf !== undefined) out(`\n${formatMlperf(level.mlperf)}\n`);
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
@@ -126,7 +130,6 @@ class RampartConsole implements Report {
     const hasGaps = this.prepared?.service.hasManyResponses === true;
     const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
     const hasStatistics = targetKindOf(this.plan.target).hasNoStatistics !== true;
-    const percentiles = [50, 90, 99];
     const header = [
       LEVEL_UNITS[levels[0]?.unit ?? "concurrency"].column,
       ...(isScheduled ? ["req/s sent"] : []),
@@ -134,7 +137,7 @@ class RampartConsole implements Report {
       ...(isDecoupled ? ["responses/s", "p99 of the first", ...(hasGaps ? ["between them"] : [])] : []),
       ...(hasSequences ? ["sequences/s"] : []),
       "average",
-      ...percentiles.map((percentile) => `p${percentile}`),
+      ...CONSOLE_PERCENTILES.map((percentile) => `p${percentile}`),
       ...(isScheduled ? ["p99 from due time"] : []),
       ...(hasStatistics ? ["server avg"] : []),
       "errors",
@@ -151,14 +154,14 @@ class RampartConsole implements Report {
         ...(isDecoupled
           ? [
               formatCount(responsesPerSec(window)),
-              hasSamples ? formatUs(window.firstResponse.percentileUs(99)) : "-",
+              formatMarked(window.firstResponse, 99),
               ...(hasGaps ? [formatGap(window)] : []),
             ]
           : []),
         ...(hasSequences ? [formatCount(sequencesPerSec(window))] : []),
         hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
-        ...percentiles.map((percentile) => (hasSamples ? formatUs(window.latency.percentileUs(percentile)) : "-")),
-        ...(isScheduled ? [hasSamples ? formatUs(window.scheduledLatency.percentileUs(99)) : "-"] : []),
+        ...CONSOLE_PERCENTILES.map((percentile) => formatMarked(window.latency, percentile)),
+        ...(isScheduled ? [formatMarked(window.scheduledLatency, 99)] : []),
         ...(hasStatistics ? [formatServer(window)] : []),
         formatPct(errorRatio(window)),
         formatCount(window.requestCount),
@@ -171,13 +174,7 @@ class RampartConsole implements Report {
   /** Formats warnings about a row. */
   private formatNotes(result: LevelResult): string {
     const { window, level, instability, unit } = result;
-    const notes: string[] = [];
-    if (window.requestCount > 0) {
-      const p99 = estimatePercentile(window.latency, 99);
-      const range = `p99 lies between ${formatUs(p99.lowUs)} and ${formatUs(p99.highUs)} (95 % confidence, ${formatCount(window.requestCount)} samples)`;
-      if (!p99.isReliable || window.requestCount < FEW_SAMPLES) notes.push(`${range}: too few samples for a firm p99`);
-      else notes.push(range);
-    }
+    const notes = describeConfidence(window);
     if (instability !== undefined) {
       const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level), this.unit);
       notes.push(`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, this.plan.measurement.mode)}`);
@@ -186,7 +183,7 @@ class RampartConsole implements Report {
     if (result.isLatencyUnstable)
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level));
-    notes.push(...describeLoadNotes(this.plan, result));
+    notes.push(describeDelivery(this.plan, result), ...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));

@@ -1,10 +1,13 @@
 import type { ExtractedColumn, ExtractedTally } from "../../measure/extracted-tally.ts";
 import { formatCount } from "../../plan/units.ts";
+import { toMetricConfidence } from "./confidence.ts";
+import { formatNeeds, formatRange, formatSamples, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 /** Values that a target extracts from its answers, for Rampart's own reports. */
 
 const PERCENTILES = [50, 90, 99] as const;
+const JSON_PERCENTILES = [...PERCENTILES, 99.9, 99.99] as const;
 /** Different texts of one name in the console. The JSON report has all that were kept. */
 const MAX_TEXTS = 8;
 
@@ -21,12 +24,16 @@ export function formatExtracted({ columns }: ExtractedTally): string {
   ];
   const rows = numbers.map((column) => [
     column.name,
-    ...[column.mean, column.min, ...PERCENTILES.map((percentile) => column.percentile(percentile)), column.max].map(
-      formatNumber,
-    ),
+    ...[column.mean, column.min].map(formatNumber),
+    ...PERCENTILES.map((percentile) => {
+      const { value, isReliable } = column.estimatePercentile(percentile);
+      return `${formatNumber(value)}${isReliable ? "" : MARK}`;
+    }),
+    formatNumber(column.max),
     formatCount(column.numberCount),
   ]);
-  const table = rows.length === 0 ? [] : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), ""];
+  const notes = numbers.flatMap(describeNumbers);
+  const table = rows.length === 0 ? [] : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), ...notes, ""];
   const lines = [...table, ...columns.flatMap(describeTexts), ...columns.flatMap(describeMissing)];
   while (lines.at(-1) === "") lines.pop();
   return lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
@@ -37,12 +44,15 @@ export function toExtractedJson({ columns }: ExtractedTally): object {
   return Object.fromEntries(
     columns.map((column) => {
       const { name, numberCount, missingCount, texts, otherCount, mean, min, max, isRounded } = column;
-      const percentiles = PERCENTILES.map((percentile) => [`p${percentile}`, column.percentile(percentile)]);
-      const numbers = { count: numberCount, mean, min, max, ...(Object.fromEntries(percentiles) as object) };
+      const numbers = (): object => {
+        const estimate = column.estimatePercentile.bind(column);
+        const found = toMetricConfidence("mean", column.estimateMean(), JSON_PERCENTILES, estimate);
+        return { count: numberCount, mean, min, max, ...found.percentiles, confidence95: found.confidence95 };
+      };
       return [
         name,
         {
-          ...(numberCount === 0 ? {} : { numbers, ...(isRounded ? { percentileDigits: 3 } : {}) }),
+          ...(numberCount === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: 3 } : {}) }),
           ...(texts.size === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) as object }),
           ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
           missing: missingCount,
@@ -50,6 +60,24 @@ export function toExtractedJson({ columns }: ExtractedTally): object {
       ];
     }),
   );
+}
+
+/** Describes the intervals of a name's numbers. */
+function describeNumbers(column: ExtractedColumn): string[] {
+  const { low, high, effectiveCount } = column.estimateMean();
+  const percentiles = PERCENTILES.map(
+    (percentile) => [`p${percentile}`, column.estimatePercentile(percentile)] as const,
+  );
+  const ranges = [["average", { low, high }] as const, ...percentiles].flatMap(([name, one]) =>
+    one.low === null || one.high === null
+      ? []
+      : [`${name} ${formatRange(formatNumber(one.low), formatNumber(one.high))}`],
+  );
+  const samples = `${column.name}: ${formatSamples(column.numberCount, effectiveCount)}`;
+  return [
+    ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
+    ...formatNeeds(percentiles),
+  ];
 }
 
 function describeTexts(column: ExtractedColumn): string[] {

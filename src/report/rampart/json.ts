@@ -1,9 +1,10 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
   errorRatio,
-  estimatePercentile,
   inferPerSec,
   lateCount,
   meanGapNs,
@@ -17,6 +18,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
@@ -24,12 +26,13 @@ import { toClientJson } from "./client.ts";
 import { toExtractedJson } from "./extracted.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
+import { toMlperfJson } from "./mlperf.ts";
+import { toParametersJson } from "./parameters.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
 const SIGNIFICANT_DIGITS = 3;
-const PERCENTILES = [50, 75, 90, 95, 99, 99.9];
 
 /** Creates the report. @param path of its file */
 export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
@@ -46,6 +49,7 @@ export function toReportJson(plan: Plan, result: RunResult): object {
   return {
     version: 1,
     name: plan.name,
+    ...toParametersJson(plan),
     startedAt: new Date(Number(result.startEpochNs / 1_000_000n)).toISOString(),
     durationSec: result.durationNs / 1e9,
     isPartial: result.isInterrupted || result.error !== undefined,
@@ -110,6 +114,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     trials,
     ...(instability === undefined ? {} : { instability }),
     ...(isLatencyUnstable ? { isLatencyUnstable } : {}),
+    ...(result.mlperf === undefined ? {} : { mlperf: toMlperfJson(result.mlperf) }),
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: window.durationNs / 1e9,
     requests: window.requestCount,
@@ -122,6 +127,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
+    load: toDeliveryJson(plan, result),
     inFlight: toInFlightJson(window),
     errorRatio: errorRatio(window),
     ...(window.sequenceCount === 0
@@ -180,13 +186,17 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
 
 function toLatencyJson(tally: LatencyTally): object | null {
   if (tally.count === 0) return null;
-  const percentiles = PERCENTILES.map((percentile) => {
-    const { us, lowUs, highUs, isReliable } = estimatePercentile(tally, percentile);
-    return [`p${percentile}`, { us, lowUs, highUs, isReliable }];
+  const mean = estimateMeanNs(tally);
+  const percentiles = REPORTED_PERCENTILES.map((percentile) => {
+    const { value, low, high, ...sample } = estimatePercentile(tally, percentile);
+    return [`p${percentile}`, { us: value, lowUs: low, highUs: high, ...sample }];
   });
   return {
     count: tally.count,
-    meanUs: tally.meanNs / 1000,
+    effectiveCount: mean.effectiveCount,
+    meanUs: mean.value / 1000,
+    meanLowUs: mean.low === null ? null : mean.low / 1000,
+    meanHighUs: mean.high === null ? null : mean.high / 1000,
     deviationUs: tally.deviationNs === undefined ? null : tally.deviationNs / 1000,
     minUs: tally.minNs / 1000,
     maxUs: tally.maxNs / 1000,

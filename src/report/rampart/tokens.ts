@@ -1,3 +1,5 @@
+import { estimateMean, type MeanEstimate } from "../../measure/intervals/mean-interval.ts";
+import { type PercentileEstimate, percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
 import { meanOf, percentileOf } from "../../measure/statistics.ts";
 import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -7,22 +9,33 @@ import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-war
 import type { WindowResult } from "../../measure/window.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import { toMetricConfidence } from "./confidence.ts";
+import { formatNeeds, formatRange, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 const PERCENTILES = [50, 90, 99] as const;
+const JSON_PERCENTILES = [...PERCENTILES, 99.9, 99.99] as const;
+
 interface Statistics {
   readonly count: number;
   readonly mean: number;
   readonly min: number;
   readonly max: number;
   readonly percentiles: readonly number[];
+  readonly average: MeanEstimate;
+  /** Estimates any percentile with its interval. */
+  readonly estimate: (percentile: number) => PercentileEstimate;
 }
 
 /** Formats the table of a level's tokens, and warnings about it; indented lines, joined. */
 export function formatTokens(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string {
-  const rows = measuredRows(columns, isStreamed).map(([metric, name, { mean, max, percentiles }]) => {
+  const measured = measuredRows(columns, isStreamed);
+  const rows = measured.map(([metric, name, { mean, max, estimate }]) => {
     const format = isTimeMetric(metric) ? formatDurationNs : formatCount;
-    return [name, ...[mean, ...percentiles, max].map(format)];
+    const marked = PERCENTILES.map(estimate).map(
+      ({ value, isReliable }) => `${format(value)}${isReliable ? "" : MARK}`,
+    );
+    return [name, format(mean), ...marked, format(max)];
   });
   const header = ["tokens", "average", ...PERCENTILES.map((percentile) => `p${percentile}`), "max"];
   const tokensPerSec = outputTokensPerSec(columns, window) ?? 0;
@@ -30,8 +43,30 @@ export function formatTokens(columns: TokenColumns, window: WindowResult, isStre
     ...(tokensPerSec > 0 ? [`${formatCount(tokensPerSec)} output tokens/s`] : []),
     ...tokenWarnings(columns),
   ];
-  const lines = columns.count === 0 ? [] : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), ""];
+  const lines =
+    columns.count === 0
+      ? []
+      : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), "", ...formatIntervals(measured), ""];
   return [...lines, ...notes].map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
+}
+
+/** Formats the intervals of times as a table, and what is too few for a percentile. */
+function formatIntervals(measured: readonly [TokenMetric, string, Statistics][]): string[] {
+  const times = measured.filter(([metric]) => isTimeMetric(metric));
+  const rows = times.map(([, name, { count, average, estimate }]) => {
+    const range = ({ low, high }: { readonly low: number | null; readonly high: number | null }): string =>
+      low === null || high === null ? "-" : formatRange(formatDurationNs(low), formatDurationNs(high));
+    const samples = `${formatCount(count)} (${formatCount(Math.round(average.effectiveCount))})`;
+    return [name, range(average), range(estimate(50)), range(estimate(99)), samples];
+  });
+  const needs = PERCENTILES.flatMap((percentile) => {
+    const estimates = measured.map(([, , { estimate }]) => estimate(percentile));
+    const [worst] = estimates.toSorted((a, b) => b.neededCount - a.neededCount);
+    return worst === undefined ? [] : [[`p${percentile}`, worst] as const];
+  });
+  const header = ["95 % confidence", "average", "p50", "p99", "samples (independent)"];
+  const table = rows.length === 0 ? [] : formatTable(header, rows, INDENTED_COLUMNS).split("\n");
+  return [...table, ...formatNeeds(needs)];
 }
 
 /** Columns of a CSV for levels with tokens: times in microseconds like in the whole file, and rates over the level's windows. */
@@ -64,13 +99,13 @@ export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStr
 
 /** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
 export function toTokensJson(columns: TokenColumns, window: WindowResult, isStreamed: boolean): object {
-  const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, percentiles }]) => {
+  const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, average, estimate }]) => {
     const isTime = isTimeMetric(metric);
     const scale = (value: number): number => (isTime ? value / 1000 : value);
-    const shown = PERCENTILES.map((percentile, index) => [`p${percentile}`, scale(percentiles[index] as number)]);
+    const { percentiles, confidence95 } = toMetricConfidence("mean", average, JSON_PERCENTILES, estimate, scale);
     return [
       isTime ? `${nameOfMetric(metric)}Us` : metric,
-      { count, mean: scale(mean), min: scale(min), max: scale(max), ...(Object.fromEntries(shown) as object) },
+      { count, mean: scale(mean), min: scale(min), max: scale(max), ...percentiles, confidence95 },
     ];
   });
   return {
@@ -102,5 +137,7 @@ function toStatistics(values: Float64Array): Statistics {
     min: sorted[0] as number,
     max: sorted.at(-1) as number,
     percentiles: PERCENTILES.map((percentile) => percentileOf(sorted, percentile)),
+    average: estimateMean(values),
+    estimate: percentileEstimator(values),
   };
 }

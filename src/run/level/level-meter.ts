@@ -1,3 +1,4 @@
+import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
@@ -5,6 +6,8 @@ import { WindowTally } from "../../measure/window.ts";
 /** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
   timeline: Timeline | undefined;
+  /** Undefined unless the load is a scenario of MLPerf. */
+  mlperf: MlperfTally | undefined;
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
@@ -25,6 +28,7 @@ export class LevelMeter {
     }
     this.tally?.add(records, count);
     this.timeline?.add(records, count);
+    this.mlperf?.add(records, count);
   }
 
   /** Adds the values extracted from an answer, in the order of their names. */

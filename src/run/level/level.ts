@@ -1,3 +1,4 @@
+import type { MlperfRules } from "../../load/load-mode.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../../measure/metrics.ts";
@@ -6,6 +7,7 @@ import type { TimelineBucket } from "../../measure/timeline.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 import type { LevelContext } from "./level-context.ts";
@@ -17,6 +19,7 @@ const WINDOW_STRETCH = 1.2;
 /** Count windows are checked once per second, so they last whole seconds. */
 const COUNT_POLL_MS = 1000;
 
+type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
 
 /** Measures one level while the driver keeps up its load. */
@@ -38,8 +41,12 @@ export class LevelRun {
   }
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
-  begin(ready: Promise<void> | undefined): Promise<void> {
-    return this.windows.begin(ready);
+  async begin(ready: Promise<void> | undefined): Promise<void> {
+    await this.windows.begin(ready);
+    const { rules } = this;
+    if (rules === undefined) return;
+    const { MlperfTally } = await import("../../measure/mlperf/mlperf-tally.ts");
+    this.meter.mlperf = new MlperfTally(rules.samplesPerQuery);
   }
 
   /** Measures in the plan's mode. */
@@ -51,7 +58,7 @@ export class LevelRun {
 
   private async measureWindow(): Promise<LevelResult> {
     const { mode } = this.context.plan.measurement;
-    if (mode.kind === "requests") return this.measureRequests();
+    if (mode.kind === "requests") return this.measureRequests(mode);
     if (mode.kind === "duration") return this.measureDuration(mode);
     return this.measureWindows(mode);
   }
@@ -123,15 +130,38 @@ export class LevelRun {
     };
   }
 
-  private async measureRequests(): Promise<LevelResult> {
+  private async measureRequests({ count, minDurationMs }: RequestsMode): Promise<LevelResult> {
     const { driver, signal } = this.context;
+    if (minDurationMs !== undefined) {
+      await sleepUnless(minDurationMs, signal.stopped, this.clock);
+      driver.quota = Math.max(0, (count ?? 0) - this.windows.sentCount);
+    }
     await Promise.race([driver.finished(), signal.stopped]);
     driver.drain();
     // Nothing happens after the last response, so the window ends with it.
     const { lastEndNs } = this.meter;
     const hasEnd = !signal.isStopped && lastEndNs > this.windows.startNs;
+    const { startNs } = this.windows;
     const window = await this.windows.cut(hasEnd ? lastEndNs : this.clock.nowNs());
-    return this.finish(window, []);
+    const result = this.finish(window, []);
+    const mlperf = await this.judgeMlperf({ count: count ?? 0, minDurationMs }, startNs);
+    return mlperf === undefined ? result : { ...result, mlperf };
+  }
+
+  private get rules(): MlperfRules | undefined {
+    const { load } = this.context.plan;
+    return loadModeOf(load).mlperf?.(load);
+  }
+
+  private async judgeMlperf(
+    { count, minDurationMs = 0 }: { count: number; minDurationMs: number | undefined },
+    startNs: number,
+  ): Promise<LevelResult["mlperf"]> {
+    const { rules, meter } = this;
+    if (rules === undefined || meter.mlperf === undefined) return undefined;
+    const { judgeMlperf } = await import("../../measure/mlperf/judge-mlperf.ts");
+    const required = { minQueryCount: count / rules.samplesPerQuery, minDurationNs: minDurationMs * 1e6 };
+    return judgeMlperf(rules, required, meter.mlperf.sample(), startNs);
   }
 
   private async measureDuration({ durationMs, graceMs }: DurationMode): Promise<LevelResult> {

@@ -23,6 +23,11 @@ export class WindowCutter {
     this.meter = meter;
   }
 
+  /** Number of requests sent in the current window. */
+  get sentCount(): number {
+    return this.context.driver.sentCount - this.sentBefore;
+  }
+
   /** Whether the server reports counters. */
   get hasServerCounters(): boolean {
     return this.countersBefore !== undefined;
@@ -68,7 +73,7 @@ export class WindowCutter {
     driver.drain();
     const tally = this.meter.cut();
     const { startNs } = this;
-    const sentCount = driver.sentCount - this.sentBefore;
+    const { sentCount } = this;
     const gpu = this.context.poller?.take();
     const { openBefore } = this;
     const openAfter = sumOpenRequests(this.openSentNs(), endNs);

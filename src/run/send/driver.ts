@@ -155,8 +155,15 @@ export class Driver implements Sender {
       return this.closedLoad.ramp(drive);
     },
     periodic: async (drive) => {
-      const { PeriodicLoad } = await import("./periodic-load.ts");
+      const { PeriodicLoad } = await import("./groups/periodic-load.ts");
       const load = new PeriodicLoad(this, drive);
+      this.load = load;
+      return load.start();
+    },
+    groups: async ({ size }, turn) => {
+      const { GroupLoad } = await import("./groups/group-load.ts");
+      if (turn !== this.turn) return;
+      const load = new GroupLoad(this, size);
       this.load = load;
       return load.start();
     },

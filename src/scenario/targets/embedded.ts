@@ -35,6 +35,7 @@ export type EmbeddedOptions = EmbeddedCommonOptions &
 /** A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
 export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
 export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
+export function embedded(options: EmbeddedCommonOptions & { readonly protocol: Protocol }): Target<Protocol, "tensors">;
 export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
   return { kind: "embedded", url: "", options };
 }

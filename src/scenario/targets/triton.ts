@@ -72,6 +72,10 @@ export function triton(url: string | readonly string[], options: TritonHttpOptio
 export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors">;
 export function triton(
   url: string | readonly string[],
+  options: TritonCommonOptions & { readonly protocol: Protocol },
+): Target<Protocol, "tensors">;
+export function triton(
+  url: string | readonly string[],
   options: TritonHttpOptions | TritonGrpcOptions,
 ): Target<Protocol, "tensors"> {
   return { kind: "triton", ...splitUrls(url), options };

@@ -16,16 +16,20 @@ function tallyOf(): ExtractedTally {
 test("the report lists numbers with their statistics, texts with their counts, and what is missing", () => {
   const text = formatExtracted(tallyOf());
   assert.match(text, /extracted +average +min +p50 +p90 +p99 +max +answers/);
-  assert.match(text, /tokens +5\.5 +1 +5 +9 +10 +10 +10\n/);
+  assert.match(text, /tokens +5\.5 +1 +5\* +9\* +10\* +10 +10\n/);
+  assert.match(text, /\n {2}tokens: 10 samples, worth \d+ independent ones; with 95 % confidence: average /);
+  assert.match(text, /\n {2}\* too few samples: p50 needs \d+, p90 needs \d+, p99 needs [\d,]+\n/);
   assert.match(text, /\n {2}label: dog 7, cat 3\n/);
   assert.match(text, /\n {2}tokens: missing in 1 of 11 answers\n {2}label: missing in 1 of 11 answers$/);
 });
 
 test("the JSON report has the same, by name", () => {
-  assert.deepEqual(toExtractedJson(tallyOf()), {
-    tokens: { numbers: { count: 10, mean: 5.5, min: 1, max: 10, p50: 5, p90: 9, p99: 10 }, missing: 1 },
-    label: { texts: { dog: 7, cat: 3 }, missing: 1 },
-  });
+  const { tokens, label } = toExtractedJson(tallyOf()) as Record<string, { numbers: Record<string, unknown> }>;
+  const { confidence95, ...numbers } = tokens?.numbers ?? {};
+  const tail = { "p99.9": 10, "p99.99": 10 };
+  assert.deepEqual(numbers, { count: 10, mean: 5.5, min: 1, max: 10, p50: 5, p90: 9, p99: 10, ...tail });
+  assert.deepEqual(Object.keys(confidence95 as object), ["mean", "p50", "p90", "p99", "p99.9", "p99.99"]);
+  assert.deepEqual(label, { texts: { dog: 7, cat: 3 }, missing: 1 });
 });
 
 test("an assertion judges a statistic of extracted numbers", () => {

@@ -57,11 +57,15 @@ describe("tokens in the report for people", () => {
   test("are in a separate table below their level", () => {
     const out = print(makeTokens());
     assert.match(out, /^ {2}tokens +average +p50 +p90 +p99 +max$/m);
-    assert.match(out, /^ {2}time to first token +250 ms +250 ms +370 ms +397 ms +400 ms$/m);
-    assert.match(out, /^ {2}inter-token latency +10 ms( +10 ms){4}$/m);
-    assert.match(out, /^ {2}output tokens\/s per user +100( +100){4}$/m);
-    assert.match(out, /^ {2}output tokens +11( +11){4}$/m);
-    assert.match(out, /^ {2}input tokens +7( +7){4}$/m);
+    assert.match(out, /^ {2}time to first token +250 ms +250 ms\* +370 ms\* +397 ms\* +400 ms$/m);
+    assert.match(out, /^ {2}inter-token latency +10 ms( +10 ms\*){3} +10 ms$/m);
+    assert.match(out, /^ {2}output tokens\/s per user +100( +100\*){3} +100$/m);
+    assert.match(out, /^ {2}output tokens +11( +11\*){3} +11$/m);
+    assert.match(out, /^ {2}input tokens +7( +7\*){3} +7$/m);
+    assert.match(out, /^ {2}95 % confidence +average +p50 +p99 +samples \(independent\)$/m);
+    // The times rise from answer to answer: 4 of them are worth fewer.
+    assert.match(out, /^ {2}time to first token +\S.* +- +- +4 \([1-4]\)$/m);
+    assert.match(out, /^ {2}\* too few samples: p50 needs \d+, p90 needs \d+, p99 needs [\d,]+$/m);
     // 44 tokens in the level's second, as its throughput has it.
     assert.match(out, /^ {2}44 output tokens\/s$/m);
     assert.match(out, /of 5 answers, 1 are not valid and 0 have no content/);
@@ -126,7 +130,17 @@ test("tokens in the report for programs have units in their names", async () => 
     assert.deepEqual([tokens?.["requests"], tokens?.["failed"], tokens?.["durationSec"]], [4, 1, 1]);
     assert.equal(tokens?.metrics["timeToFirstTokenUs"]?.["mean"], 250_000);
     assert.equal(tokens?.metrics["timeToFirstTokenUs"]?.["p90"], 370_000);
-    assert.deepEqual(tokens?.metrics["outputTokens"], {
+    const { confidence95, ...outputTokens } = tokens?.metrics["outputTokens"] ?? {};
+    const few = { effectiveCount: 4, isReliable: false };
+    const { mean, p50 } = confidence95 as unknown as Record<string, object>;
+    assert.deepEqual(
+      [mean, p50],
+      [
+        { low: 11, high: 11, effectiveCount: 4 },
+        { low: null, high: null, ...few, neededCount: 11 },
+      ],
+    );
+    assert.deepEqual(outputTokens, {
       count: 4,
       mean: 11,
       min: 11,
@@ -134,6 +148,8 @@ test("tokens in the report for programs have units in their names", async () => 
       p50: 11,
       p90: 11,
       p99: 11,
+      "p99.9": 11,
+      "p99.99": 11,
     });
     assert.equal((tokens?.["warnings"] as string[] | undefined)?.length, 1);
   });

@@ -1,7 +1,7 @@
-import type { DriveOf } from "../../load/drive.ts";
-import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
-import type { ActiveLoad, Sender } from "./active-load.ts";
+import type { DriveOf } from "../../../load/drive.ts";
+import { RunError } from "../../../plan/problem.ts";
+import { setting } from "../../../plan/setting-names.ts";
+import type { ActiveLoad, Sender } from "../active-load.ts";
 
 /**
  * Sends requests in groups. The next group starts when every request of the previous one has received the required number of responses.

@@ -1,0 +1,150 @@
+import type { LatencyTally } from "../latency-tally.ts";
+import { meanOf, percentileOf } from "../statistics.ts";
+import { binomialAtMost } from "./distributions.ts";
+import { batchMeansOf, effectiveCount } from "./effective-count.ts";
+
+/** Confidence of intervals: 95 %. */
+export const INTERVAL_CONFIDENCE = 0.95;
+/** Confidence that a percentile's sample must reach: 99 %. */
+export const FLOOR_CONFIDENCE = 0.99;
+
+/** The percentiles of Rampart's own reports. */
+export const REPORTED_PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99] as const;
+
+/**
+ * The confidence interval of a percentile, as ranks of the sorted sample, from 0. Absent: the sample has no bound on that side, because not
+ * even its smallest or largest value is certain enough to lie beyond the percentile.
+ */
+export interface PercentileRanks {
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/**
+ * Returns the distribution-free confidence interval of a percentile from order statistics: exact binomial ranks, for any sample size
+ * (Hahn and Meeker, Statistical Intervals, section 5.2). Each side is missed with at most half of 1 - `confidence`. With an effective size
+ * below the sample's, the ranks are those of a sample of that size, moved outwards to the next rank of this one.
+ * @param count 1 or more
+ * @param percentile above 0 and below 100
+ * @param effective effective sample size, 1 to `count`
+ */
+export function percentileRanks(
+  count: number,
+  percentile: number,
+  effective: number = count,
+  confidence: number = INTERVAL_CONFIDENCE,
+): PercentileRanks {
+  const size = Math.max(1, Math.floor(effective));
+  const ratio = percentile / 100;
+  const missed = (1 - confidence) / 2;
+  // From 1: the last sample that is below the percentile, and the first above it, with enough certainty.
+  const low = findLast(size, (rank) => binomialAtMost(rank - 1, size, ratio) <= missed);
+  const high = findLast(size, (rank) => 1 - binomialAtMost(rank - 1, size, ratio) > missed) + 1;
+  const stretch = (count + 1) / (size + 1);
+  return {
+    ...(low === 0 ? {} : { low: Math.max(1, Math.floor(low * stretch)) - 1 }),
+    ...(high > size ? {} : { high: Math.min(count, Math.ceil(high * stretch)) - 1 }),
+  };
+}
+
+/** Returns the last number from 1 to `most` that holds, where all numbers up to it do; 0 when none does. */
+function findLast(most: number, holds: (value: number) => boolean): number {
+  let low = 0;
+  let high = most;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+const needed = new Map<number, number>();
+
+/**
+ * Returns the smallest sample that can certify a percentile: at least two samples lie beyond it with 99 % confidence, so that one outlier
+ * does not decide. That is 64 for p90, 662 for p99, 6,636 for p99.9 and 66,381 for p99.99, the floors of MLPerf's early stopping. Percentiles
+ * below p50 need as much on their other side. @param percentile above 0 and below 100
+ */
+export function samplesNeeded(percentile: number): number {
+  const known = needed.get(percentile);
+  if (known !== undefined) return known;
+  // The first factor avoids 0.1 + 2e-17 for p99.9.
+  const beyond = Number((Math.min(percentile, 100 - percentile) / 100).toPrecision(12));
+  const isTooFew = (count: number): boolean => binomialAtMost(1, count, beyond) > 1 - FLOOR_CONFIDENCE;
+  const found = findLast(Math.ceil(10 / beyond), isTooFew) + 1;
+  needed.set(percentile, found);
+  return found;
+}
+
+/** A percentile with its confidence interval, in the unit of the sample. */
+export interface PercentileEstimate {
+  readonly value: number;
+  /** Ends of the 95 % confidence interval; null where the sample has no bound. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Number of independent samples that the sample is worth for this percentile: 1 to its size. */
+  readonly effectiveCount: number;
+  /** Samples needed, with the correlation that these have. */
+  readonly neededCount: number;
+  /** Whether the sample is large enough to certify the percentile: `effectiveCount` is at least {@link samplesNeeded}. */
+  readonly isReliable: boolean;
+}
+
+/**
+ * Estimates a percentile of a tally, in microseconds. The tally's resolution of 1 us is part of the interval.
+ * @param percentile above 0 and below 100
+ */
+export function estimatePercentile(tally: LatencyTally, percentile: number): PercentileEstimate {
+  const us = tally.percentileUs(percentile);
+  const effective = tally.effectiveCountAt(percentile);
+  const { low, high } = percentileRanks(tally.count, percentile, effective);
+  // A tally rounds down.
+  const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, tally.maxNs / 1000));
+  return withFloor(tally.count, percentile, effective, {
+    value: us,
+    low: low === undefined ? null : Math.min(us, tally.atRankUs(low)),
+    high: high === undefined ? null : Math.max(us, above(high)),
+  });
+}
+
+/**
+ * Returns a function that estimates percentiles of values, by linear interpolation.
+ * @param values in the order in which they were measured, not empty
+ */
+export function percentileEstimator(values: Float64Array): (percentile: number) => PercentileEstimate {
+  const sorted = values.toSorted();
+  return (percentile) => {
+    const value = percentileOf(sorted, percentile);
+    const effective = effectiveCountBelow(values, value);
+    const { low, high } = percentileRanks(sorted.length, percentile, effective);
+    return withFloor(sorted.length, percentile, effective, {
+      value,
+      low: low === undefined ? null : Math.min(value, sorted[low] as number),
+      high: high === undefined ? null : Math.max(value, sorted[high] as number),
+    });
+  };
+}
+
+/** Returns how many independent values these are worth for how many of them are at most `limit`. */
+function effectiveCountBelow(values: Float64Array, limit: number): number {
+  const isBelow = Float64Array.from(values, (value) => (value <= limit ? 1 : 0));
+  const ratio = meanOf(isBelow);
+  return effectiveCount(values.length, ratio * (1 - ratio), batchMeansOf(isBelow));
+}
+
+/** Adds the verdict on the sample to a percentile and its interval. @param effective effective sample size, 1 to `count` */
+export function withFloor(
+  count: number,
+  percentile: number,
+  effective: number,
+  found: Pick<PercentileEstimate, "value" | "low" | "high">,
+): PercentileEstimate {
+  const floor = samplesNeeded(percentile);
+  return {
+    ...found,
+    effectiveCount: effective,
+    isReliable: effective >= floor,
+    neededCount: Math.ceil((floor * count) / effective),
+  };
+}

@@ -1,0 +1,63 @@
+import { binomialAtMost } from "../intervals/distributions.ts";
+
+/**
+ * Early stopping as in MLPerf's LoadGen (https://arxiv.org/abs/2103.12433 and early_stopping.cc): how many queries are needed to say with
+ * 99 % confidence that a percentile of latency is within a limit, by the number of queries that are over it.
+ */
+
+const CONFIDENCE = 0.99;
+
+/**
+ * Returns the lowest number of queries within the limit that certifies the percentile.
+ * @param overCount number of queries over the limit
+ * @param ratio the percentile, above 0 and below 1
+ */
+export function leastWithin(overCount: number, ratio: number): number {
+  const isCertain = (within: number): boolean =>
+    binomialAtMost(overCount, within + overCount, 1 - ratio) < 1 - CONFIDENCE;
+  // At this number, the limit is kept as often as not.
+  let low = Math.floor((overCount * ratio) / (1 - ratio));
+  let high = low + 1;
+  while (!isCertain(high)) {
+    low = high;
+    high += high - Math.floor((overCount * ratio) / (1 - ratio));
+  }
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (isCertain(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** Returns the lowest number of queries that can certify a percentile with an estimate. @param ratio above 0 and below 1 */
+export function leastQueries(ratio: number): number {
+  return leastWithin(1, ratio) + 1;
+}
+
+/** An estimate of a percentile that is too high with 99 % confidence. */
+export interface PercentileEstimate {
+  /** Number of highest latencies above the estimate. */
+  readonly discardedCount: number;
+  readonly latencyNs: number;
+}
+
+/**
+ * Returns the highest latency that early stopping does not discard.
+ * @param sorted latencies in ascending order
+ * @param ratio the percentile, above 0 and below 1
+ * @returns undefined below {@link leastQueries}
+ */
+export function estimateByEarlyStopping(sorted: Float64Array, ratio: number): PercentileEstimate | undefined {
+  const count = sorted.length;
+  if (count < leastQueries(ratio)) return undefined;
+  let low = 1;
+  let high = count;
+  // Most queries that may be over the limit.
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (leastWithin(middle, ratio) + middle <= count) low = middle;
+    else high = middle;
+  }
+  return { discardedCount: low - 1, latencyNs: sorted[count - low] as number };
+}

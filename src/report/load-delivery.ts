@@ -1,0 +1,59 @@
+import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
+import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../measure/in-flight.ts";
+import { sentPerSec } from "../measure/metrics.ts";
+import { isRateMissed, MISSED_RATIO } from "../measure/rate-shortfall.ts";
+import type { Plan } from "../plan/plan.ts";
+import { formatCount } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import type { LevelResult } from "../result/run-result.ts";
+
+/** The load that a level asked for, and the load that was delivered, as means over the measurement. */
+export interface LoadDelivery {
+  readonly unit: LevelUnitName;
+  /** Requests in flight, or requests per second; undefined when the load asks for no such number. */
+  readonly asked: number | undefined;
+  /** Requests in flight, or requests sent per second. */
+  readonly delivered: number;
+  /** Whether it was delivered: to 10 % for requests in flight, to 1 % and what random gaps explain for rates. Undefined without `asked`. */
+  readonly isDelivered: boolean | undefined;
+}
+
+/** Compares the load asked for with the load delivered. */
+export function loadDelivery({ load, measurement }: Plan, { unit, level, window }: LevelResult): LoadDelivery {
+  const mode = loadModeOf(load);
+  const isScheduled = LEVEL_UNITS[unit].isScheduled;
+  const delivered = isScheduled ? sentPerSec(window) : meanInFlight(window);
+  const { kind } = measurement.mode;
+  // Later windows do not begin with the level, so how much of a ramp is in them is not known.
+  const isPartOfRamp = mode.ramp?.(load) !== undefined && (kind === "time-windows" || kind === "count-windows");
+  if (isPartOfRamp || window.durationNs <= 0) return { unit, asked: undefined, delivered, isDelivered: undefined };
+  const asked = mode.askedMean === undefined ? level : mode.askedMean(load, level, window.durationNs);
+  if (asked === undefined) return { unit, asked, delivered, isDelivered: undefined };
+  const rate = { perSec: asked, gapDeviationRatio: mode.arrivals?.(load).gapDeviationRatio ?? 0 };
+  const isDelivered = isScheduled
+    ? !isRateMissed(delivered, rate, window.durationNs, MISSED_RATIO)
+    : delivered >= asked * (1 - LITTLES_LAW_TOLERANCE_RATIO);
+  return { unit, asked, delivered, isDelivered };
+}
+
+/** Describes both loads, and Little's law where it holds; a sentence without a full stop. */
+export function describeDelivery(plan: Plan, level: LevelResult): string {
+  const { asked, delivered, isDelivered } = loadDelivery(plan, level);
+  const { window } = level;
+  const only = isDelivered === false ? "only " : "";
+  const inFlight = `${formatCount(meanInFlight(window))} in flight on average`;
+  const { expectedMean, isKept } = checkLittlesLaw(window);
+  const law = isKept && window.requestCount > 0 ? `; throughput × average latency is ${formatCount(expectedMean)}` : "";
+  if (!LEVEL_UNITS[level.unit].isScheduled) {
+    const askedFor = asked === undefined ? "" : `, ${formatCount(asked)} asked for`;
+    return `${only}${inFlight}${askedFor}${law}`;
+  }
+  const sent = `${only}${formatCount(delivered)} requests/s sent`;
+  return `${sent}${asked === undefined ? "" : `, ${formatCount(asked)} asked for`}; ${inFlight}${law}`;
+}
+
+/** Converts both loads to JSON. */
+export function toDeliveryJson(plan: Plan, level: LevelResult): object {
+  const { unit, asked, delivered, isDelivered } = loadDelivery(plan, level);
+  return { unit, asked: asked ?? null, delivered, isDelivered: isDelivered ?? null };
+}

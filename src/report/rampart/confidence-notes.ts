@@ -1,0 +1,79 @@
+import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import { estimatePercentile, type PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
+import type { LatencyTally } from "../../measure/latency-tally.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatUs } from "./format.ts";
+
+/** The percentiles of the console's table. */
+export const CONSOLE_PERCENTILES = [50, 90, 99] as const;
+/** Percentiles that the console has when there are enough samples. */
+const TAIL_PERCENTILES = [99.9, 99.99] as const;
+
+/** Marks a percentile with too few samples. */
+export const MARK = "*";
+
+/** Formats a percentile for a table, with a mark when there are too few samples; `-` without any. */
+export function formatMarked(tally: LatencyTally, percentile: number): string {
+  if (tally.count === 0) return "-";
+  const { value, isReliable } = estimatePercentile(tally, percentile);
+  return `${formatUs(value)}${isReliable ? "" : MARK}`;
+}
+
+/** Describes the confidence intervals of a level's latencies, and which percentiles have too few samples; nothing without latencies. */
+export function describeConfidence({ latency, scheduledLatency }: WindowResult): string[] {
+  if (latency.count === 0) return [];
+  const mean = estimateMeanNs(latency);
+  const shown = CONSOLE_PERCENTILES.map((percentile) => named(latency, percentile));
+  const tail = TAIL_PERCENTILES.map((percentile) => named(latency, percentile));
+  const average =
+    mean.low === null || mean.high === null
+      ? []
+      : [`average ${formatRange(formatDurationNs(mean.low), formatDurationNs(mean.high))}`];
+  const samples = formatSamples(latency.count, mean.effectiveCount);
+  const bounded = shown.filter(([, estimate]) => hasBounds(estimate)).map(([name, one]) => `${name} ${rangeOf(one)}`);
+  const ranges = [...average, ...bounded];
+  const firm = tail.filter(([, { isReliable }]) => isReliable);
+  const due = scheduledLatency === latency ? [] : [named(scheduledLatency, 99)];
+  return [
+    `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
+    ...due.filter(([, one]) => hasBounds(one)).map(([, one]) => `p99 from due time ${rangeOf(one)}`),
+    ...firm.map(([name, one]) => `${name} ${formatUs(one.value)} (${rangeOf(one)})`),
+    ...formatNeeds([...shown, ...due]),
+  ];
+}
+
+type Named = readonly [name: string, estimate: PercentileEstimate];
+
+function named(tally: LatencyTally, percentile: number): Named {
+  return [`p${percentile}`, estimatePercentile(tally, percentile)];
+}
+
+/** Says which percentiles have too few samples, and how many they need; nothing when none has. */
+export function formatNeeds(estimates: readonly Named[]): string[] {
+  const needs = estimates.flatMap(([name, { isReliable, neededCount }]) =>
+    isReliable ? [] : [`${name} needs ${formatCount(neededCount)}`],
+  );
+  return needs.length === 0 ? [] : [`${MARK} too few samples: ${[...new Set(needs)].join(", ")}`];
+}
+
+/** Formats a sample size: `1,000 samples, worth 812 independent ones`. */
+export function formatSamples(count: number, effectiveCount: number): string {
+  const effective = Math.round(effectiveCount);
+  const samples = `${formatCount(count)} ${count === 1 ? "sample" : "samples"}`;
+  return `${samples}, worth ${formatCount(effective)} independent ${effective === 1 ? "one" : "ones"}`;
+}
+
+function hasBounds({ low, high }: PercentileEstimate): boolean {
+  return low !== null && high !== null;
+}
+
+function rangeOf({ low, high }: PercentileEstimate): string {
+  return formatRange(formatUs(low ?? 0), formatUs(high ?? 0));
+}
+
+/** Formats an interval: `1.1 to 1.3 ms`, with the unit once when both ends have it. */
+export function formatRange(low: string, high: string): string {
+  const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
+  return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
+}

@@ -1,0 +1,13 @@
+import type { Plan } from "../../plan/plan.ts";
+
+/** Describes the parameters of a scenario: `parameters: users 32 (command line), pace 5 s (default)`. Undefined if it has none. */
+export function describeParameters({ parameters = {} }: Plan): string | undefined {
+  const texts = Object.entries(parameters).map(([name, { value, from }]) => `${name} ${value} (${from})`);
+  return texts.length === 0 ? undefined : `parameters: ${texts.join(", ")}`;
+}
+
+/** Returns the values of the parameters by name; nothing for a scenario that has none. */
+export function toParametersJson({ parameters }: Plan): object {
+  if (parameters === undefined) return {};
+  return { parameters: Object.fromEntries(Object.entries(parameters).map(([name, { value }]) => [name, value])) };
+}

@@ -1,0 +1,84 @@
+import { parseDurationNs } from "../../plan/units.ts";
+import type { Parameter, ParameterValue } from "./parameter.ts";
+
+/** The table of the kinds of parameters. */
+
+/** The options of all kinds. */
+export interface CheckedOptions {
+  readonly description?: string;
+  readonly min?: number;
+  readonly max?: number;
+  readonly secret?: boolean;
+  readonly values?: readonly string[];
+}
+
+/** A kind of parameter: everything that the other modules ask about it. */
+interface ParameterKind {
+  /** Placeholder of a value in help. */
+  readonly placeholder: string;
+  /** Names of its options besides `description`. */
+  readonly options: readonly (keyof CheckedOptions)[];
+  /** Converts text from the command line or the environment; undefined when it has the wrong form. */
+  parse(text: string): ParameterValue | undefined;
+  /** Whether a value has the right type. */
+  accepts(value: unknown, options: CheckedOptions): boolean;
+  /** Completes "must be …" for a value that is not accepted. */
+  describe(options: CheckedOptions): string;
+}
+
+const FLAG_WORDS: Readonly<Record<string, boolean>> = { true: true, false: false, 1: true, 0: false };
+
+export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>> = {
+  integer: {
+    placeholder: "N",
+    options: ["min", "max"],
+    parse: (text) => (/^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined),
+    accepts: (value, options) => Number.isSafeInteger(value) && isWithin(value as number, options),
+    describe: (options) => `a whole number${describeRange(options)}`,
+  },
+  number: {
+    placeholder: "NUMBER",
+    options: ["min", "max"],
+    parse: (text) => (text.trim() === "" ? undefined : Number(text)),
+    accepts: (value, options) => Number.isFinite(value) && isWithin(value as number, options),
+    describe: (options) => `a number${describeRange(options)}`,
+  },
+  text: {
+    placeholder: "TEXT",
+    options: ["secret"],
+    parse: (text) => text,
+    accepts: (value) => typeof value === "string",
+    describe: () => "text",
+  },
+  choice: {
+    placeholder: "NAME",
+    options: ["values"],
+    parse: (text) => text,
+    accepts: (value, { values = [] }) => values.includes(value as string),
+    describe: ({ values = [] }) => `one of ${values.join(", ")}`,
+  },
+  duration: {
+    placeholder: "DURATION",
+    options: [],
+    parse: (text) => text.trim(),
+    accepts: (value) => typeof value === "string" && parseDurationNs(value) !== undefined,
+    describe: () => 'a duration with its unit, such as "25 ms", "5 s" or "2 min"',
+  },
+  flag: {
+    placeholder: "true|false",
+    options: [],
+    parse: (text) => FLAG_WORDS[text.trim().toLowerCase()],
+    accepts: (value) => typeof value === "boolean",
+    describe: () => "true or false",
+  },
+};
+
+function isWithin(value: number, { min, max }: CheckedOptions): boolean {
+  return (min === undefined || value >= min) && (max === undefined || value <= max);
+}
+
+function describeRange({ min, max }: CheckedOptions): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
+  if (min !== undefined) return ` of ${min} or more`;
+  return max === undefined ? "" : ` of ${max} or less`;
+}

@@ -1,0 +1,102 @@
+import type { Duration } from "../../plan/units.ts";
+
+/** The builders of parameters: values of a scenario that the command line and the environment can change. */
+
+/** The value of a parameter. */
+export type ParameterValue = number | string | boolean;
+
+/** A parameter with values of type `T`. */
+export interface Parameter<T extends ParameterValue = ParameterValue> {
+  /** Selects the entry in the table of kinds. */
+  readonly kind: "integer" | "number" | "text" | "choice" | "duration" | "flag";
+  /** Absent: a value must be given. */
+  readonly initial?: T;
+  readonly options: object;
+}
+
+/** The parameters of a scenario by name. */
+export type ParameterTable = Readonly<Record<string, Parameter>>;
+
+/** The values of parameters by name. */
+export type ValuesOf<D extends ParameterTable> = {
+  readonly [N in keyof D]: D[N] extends Parameter<infer T> ? T : never;
+};
+
+/** Options of {@link choice}, {@link duration} and {@link flag}. */
+export interface ParameterOptions {
+  /** What it is, for `--help`. Default: none. */
+  readonly description?: string;
+}
+
+/** Options of {@link integer} and {@link number}. */
+export interface NumberParameterOptions extends ParameterOptions {
+  /** The smallest value. Default: none. */
+  readonly min?: number;
+  /** The largest value. Default: none. */
+  readonly max?: number;
+}
+
+/** Options of {@link text}. */
+export interface TextParameterOptions extends ParameterOptions {
+  /** The value is a secret, which reports, plans and errors do not show. Default: false. */
+  readonly secret?: boolean;
+}
+
+/**
+ * A whole number.
+ * @param initial the default; without it, a value must be given
+ * @example
+ * integer(16, { min: 1, max: 512, description: "Users at the same time." })
+ */
+export function integer(initial: number, options?: NumberParameterOptions): Parameter<number>;
+export function integer(options?: NumberParameterOptions): Parameter<number>;
+export function integer(first?: number | NumberParameterOptions, options?: NumberParameterOptions): Parameter<number> {
+  return create("integer", first, options);
+}
+
+/** A number. @param initial the default; without it, a value must be given */
+export function number(initial: number, options?: NumberParameterOptions): Parameter<number>;
+export function number(options?: NumberParameterOptions): Parameter<number>;
+export function number(first?: number | NumberParameterOptions, options?: NumberParameterOptions): Parameter<number> {
+  return create("number", first, options);
+}
+
+/** Text. @param initial the default; without it, a value must be given */
+export function text(initial: string, options?: TextParameterOptions): Parameter<string>;
+export function text(options?: TextParameterOptions): Parameter<string>;
+export function text(first?: string | TextParameterOptions, options?: TextParameterOptions): Parameter<string> {
+  return create("text", first, options);
+}
+
+/** A duration with its unit. @param initial the default; without it, a value must be given */
+export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
+export function duration(options?: ParameterOptions): Parameter<Duration>;
+export function duration(first?: Duration | ParameterOptions, options?: ParameterOptions): Parameter<Duration> {
+  return create("duration", first, options);
+}
+
+/** True or false: `--set NAME` is true. @param initial default: false */
+export function flag(initial = false, options: ParameterOptions = {}): Parameter<boolean> {
+  return { kind: "flag", initial, options };
+}
+
+/**
+ * One of several texts, by default the first.
+ * @example
+ * choice(["http", "grpc"], { description: "Protocol." })
+ */
+export function choice<const V extends string>(
+  values: readonly [V, ...V[]],
+  options: ParameterOptions = {},
+): Parameter<V> {
+  return { kind: "choice", initial: values[0], options: { ...options, values } };
+}
+
+function create<T extends ParameterValue>(
+  kind: Parameter["kind"],
+  first: NoInfer<T> | object | undefined,
+  options: object | undefined,
+): Parameter<T> {
+  const isOptions = first === undefined || (typeof first === "object" && first !== null);
+  return isOptions ? { kind, options: first ?? {} } : { kind, initial: first as T, options: options ?? {} };
+}

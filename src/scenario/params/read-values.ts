@@ -1,0 +1,128 @@
+import { nearestName } from "../../plan/nearest-name.ts";
+import type { ParameterSource, ParametersPlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import { HIDDEN_VALUE, maskSecrets, registerSecret } from "../../plan/secrets.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { showValue } from "../../plan/show-value.ts";
+import { PARAMETER_KINDS } from "./kinds.ts";
+import type { ParameterValue } from "./parameter.ts";
+import { type CheckedParameter, checkTable } from "./table.ts";
+
+/** Values that a user gives to parameters. */
+export interface GivenValues {
+  /** `NAME=VALUE`, or `NAME` for a flag, in the order of the command line. The last value of a name counts. */
+  readonly sets: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The parameters of a scenario in a run. */
+export interface ReadParameters {
+  /** The values for the scenario's functions. */
+  readonly values: Readonly<Record<string, ParameterValue>>;
+  /** The values for reports. */
+  readonly plan: ParametersPlan;
+}
+
+interface GivenText {
+  readonly from: ParameterSource;
+  /** As an error names it: `--set users` or `RAMPART_USERS`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const FLAG = setting("overrides.set");
+
+/** Reads the values: from the command line, else from the environment, else the defaults. @param problems gets all problems */
+export function readParameters(params: unknown, { sets, env }: GivenValues, problems: Problem[]): ReadParameters {
+  const earlier = problems.length;
+  const parameters = checkTable(params, problems);
+  // A name cannot be unknown while the names are not known.
+  const assigned = readAssignments(sets, problems.length > earlier ? undefined : parameters, problems);
+  const values: Record<string, ParameterValue> = {};
+  const plan: Record<string, ParametersPlan[string]> = {};
+  for (const parameter of parameters) {
+    const { name, variable, options } = parameter;
+    const text = env[variable];
+    const given = assigned.get(name) ?? (text ? { from: "environment" as const, path: variable, text } : undefined);
+    if (options.secret === true) registerSecret(String(given?.text ?? parameter.initial ?? ""));
+    const value = given === undefined ? readDefault(parameter, problems) : readText(parameter, given, problems);
+    if (value === undefined) continue;
+    values[name] = value;
+    plan[name] = { value: options.secret === true ? HIDDEN_VALUE : value, from: given?.from ?? "default" };
+  }
+  return { values: Object.freeze(values), plan };
+}
+
+function readAssignments(
+  sets: readonly string[],
+  parameters: readonly CheckedParameter[] | undefined,
+  problems: Problem[],
+): Map<string, GivenText> {
+  const assigned = new Map<string, GivenText>();
+  for (const set of sets) {
+    const [name = ""] = set.split("=", 1);
+    const parameter = parameters?.find((other) => other.name === name);
+    const path = `${FLAG} ${name}`;
+    if (parameter === undefined) {
+      if (parameters !== undefined) problems.push(unknownName(name, parameters));
+    } else if (set.includes("=")) assigned.set(name, { from: "command line", path, text: set.slice(name.length + 1) });
+    else if (parameter.kind === "flag") assigned.set(name, { from: "command line", path, text: "true" });
+    else {
+      const hint = `Write ${FLAG} ${name}=${PARAMETER_KINDS[parameter.kind].placeholder}.`;
+      problems.push(problem("missing", path, "needs a value", hint));
+    }
+  }
+  return assigned;
+}
+
+function unknownName(name: string, parameters: readonly CheckedParameter[]): Problem {
+  const names = parameters.map((parameter) => parameter.name);
+  const near = nearestName(name, names);
+  const known =
+    names.length === 0 ? "The scenario has no parameters (params)." : `The parameters are ${names.join(", ")}.`;
+  const hint = near === undefined ? known : `Did you mean ${near}?`;
+  return problem("unknown-name", `${FLAG} ${name}`, "is not a parameter of the scenario", hint);
+}
+
+function readDefault({ name, variable, kind, initial }: CheckedParameter, problems: Problem[]) {
+  if (initial !== undefined) return initial;
+  const hint = `Give it with ${FLAG} ${name}=${PARAMETER_KINDS[kind].placeholder}, or in the environment as ${variable}.`;
+  problems.push(problem("missing", `${FLAG} ${name}`, "this parameter has no default", hint));
+  return undefined;
+}
+
+function readText({ kind, options }: CheckedParameter, { path, text }: GivenText, problems: Problem[]) {
+  const value = PARAMETER_KINDS[kind].parse(text);
+  if (value !== undefined && PARAMETER_KINDS[kind].accepts(value, options)) return value;
+  const near = nearestName(text, options.values ?? []);
+  const hint = near === undefined ? "Correct it." : `Did you mean ${near}?`;
+  const message = `must be ${PARAMETER_KINDS[kind].describe(options)}`;
+  problems.push(problem("invalid-value", path, message, hint, maskSecrets(showValue(text))));
+  return undefined;
+}
+
+/** A parameter for help. */
+export interface ParameterHelp {
+  readonly name: string;
+  readonly placeholder: string;
+  readonly variable: string;
+  /** What it takes, its description and its default, in sentences. */
+  readonly text: string;
+}
+
+/** Describes the parameters of a scenario. @param problems gets what is wrong with them */
+export function describeParameters(params: unknown, problems: Problem[]): ParameterHelp[] {
+  return checkTable(params, problems).map(({ name, kind, initial, options, variable }) => {
+    const { placeholder, describe } = PARAMETER_KINDS[kind];
+    const { description = "", secret = false } = options;
+    const takes = describe(options).replace(/^./, (letter) => letter.toUpperCase());
+    const preset = secret && initial !== undefined ? HIDDEN_VALUE : initial;
+    const parts = [
+      description,
+      `${takes}${secret ? ", which is not shown" : ""}.`,
+      preset === undefined ? "Required." : `Default: ${preset}.`,
+    ];
+    const text = parts.map((part) => (part === "" || /[.?!]$/.test(part) ? part : `${part}.`)).join(" ");
+    return { name, placeholder, variable, text: text.trim() };
+  });
+}

@@ -1,0 +1,100 @@
+import * as v from "valibot";
+import { nearestName } from "../../plan/nearest-name.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import { showValue } from "../../plan/show-value.ts";
+import { strictOptions } from "../fields.ts";
+import { copyPlainData } from "../plain-data.ts";
+import { type CheckedOptions, PARAMETER_KINDS } from "./kinds.ts";
+import type { Parameter } from "./parameter.ts";
+
+/** Checks `params` of a scenario. */
+
+/** A valid parameter. */
+export interface CheckedParameter extends Parameter {
+  readonly name: string;
+  /** The environment variable that sets it. */
+  readonly variable: string;
+  readonly options: CheckedOptions;
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+const HINT = "Correct it in the scenario.";
+
+/** Returns the valid parameters in their order. @param problems gets what is wrong with the others */
+export function checkTable(params: unknown, problems: Problem[]): CheckedParameter[] {
+  const given = copyPlainData(params ?? {});
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    const hint = "Write params: { users: integer(16) }.";
+    problems.push(problem("invalid-value", "params", "must be parameters by name", hint, showValue(params)));
+    return [];
+  }
+  const checked: CheckedParameter[] = [];
+  for (const [name, parameter] of Object.entries(given)) {
+    const found = checkParameter(name, parameter);
+    problems.push(...found);
+    if (found.length === 0) checked.push({ ...(parameter as CheckedParameter), name, variable: variableOf(name) });
+  }
+  problems.push(...findSharedVariables(checked));
+  return checked;
+}
+
+/** Returns the environment variable of a parameter: `RAMPART_MAX_USERS` for `maxUsers`. */
+function variableOf(name: string): string {
+  return `RAMPART_${name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase()}`;
+}
+
+function checkParameter(name: string, parameter: unknown): Problem[] {
+  const path = `params.${name}`;
+  const problems: Problem[] = [];
+  if (!NAME.test(name)) {
+    const message = "is not a name of letters, digits and _ that begins with a letter";
+    problems.push(problem("invalid-value", path, message, "Rename it."));
+  }
+  const kind = PARAMETER_KINDS[(parameter as Parameter | null)?.kind as Parameter["kind"]];
+  if (kind === undefined) {
+    const calls = Object.keys(PARAMETER_KINDS).map((call) => `${call}(…)`);
+    const message = `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`;
+    return [...problems, problem("invalid-value", path, message, HINT, showValue(parameter))];
+  }
+  const { initial, options } = parameter as Parameter;
+  const parsed = v.safeParse(strictOptions(pick(["description", ...kind.options])), options);
+  if (!parsed.success) return [...problems, ...parsed.issues.map((issue) => toProblem(path, issue, kind.options))];
+  if (initial !== undefined && !kind.accepts(initial, options))
+    problems.push(
+      problem("invalid-value", path, `its default must be ${kind.describe(options)}`, HINT, showValue(initial)),
+    );
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = options as CheckedOptions;
+  if (min > max) problems.push(problem("invalid-value", path, "its min is above its max", HINT, `${min} and ${max}`));
+  return problems;
+}
+
+const OPTION_SCHEMAS = {
+  description: v.optional(v.string("must be text")),
+  min: v.optional(v.number("must be a number")),
+  max: v.optional(v.number("must be a number")),
+  secret: v.optional(v.boolean("must be true or false")),
+  values: v.pipe(v.array(v.string("must be text"), "must be a list"), v.minLength(1, "must have a value")),
+};
+
+function pick(names: readonly string[]): v.ObjectEntries {
+  return Object.fromEntries(Object.entries(OPTION_SCHEMAS).filter(([name]) => names.includes(name)));
+}
+
+function toProblem(path: string, issue: v.BaseIssue<unknown>, names: readonly string[]): Problem {
+  const keys = (issue.path ?? []).map(({ key }) => String(key));
+  if (issue.type !== "strict_object" || issue.expected !== "never")
+    return problem("invalid-value", [path, ...keys].join("."), issue.message, HINT, showValue(issue.input));
+  const known = ["description", ...names].filter((name) => name !== "values");
+  const near = nearestName(keys.at(-1) ?? "", known);
+  const hint = near === undefined ? `The options are ${known.join(", ")}.` : `Did you mean ${near}?`;
+  return problem("unknown-name", [path, ...keys].join("."), "is not an option here", hint);
+}
+
+function findSharedVariables(parameters: readonly CheckedParameter[]): Problem[] {
+  return parameters.flatMap(({ name, variable }, index) => {
+    const first = parameters.findIndex((other) => other.variable === variable);
+    if (first === index) return [];
+    const message = `has the environment variable ${variable} of the parameter ${parameters[first]?.name}`;
+    return [problem("conflict", `params.${name}`, message, "Rename one of them.")];
+  });
+}

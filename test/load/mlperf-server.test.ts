@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { poissonArrivals } from "../../src/load/arrivals.ts";
+import { type MlperfServerLoadPlan, mlperfServerMode } from "../../src/load/mlperf-server.ts";
+
+const PLAN: MlperfServerLoadPlan = {
+  kind: "mlperf-server",
+  ratePerSec: 200,
+  percentile: 99,
+  latencyLimitMs: 15,
+  seed: 3,
+};
+
+test("requests are a Poisson process at the rate", () => {
+  const { search, drive } = mlperfServerMode.prepare(PLAN);
+  assert.deepEqual(search.levels, { kind: "list", values: [200] });
+  const made = drive(200, []);
+  assert.ok(made.kind === "scheduled");
+  const expected = poissonArrivals(200, 3);
+  for (let index = 0; index < 100; index++) assert.equal(made.arrivals(), expected());
+});
+
+test("the rules hold the limit", () => {
+  assert.deepEqual(mlperfServerMode.mlperf?.(PLAN), {
+    scenario: "server",
+    samplesPerQuery: 1,
+    percentile: 99,
+    latencyLimitMs: 15,
+  });
+  assert.equal(mlperfServerMode.describe(PLAN), "MLPerf server at 200 requests/s, p99 within 15 ms");
+});

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { estimateMean, estimateMeanNs, meanInterval } from "../../../src/measure/intervals/mean-interval.ts";
+import { tallyOf } from "../make-window.ts";
+import { drawTallies, MEAN_NS, type Process } from "./simulate.ts";
+
+const COVERED: readonly Process[] = [
+  { name: "independent", count: 1000, correlation: 0, batch: 1 },
+  { name: "correlated", count: 4000, correlation: 0.8, batch: 1 },
+  { name: "in batches of 8", count: 4000, correlation: 0, batch: 8 },
+];
+for (const process of COVERED)
+  test(`intervals of 95 % contain the true mean, latencies ${process.name}`, () => {
+    const tallies = drawTallies(process, 250);
+    const covering = tallies.filter((tally) => {
+      const { low, high } = estimateMeanNs(tally);
+      return (low as number) <= MEAN_NS && MEAN_NS <= (high as number);
+    });
+    const ratio = covering.length / tallies.length;
+    assert.ok(ratio > 0.9 && ratio < 0.996, String(ratio));
+  });
+
+test("a mean of independent samples has Student's interval", () => {
+  // 4.303 is t for 2 degrees of freedom; the deviation is 1.
+  const { value, low, high } = meanInterval(2, 1, 3);
+  assert.equal(value, 2);
+  assert.ok(Math.abs((high as number) - 2 - 4.3027 / Math.sqrt(3)) < 1e-4);
+  assert.ok(Math.abs((low as number) + (high as number) - 4) < 1e-12);
+});
+
+test("below two independent samples there is no interval", () => {
+  assert.deepEqual(estimateMeanNs(tallyOf([5e6])), { value: 5e6, low: null, high: null, effectiveCount: 1 });
+  assert.deepEqual(estimateMean([5]), { value: 5, low: null, high: null, effectiveCount: 1 });
+});
+
+test("values and a tally of the same values have about the same interval", () => {
+  const values = Array.from({ length: 600 }, (_, index) => 1e6 * (1 + ((index * 7919) % 13)));
+  const [left, right] = [estimateMean(values), estimateMeanNs(tallyOf(values))];
+  assert.ok(Math.abs(left.value - right.value) < 1);
+  assert.ok(Math.abs((left.low as number) - (right.low as number)) < 0.05 * left.value);
+});

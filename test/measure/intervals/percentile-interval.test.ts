@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import {
+  estimatePercentile,
+  percentileEstimator,
+  percentileRanks,
+  REPORTED_PERCENTILES,
+  samplesNeeded,
+} from "../../../src/measure/intervals/percentile-interval.ts";
+import { tallyOf } from "../make-window.ts";
+import { drawTallies, type Process, percentileUs } from "./simulate.ts";
+
+// Ranks from 1. Those of the median are in the tables of Dixon and Massey; all follow from sums of binomial terms.
+const RANKS = [
+  [5, 50, undefined, undefined],
+  [6, 50, 1, 6],
+  [10, 50, 2, 9],
+  [20, 50, 6, 15],
+  [50, 50, 18, 33],
+  [100, 50, 40, 61],
+  [35, 90, 28, undefined],
+  [36, 90, 29, 36],
+  [100, 90, 84, 96],
+  [367, 99, 359, undefined],
+  [368, 99, 360, 368],
+  [36, 10, 1, 8],
+] as const;
+for (const [count, percentile, low, high] of RANKS)
+  test(`p${percentile} of ${count} samples lies between ranks ${low ?? "none"} and ${high ?? "none"}`, () => {
+    const ranks = percentileRanks(count, percentile);
+    assert.deepEqual(
+      [(ranks.low ?? Number.NaN) + 1, (ranks.high ?? Number.NaN) + 1],
+      [low ?? Number.NaN, high ?? Number.NaN],
+    );
+  });
+
+test("each side of the ranks is missed with at most 2.5 %, and the next ranks inwards miss more", () => {
+  // Sums of binomial terms, by hand.
+  const atMost = (successes: number, trials: number, ratio: number): number => {
+    let term = (1 - ratio) ** trials;
+    let sum = 0;
+    for (let count = 0; count <= successes; count++) {
+      sum += term;
+      term *= ((trials - count) / (count + 1)) * (ratio / (1 - ratio));
+    }
+    return sum;
+  };
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 140 }), fc.integer({ min: 1, max: 99 }), (count, percentile) => {
+      const ratio = percentile / 100;
+      const { low = -1, high = count } = percentileRanks(count, percentile);
+      // Rank r (from 0) is above the percentile when at most r samples are below it.
+      assert.ok(atMost(low, count, ratio) <= 0.025 + 1e-9 || low === -1, "low");
+      assert.ok(atMost(low + 1, count, ratio) > 0.025 - 1e-9, "next low");
+      assert.ok(1 - atMost(high, count, ratio) <= 0.025 + 1e-9 || high === count, "high");
+      if (high > 0) assert.ok(1 - atMost(high - 1, count, ratio) > 0.025 - 1e-9, "next high");
+    }),
+  );
+});
+
+test("a smaller effective size never narrows the interval", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 5000 }),
+      fc.double({ min: 0.001, max: 1, noNaN: true }),
+      fc.constantFrom(...REPORTED_PERCENTILES),
+      (count, share, percentile) => {
+        const whole = percentileRanks(count, percentile);
+        const part = percentileRanks(count, percentile, Math.max(1, count * share));
+        // By one rank at most, as both are moved to whole ranks.
+        assert.ok((part.low ?? -1) <= (whole.low ?? -1) + 1, "low");
+        assert.ok((part.high ?? count) >= (whole.high ?? count) - 1, "high");
+      },
+    ),
+  );
+});
+
+test("the floors are those of MLPerf's early stopping, and hold for any percentile", () => {
+  assert.deepEqual([90, 99, 99.9, 99.99].map(samplesNeeded), [64, 662, 6636, 66_381]);
+  assert.deepEqual([10, 1].map(samplesNeeded), [64, 662]);
+  assert.deepEqual([50, 75, 95].map(samplesNeeded), [11, 24, 130]);
+  for (const percentile of [50, 75, 90, 95, 97.5, 99]) {
+    const beyond = 1 - percentile / 100;
+    const isTooFew = (count: number): boolean =>
+      (1 - beyond) ** count + count * beyond * (1 - beyond) ** (count - 1) > 0.01;
+    const needed = samplesNeeded(percentile);
+    assert.deepEqual([isTooFew(needed - 1), isTooFew(needed)], [true, false], `p${percentile}`);
+  }
+});
+
+test("an estimate lies in its interval, which has the resolution of the tally", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 5e9 }), { minLength: 1, maxLength: 400 }),
+      fc.constantFrom(...REPORTED_PERCENTILES),
+      (latenciesNs, percentile) => {
+        const { value, low, high, effectiveCount, neededCount, isReliable } = estimatePercentile(
+          tallyOf(latenciesNs),
+          percentile,
+        );
+        assert.ok((low ?? value) <= value && value <= (high ?? value));
+        assert.ok(effectiveCount >= 1 && effectiveCount <= latenciesNs.length);
+        assert.equal(isReliable, effectiveCount >= samplesNeeded(percentile));
+        assert.ok(neededCount >= samplesNeeded(percentile));
+        if (!isReliable) assert.ok(neededCount > latenciesNs.length);
+      },
+    ),
+  );
+  const same = estimatePercentile(tallyOf(new Array<number>(1000).fill(1_000_900)), 50);
+  assert.deepEqual([same.low, same.value, same.high], [1000, 1000, 1000.9]);
+  const spread = estimatePercentile(tallyOf([...new Array<number>(999).fill(1_000_900), 9e6]), 50);
+  assert.deepEqual([spread.low, spread.value, spread.high], [1000, 1000, 1001]);
+});
+
+test("values are estimated like tallies", () => {
+  const values = Float64Array.from({ length: 1000 }, (_, index) => (index * 7919) % 1000);
+  const estimate = percentileEstimator(values)(90);
+  assert.deepEqual([estimate.low, estimate.high, Math.round(estimate.value)], [880, 918, 899]);
+  assert.equal(percentileEstimator(values)(99.9).isReliable, false);
+  const drifting = percentileEstimator(values.toSorted())(90);
+  assert.ok(drifting.effectiveCount < 50 && !drifting.isReliable, String(drifting.effectiveCount));
+});
+
+const COVERED: readonly (Process & { readonly least: number })[] = [
+  { name: "independent", count: 1000, correlation: 0, batch: 1, least: 0.93 },
+  { name: "few", count: 100, correlation: 0, batch: 1, least: 0.93 },
+  { name: "correlated", count: 4000, correlation: 0.8, batch: 1, least: 0.9 },
+  { name: "in batches of 8", count: 4000, correlation: 0, batch: 8, least: 0.9 },
+];
+for (const process of COVERED)
+  test(`intervals of 95 % contain the true percentile, latencies ${process.name}`, () => {
+    const tallies = drawTallies(process, 250);
+    for (const percentile of [50, 90, 99, 99.9]) {
+      const trueUs = percentileUs(percentile);
+      const covering = tallies.filter((tally) => {
+        const { low, high } = estimatePercentile(tally, percentile);
+        return (low ?? 0) <= trueUs && trueUs <= (high ?? Number.POSITIVE_INFINITY);
+      });
+      const ratio = covering.length / tallies.length;
+      assert.ok(ratio >= process.least, `p${percentile}: ${ratio}`);
+      // Not by being far too wide: exact ranks cover more only where few samples lie beyond them.
+      if (process.count * (1 - percentile / 100) > 100 * process.batch)
+        assert.ok(ratio < 0.996, `p${percentile}: ${ratio}`);
+    }
+  });
+
+test("intervals that ignore correlation would not", () => {
+  const tallies = drawTallies({ name: "correlated", count: 4000, correlation: 0.8, batch: 1 }, 250);
+  const trueUs = percentileUs(50);
+  const covering = tallies.filter((tally) => {
+    const { low = 0, high = 0 } = percentileRanks(tally.count, 50);
+    return tally.atRankUs(low) <= trueUs && trueUs <= tally.atRankUs(high) + 1;
+  });
+  assert.ok(covering.length / tallies.length < 0.75, String(covering.length / tallies.length));
+});

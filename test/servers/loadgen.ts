@@ -1,0 +1,48 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { findPython, installOnce, installPackages } from "./install-once.ts";
+
+/** MLPerf's own LoadGen, to compare Rampart's verdicts with. */
+
+const VERSION = "6.0.17";
+const run = promisify(execFile);
+const LIMIT_MS = 120_000;
+
+/** A run of LoadGen. */
+export interface LoadgenTask {
+  readonly scenario: "SingleStream" | "MultiStream" | "Server" | "Offline";
+  /** Latencies of the measured system, used in turn. */
+  readonly latenciesUs: readonly number[];
+  readonly count: number;
+  /** Fields of LoadGen's `TestSettings`. */
+  readonly settings?: Readonly<Record<string, number>>;
+}
+
+/** What LoadGen measured and concluded. */
+export interface LoadgenAnswer {
+  /** Typed values of its detail log. */
+  readonly results: Readonly<Record<string, number | string | boolean>>;
+  /** The latencies of each query's samples. */
+  readonly latenciesNs: readonly (readonly number[])[];
+}
+
+/** Runs LoadGen, which is installed into the cache first. Throws with its output. */
+export async function runLoadgen({ scenario, latenciesUs, count, settings = {} }: LoadgenTask): Promise<LoadgenAnswer> {
+  const python = await findPython();
+  const folder = await installOnce(`loadgen-${VERSION}-${python.version}`, "done", async (draft) => {
+    await installPackages(python, [`mlcommons-loadgen==${VERSION}`], join(draft, "site"));
+    writeFileSync(join(draft, "done"), "");
+  });
+  const script = fileURLToPath(new URL("loadgen/drive.py", import.meta.url));
+  const task = JSON.stringify({ scenario, latencies_us: latenciesUs, count, settings });
+  const { stdout } = await run(python.command, ["-B", script, task], {
+    env: { ...process.env, PYTHONPATH: join(folder, "site") },
+    timeout: LIMIT_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const { results, latencies_ns } = JSON.parse(stdout) as LoadgenAnswer & { latencies_ns: number[][] };
+  return { results, latenciesNs: latencies_ns };
+}

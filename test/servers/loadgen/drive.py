@@ -1,0 +1,76 @@
+"""Runs MLPerf's LoadGen with a system that answers after the given latencies, and prints what LoadGen measured and concluded.
+
+The argument is a JSON object: "scenario", "latencies_us" (used in turn), "count" (queries, for Offline samples) and "settings" (fields of
+TestSettings). The output is a JSON object: "results" (typed values of LoadGen's detail log), "early_stopping" (its text) and "latencies_ns"
+(LoadGen's latency of each sample, by query).
+"""
+
+import json
+import pathlib
+import queue
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+
+import mlperf_loadgen as loadgen
+
+task = json.loads(sys.argv[1])
+settings = loadgen.TestSettings()
+settings.scenario = getattr(loadgen.TestScenario, task["scenario"])
+settings.mode = loadgen.TestMode.PerformanceOnly
+settings.min_duration_ms = 0
+settings.min_query_count = task["count"]
+settings.max_query_count = 0 if task["scenario"] == "Offline" else task["count"]
+settings.single_stream_expected_latency_ns = settings.multi_stream_expected_latency_ns = 1_000_000
+for name, value in task["settings"].items():
+    setattr(settings, name, value)
+
+issued = queue.SimpleQueue()
+
+
+def answer():
+    number = 0
+    while (sample := issued.get()) is not None:
+        time.sleep(task["latencies_us"][number % len(task["latencies_us"])] / 1e6)
+        number += 1
+        loadgen.QuerySamplesComplete([loadgen.QuerySampleResponse(sample, 0, 0)])
+
+
+def issue(samples):
+    for sample in samples:
+        issued.put(sample.id)
+
+
+folder = pathlib.Path(tempfile.mkdtemp(prefix="loadgen-"))
+output = loadgen.LogOutputSettings()
+output.outdir = str(folder)
+output.copy_summary_to_stdout = False
+log = loadgen.LogSettings()
+log.log_output = output
+log.enable_trace = True
+worker = threading.Thread(target=answer)
+worker.start()
+system = loadgen.ConstructSUT(issue, lambda: None)
+library = loadgen.ConstructQSL(64, 64, lambda samples: None, lambda samples: None)
+loadgen.StartTestWithLogSettings(system, library, settings, log, str(folder / "none.config"))
+loadgen.DestroyQSL(library)
+loadgen.DestroySUT(system)
+issued.put(None)
+worker.join()
+
+results = {}
+for line in (folder / "mlperf_log_detail.txt").read_text().splitlines():
+    if line.startswith(":::MLLOG "):
+        entry = json.loads(line.removeprefix(":::MLLOG "))
+        results[entry["key"]] = entry["value"]
+# Not all of its lines are valid JSON.
+latencies = {}
+sample = re.compile(r'"name":"Sample".*"ph":"b".*"query_seq":(\d+),.*"complete_ns":(\d+)')
+for query, latency in sample.findall((folder / "mlperf_log_trace.json").read_text()):
+    latencies.setdefault(int(query), []).append(int(latency))
+kept = {key: value for key, value in results.items() if key.startswith(("result_", "early_stopping"))}
+shutil.rmtree(folder)
+print(json.dumps({"results": kept, "latencies_ns": [latencies[key] for key in sorted(latencies)]}))
