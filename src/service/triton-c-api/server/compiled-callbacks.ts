@@ -21,7 +21,7 @@ int setpgid(int process, int group);
 int kill(int process, int signal);
 int getppid(void);
 int fcntl(int file, int command, ...);
-void *signal(int number, void (*handler)(int));
+void (*signal(int number, void (*handler)(int)))(int);
 long write(int file, const void *bytes, size_t size);
 
 static long now(void) {
