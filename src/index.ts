@@ -19,6 +19,7 @@ export type {
 export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
+export type { FinishedRequest, OnRecord } from "./result/finished-request.ts";
 export type {
   AbortableAssertion,
   Assertion,
@@ -171,6 +172,7 @@ export {
   outputTokensPerSec,
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
+export type { AnsweredRequest, CheckAnswer, ScenarioAnswer, ScenarioTensor } from "./service/scenario-answer.ts";
 export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-defined/functions.ts";
 export type { HttpMethod } from "./transport/request.ts";
 

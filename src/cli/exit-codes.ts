@@ -27,6 +27,7 @@ export function exitCodeOf(code: RunErrorCode): number {
     case "assertion-failed":
       return EXIT.assertionFailed;
     case "unsupported":
+    case "exception":
       return EXIT.usage;
     case "output":
       return EXIT.output;

@@ -1,6 +1,7 @@
 import type { AssertionPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
+import type { FunctionPlan } from "./functions.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
@@ -32,6 +33,10 @@ export interface Plan {
   readonly tags?: TagsPlan | undefined;
   /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
   readonly limits?: readonly AssertionPlan[];
+  /** A scenario's function that says whether an answer is right. Absent: every answer that the service accepts is. */
+  readonly check?: FunctionPlan | undefined;
+  /** A scenario's function that receives each finished request. Absent: none. */
+  readonly onRecord?: FunctionPlan | undefined;
   readonly outputs: OutputsPlan;
   readonly behaviour?: BehaviourPlan;
 }

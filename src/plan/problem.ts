@@ -109,6 +109,8 @@ export type RunErrorCode =
   | "output"
   /** The user ended it before there was a result. */
   | "interrupted"
+  /** The scenario's own code threw an error. */
+  | "exception"
   | "internal";
 
 /** The failed request of an error: kind and status as in `transport/failure.ts`, and the message of the server or the runtime. */

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
 import { behaviourSchema } from "../plan/behaviour.ts";
 import { cancellationSchema } from "../plan/cancellation.ts";
+import { functionSchema } from "../plan/functions.ts";
 import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
@@ -72,6 +73,8 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: assertionsSchema(),
     limits: v.exactOptional(assertionsSchema()),
+    check: v.exactOptional(functionSchema(builders)),
+    onRecord: v.exactOptional(functionSchema(builders)),
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),

@@ -192,8 +192,18 @@ export interface FailureCount {
   /** Message of the first one, prefixed with the server's name if there are several servers. */
   readonly example: string;
   readonly status: number | undefined;
+  /** The first answers that the scenario's check refused, three at most; absent for other kinds. */
+  readonly answers?: readonly WrongAnswer[];
   /** Whether these are warm-up requests. */
   readonly isWarmup?: true;
+}
+
+/** An answer that a scenario's check refused. */
+export interface WrongAnswer {
+  /** Why it is wrong. */
+  readonly reason: string;
+  /** Its beginning as text, 400 characters at most, without secrets. */
+  readonly answer: string;
 }
 
 /** Requests that were due and waited because too many were outstanding. */

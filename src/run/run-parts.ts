@@ -3,6 +3,7 @@ import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import type { ContentCheck } from "./judge/content-check.ts";
 import type { Peers } from "./peers/peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
@@ -21,6 +22,8 @@ export interface RunParts {
   readonly feed: RequestFeed;
   /** The groups of requests to measure apart; undefined when there are none. */
   readonly groups?: RequestGroups | undefined;
+  /** Creates the check of answers that the scenario makes, for a target's plan. Absent: it makes none. */
+  readonly createCheck?: ((plan: Plan) => ContentCheck) | undefined;
   readonly driver: Driver;
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;

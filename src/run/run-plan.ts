@@ -2,6 +2,7 @@ import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
+import type { FunctionPlan } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
@@ -14,6 +15,7 @@ import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
+import type { ContentCheck } from "./judge/content-check.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -119,12 +121,9 @@ async function runPlan(
       const alone = { plan, session };
       const rehearsed = (session.members ?? [alone]).find((one) => isRehearsed(one.plan));
       const rehearse = rehearsed && (await loadRehearsal(rehearsed, driver, (undo) => undos.push(undo)));
-      const parts: RunParts = { ...measuring, peers, rehearse, startNs, check };
-      if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
-      const { openScrapes } = await import("./scrapes.ts");
-      return await openScrapes(plan.telemetry.scrapes, observer, signal).around((followed) =>
-        new MeasuredRun({ ...parts, observer: followed }).execute(),
-      );
+      const createCheck = plan.check && (await openContentCheck(plan.check));
+      const parts: RunParts = { ...measuring, createCheck, peers, rehearse, startNs, check };
+      return await followed(parts, (followers) => new MeasuredRun({ ...parts, observer: followers }).execute());
     } finally {
       driver.close();
       for (const undo of undos) undo();
@@ -135,6 +134,27 @@ async function runPlan(
     await restoreTrace?.();
     for (const reason of await target.close()) observer.onWarning?.({ kind: "memory-kept", reason });
   }
+}
+
+/** Executes a run with what follows it besides its observer: scrapes, and the scenario's function for records. */
+async function followed(
+  { plan, observer, signal, groups }: RunParts,
+  execute: (observer: RunObserver) => Promise<RunResult>,
+): Promise<RunResult> {
+  let around = execute;
+  if (plan.onRecord !== undefined) {
+    const { RecordHook } = await import("./record-hook.ts");
+    const hook = new RecordHook(plan.onRecord, signal, groups);
+    around = (given) => hook.around(given, execute);
+  }
+  if (plan.telemetry.scrapes === undefined) return around(observer);
+  const { openScrapes } = await import("./scrapes.ts");
+  return openScrapes(plan.telemetry.scrapes, observer, signal).around(around);
+}
+
+async function openContentCheck(named: FunctionPlan): Promise<(plan: Plan) => ContentCheck> {
+  const { createContentCheck } = await import("./judge/content-check.ts");
+  return (plan) => createContentCheck(plan, named);
 }
 
 /**

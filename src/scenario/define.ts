@@ -1,6 +1,8 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
 import type { Duration } from "../plan/units.ts";
+import type { OnRecord } from "../result/finished-request.ts";
+import type { CheckAnswer } from "../service/scenario-answer.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
@@ -79,6 +81,16 @@ export interface ScenarioDefinition<
    * of `json(…)` and `payloads(…)` can have their own. Default: none.
    */
   readonly tags?: TagsOf<G>;
+  /**
+   * Says whether an answer is right: returns true or nothing, false, or why it is wrong. A wrong answer is a failed request of kind `check`,
+   * and reports show the first ones. Called for each answer that the service accepts, after its latency is taken. Default: no check.
+   */
+  readonly check?: CheckAnswer;
+  /**
+   * Receives each finished request, also those of warm-up, in the order of their ends; shortly after the end, between the events of the load.
+   * An error ends the run. With a promise, the next call waits for it. Default: none.
+   */
+  readonly onRecord?: OnRecord;
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
   /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */
@@ -119,7 +131,7 @@ export type FieldOf<T, V, R> = T | ((params: V, started: R) => T);
 export interface ScenarioExtras<D extends ParameterTable, R> {
   /**
    * Values that the command line and the environment can change: `{ users: integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
-   * other field except `tags` can be a function of them. Default: none.
+   * other field except `tags`, `check` and `onRecord` can be a function of them. Default: none.
    */
   readonly params?: D;
   /**
@@ -143,7 +155,7 @@ export type ScenarioSource<
   R,
   G extends GivenTags = GivenTags,
 > = ScenarioExtras<D, R> & {
-  readonly [K in keyof ScenarioDefinition<P, S, A, G>]: K extends "tags"
+  readonly [K in keyof ScenarioDefinition<P, S, A, G>]: K extends "tags" | "check" | "onRecord"
     ? ScenarioDefinition<P, S, A, G>[K]
     : FieldOf<ScenarioDefinition<P, S, A, G>[K], ValuesOf<D>, R>;
 };

@@ -7,7 +7,7 @@ import { toFieldProblem } from "./scenario-error.ts";
 const OTHER_FIELDS: ReadonlySet<string> = new Set(["params", "setup", "teardown"]);
 
 /** Fields whose functions are not of the parameters. */
-const FUNCTION_FIELDS: ReadonlySet<string> = new Set(["tags"]);
+const FUNCTION_FIELDS: ReadonlySet<string> = new Set(["tags", "check", "onRecord"]);
 
 /** What the fields of a scenario may depend on. */
 export interface FieldContext {

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
+import { type HeldFunction, holdFunction } from "../plan/functions.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
@@ -52,6 +53,8 @@ interface CheckedDefinition {
   readonly inputs?: Inputs;
   readonly assert?: readonly CheckedAssertion[];
   readonly tags?: TagOptions;
+  readonly check?: HeldFunction;
+  readonly onRecord?: HeldFunction;
   readonly warmupRequests?: number;
   readonly warmupFor?: Duration;
   readonly cancel?: CancelOptions;
@@ -158,6 +161,8 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
+    ...(definition.check === undefined ? {} : { check: holdFunction("check", definition.check) }),
+    ...(definition.onRecord === undefined ? {} : { onRecord: holdFunction("onRecord", definition.onRecord) }),
     ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
@@ -209,6 +214,8 @@ function definitionSchema(): Schema<CheckedDefinition> {
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
     tags: v.optional(tagOptionsSchema()),
+    check: v.optional(functionField()),
+    onRecord: v.optional(functionField()),
     warmupRequests: v.optional(whole),
     warmupFor: v.optional(spanSchema()),
     cancel: v.optional(cancelSchema()),
@@ -243,6 +250,10 @@ function definitionSchema(): Schema<CheckedDefinition> {
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
   }) as unknown as Schema<CheckedDefinition>;
+}
+
+function functionField(): Schema<HeldFunction> {
+  return v.custom<HeldFunction>((input) => typeof input === "function", "must be a function");
 }
 
 /** Members of the objects that builders return. In a scenario's terms they are the builder itself. */

@@ -15,6 +15,7 @@ import { formatDurationNs } from "../plan/units.ts";
  * - `model`: the response reports that the inference failed
  * - `unreadable`: the server reported success, but the response is not valid for the service
  * - `validation`: the output is not the expected one
+ * - `check`: the scenario's function `check` says that the answer is wrong
  * - `cancelled`: cancelled by this client some time after sending, as the plan asks
  * - `unfinished`: cancelled by this client, because no complete response had arrived when the measurement's grace period ended or the user
  *   ended the run
@@ -36,6 +37,7 @@ export const FAILURE_KINDS = [
   "model",
   "unreadable",
   "validation",
+  "check",
   "cancelled",
   "unfinished",
   "aborted",
@@ -52,6 +54,8 @@ export interface Failure {
   readonly server?: string | undefined;
   /** The server's response, unchanged, when the service keeps it. */
   readonly answer?: string | undefined;
+  /** The beginning of a wrong answer as text, for reports. Only of kind `check`. */
+  readonly excerpt?: string;
   /** The server has ended for good: no later request can reach it. */
   readonly isServerGone?: true;
 }

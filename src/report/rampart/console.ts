@@ -319,7 +319,15 @@ function formatFailures(result: RunResult): string {
     example,
   ]);
   const title = result.cancelledCount === 0 ? "failed requests" : "failed or cancelled";
-  return formatTable([title, "count", "for example"], rows);
+  return `${formatTable([title, "count", "for example"], rows)}${formatWrongAnswers(result)}`;
+}
+
+/** Shows the first answers that the scenario's check refused. */
+function formatWrongAnswers({ failures }: RunResult): string {
+  const answers = failures.flatMap(({ answers = [] }) => answers);
+  if (answers.length === 0) return "";
+  const lines = answers.map(({ reason, answer }) => `  ${reason}\n    ${answer === "" ? "(an empty answer)" : answer}`);
+  return `\n\nthe first answers that check refused\n${lines.join("\n")}`;
 }
 
 /** Whether the load changes within a level, so that a time line shows more than averages. */

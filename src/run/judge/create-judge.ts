@@ -1,4 +1,5 @@
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { Plan } from "../../plan/plan.ts";
 import type { RunParts } from "../run-parts.ts";
 import { MixedJudge } from "../split/mixed-judge.ts";
 import type { Session } from "../target/session.ts";
@@ -9,10 +10,10 @@ import { type Judging, RequestJudge } from "./judge.ts";
  * @param onExtracted receives the values that the target extracts from each successful answer, and the group of its request
  */
 export function createJudge(
-  { plan, observer, session, feed, tokens, groups }: RunParts,
+  { plan, observer, session, feed, tokens, groups, createCheck }: RunParts,
   onExtracted: (values: readonly unknown[], group: number | undefined) => void,
 ): Judging {
-  const create = (judged: Session, answers: AnswerSink | undefined): RequestJudge =>
+  const create = (judged: Session, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
     new RequestJudge(
       judged,
       feed,
@@ -21,11 +22,12 @@ export function createJudge(
       answers,
       (values, step) => onExtracted(values, groups?.ofStep[step]),
       groups,
+      createCheck?.(own),
     );
   const { members, route } = session;
-  if (members === undefined || route === undefined) return create(session, tokens?.answers);
+  if (members === undefined || route === undefined) return create(session, tokens?.answers, plan);
   const judges = members.map((member) =>
-    create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.answers),
+    create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.answers, member.plan),
   );
   route.answers = judges;
   return new MixedJudge(judges);

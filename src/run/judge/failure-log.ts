@@ -1,9 +1,15 @@
-import type { FailureCount } from "../../result/run-result.ts";
+import type { FailureCount, WrongAnswer } from "../../result/run-result.ts";
 import { describeFailure, FAILURE_KINDS, type Failure } from "../../transport/failure.ts";
+
+/** Most wrong answers that are kept. */
+const MOST_ANSWERS = 3;
 
 /** Counts failed requests by kind, status and server, with one example each. */
 export class FailureLog {
-  private readonly counts = new Map<string, { failure: Failure; count: number; isWarmup: boolean }>();
+  private readonly counts = new Map<
+    string,
+    { failure: Failure; count: number; isWarmup: boolean; answers: WrongAnswer[] }
+  >();
   private totalCount = 0;
 
   get total(): number {
@@ -14,20 +20,24 @@ export class FailureLog {
     this.totalCount++;
     const key = `${failure.kind} ${failure.status ?? ""} ${failure.server ?? ""} ${isWarmup}`;
     const known = this.counts.get(key);
-    if (known === undefined) this.counts.set(key, { failure, count: 1, isWarmup });
-    else known.count++;
+    const entry = known ?? { failure, count: 0, isWarmup, answers: [] };
+    entry.count++;
+    const { message: reason, excerpt: answer } = failure;
+    if (answer !== undefined && entry.answers.length < MOST_ANSWERS) entry.answers.push({ reason, answer });
+    if (known === undefined) this.counts.set(key, entry);
   }
 
   /** Returns the counts, ordered by kind. */
   list(): FailureCount[] {
     return [...this.counts.values()]
-      .map(({ failure, count, isWarmup }) => {
+      .map(({ failure, count, isWarmup, answers }) => {
         const { kind, status } = failure;
         return {
           kind,
           count,
           example: describeFailure(failure),
           status,
+          ...(answers.length > 0 ? { answers } : {}),
           ...(isWarmup ? { isWarmup } : {}),
         };
       })

@@ -23,6 +23,7 @@ import type { Slots } from "../send/slots.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
 import type { Session } from "../target/session.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
+import type { ContentCheck, GivenAnswer } from "./content-check.ts";
 
 const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
@@ -54,6 +55,7 @@ export class RequestJudge implements Judging {
   private readonly serverNames: readonly string[] | undefined;
   private readonly onExtracted: ((values: readonly unknown[], step: number) => void) | undefined;
   private readonly groups: RequestGroups | undefined;
+  private readonly contentCheck: ContentCheck | undefined;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
@@ -66,6 +68,7 @@ export class RequestJudge implements Judging {
    * @param answers receives the answers whose tokens are measured
    * @param onExtracted receives the values that the target extracts from each successful answer, and its request's step
    * @param groups the groups of requests, whose tags records carry; default: there are none
+   * @param contentCheck what the scenario requires of answers; default: nothing
    */
   constructor(
     { service, shared, serverNames }: Pick<Session, "service" | "shared" | "serverNames">,
@@ -75,7 +78,9 @@ export class RequestJudge implements Judging {
     answers: AnswerSink | undefined,
     onExtracted?: (values: readonly unknown[], step: number) => void,
     groups?: RequestGroups,
+    contentCheck?: ContentCheck,
   ) {
+    this.contentCheck = contentCheck;
     this.answers = answers;
     this.onExtracted = onExtracted;
     this.groups = groups;
@@ -91,6 +96,7 @@ export class RequestJudge implements Judging {
       this.isTracing ||
       observer.onRecord !== undefined ||
       answers !== undefined ||
+      contentCheck !== undefined ||
       service.answerReader !== undefined ||
       feed.hasExpectations ||
       sessionsOf(feed) !== undefined;
@@ -197,6 +203,10 @@ export class RequestJudge implements Judging {
       const offsetNs = offsetsNs[read] as number;
       records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs: isEmpty ? this.noOutputs : outputs });
     }
+    const wrong = isJudged
+      ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
+      : undefined;
+    if (wrong !== undefined) return wrong;
     if (extracted !== undefined) this.onExtracted?.(extracted, step);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
@@ -222,6 +232,24 @@ export class RequestJudge implements Judging {
   /** Returns the responses of a call. Only a gRPC call of several messages may have none. */
   private receivedOf(call: Call): readonly ReceivedResponse[] {
     return this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
+  }
+
+  /** Returns what a check of the content sees of an answer. */
+  private answerOf(
+    received: readonly ReceivedResponse[],
+    records: readonly ResponseRecord[],
+    slot: number,
+  ): Pick<GivenAnswer, "parts" | "tensors"> {
+    const last = records.findLast(({ outputs }) => outputs !== this.noOutputs)?.outputs;
+    const tensors = last === undefined || last instanceof Uint8Array ? [] : [...last.values()];
+    return {
+      parts: received.flatMap(({ isEmpty, body }) => (isEmpty ? [] : [body])),
+      tensors: tensors.map((tensor) => ({ ...tensor, bytes: this.shared?.read(tensor, slot) ?? tensor.bytes })),
+    };
+  }
+
+  private requestOf(step: number): Pick<GivenAnswer, "request" | "tags"> {
+    return { request: this.feed.contentOf(step), tags: this.groups?.tagsOf(step) ?? {} };
   }
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {
@@ -285,11 +313,12 @@ function firstByteOf({ firstByteNs, endNs }: Call, { kind }: Failure): number | 
 
 /** Masks secrets, because servers repeat keys in messages that are printed and exported. */
 function maskFailure(failure: Failure): Failure {
-  const { message, answer } = failure;
+  const { message, answer, excerpt } = failure;
   return {
     ...failure,
     message: maskSecrets(message),
     ...(answer === undefined ? {} : { answer: maskSecrets(answer) }),
+    ...(excerpt === undefined ? {} : { excerpt: maskSecrets(excerpt) }),
   };
 }
 

@@ -1,0 +1,86 @@
+import { type FunctionPlan, heldFunction } from "../../plan/functions.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { AnswerKind } from "../../service/openai/answer-kind.ts";
+import { type CheckAnswer, createScenarioAnswer, type ScenarioAnswer } from "../../service/scenario-answer.ts";
+import type { RequestContent } from "../../service/service.ts";
+import type { Tensor } from "../../service/tensor.ts";
+import { describeUserError } from "../../service/user-defined/user-error.ts";
+import type { Failure } from "../../transport/failure.ts";
+
+/** An answer to check. */
+export interface GivenAnswer {
+  readonly parts: readonly Uint8Array[];
+  /** The tensors of the last response; empty for other answers. */
+  readonly tensors: readonly Tensor[];
+  readonly request: RequestContent;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** Checks answers; returns the failure of a wrong one. */
+export type ContentCheck = (given: GivenAnswer) => Failure | undefined;
+
+/** Most characters of a wrong answer that a report shows. */
+const SHOWN_CHARACTERS = 400;
+
+/** Creates the check of answers that a scenario's function makes. A wrong answer is a failed request. @param plan that of the target @param named the function */
+export function createContentCheck(plan: Plan, named: FunctionPlan): ContentCheck {
+  const check = heldFunction<CheckAnswer>(named);
+  const kind = plan.measurement.tokens?.answers as AnswerKind | undefined;
+  return (given) => {
+    const answer = createScenarioAnswer({ ...given, kind });
+    const message = explain(check, answer);
+    return message === undefined ? undefined : { kind: "check", message, excerpt: excerptOf(given, answer) };
+  };
+}
+
+/** Returns why an answer is wrong; undefined when it is right. */
+function explain(check: CheckAnswer, answer: ScenarioAnswer): string | undefined {
+  try {
+    const verdict: unknown = check(answer);
+    if (verdict === true || verdict === undefined) return undefined;
+    if (verdict === false) return "the scenario's check returned false";
+    if (typeof verdict === "string") return verdict;
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    return "the scenario's check returned neither true, false nor text; it must not be asynchronous";
+  } catch (error) {
+    return `the scenario's check throws: ${describeUserError(error)}`;
+  }
+}
+
+/** Returns the beginning of an answer as text: what a language model wrote, tensors, or the body. */
+function excerptOf({ tensors, parts }: GivenAnswer, answer: ScenarioAnswer): string {
+  const text = tensors.length > 0 ? tensors.map(describeTensor).join(", ") : answer.content || joinTexts(parts);
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
+}
+
+function joinTexts(parts: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (const part of parts) {
+    if (text.length > SHOWN_CHARACTERS) break;
+    text += decoder.decode(part.subarray(0, 4 * SHOWN_CHARACTERS));
+  }
+  const byteCount = parts.reduce((sum, { length }) => sum + length, 0);
+  return text.includes("\0") ? `${byteCount} bytes` : text;
+}
+
+function describeTensor({ name, datatype, shape, bytes }: Tensor): string {
+  const MOST_BYTES = 64; // of a tensor, so that the names of all tensors are shown
+  const isNumeric = datatype !== "BYTES";
+  const shown = isNumeric ? bytes.subarray(0, MOST_BYTES) : bytes;
+  const tensor = createScenarioAnswer({
+    parts: [],
+    tensors: [{ name, datatype, shape, bytes: shown }],
+    request: [],
+    tags: {},
+  }).tensors[name];
+  let values = `${bytes.length} bytes`;
+  try {
+    const list = (tensor?.values() ?? []).slice(0, 8).map(String);
+    values = `${list.join(", ")}${shown.length < bytes.length || list.length < (tensor?.values().length ?? 0) ? ", …" : ""}`;
+  } catch {
+    // FP16 and BF16 have no values here.
+  }
+  return `${name} ${datatype} [${shape.join(",")}]: ${values}`;
+}
