@@ -29,6 +29,7 @@ const BUILDERS: readonly (readonly [
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],
+      ["mix", "MixMember"],
     ],
   ],
   [
@@ -43,6 +44,9 @@ const BUILDERS: readonly (readonly [
       ["fixedSchedule", "ScheduleOptions"],
       ["periodic", "PeriodicOptions"],
       ["sessions"],
+      ["findMax", "FindMaxOptions"],
+      ["concurrency"],
+      ["requestRate", "ArrivalOptions"],
       ["singleStream", "SingleStreamOptions"],
       ["multiStream", "MultiStreamOptions"],
       ["server", "ServerOptions"],
@@ -98,7 +102,9 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`tls` of a target", "TlsOptions"],
   ["`images` of `prompts`", "ImageOptions"],
   ["`audio` of `prompts`", "AudioOptions"],
+  ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
+  ["Input of a function for `tags`", "TaggedInput"],
 ];
 
 /** The whole reference as Markdown. */

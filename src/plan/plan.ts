@@ -5,6 +5,7 @@ import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
+import type { TagsPlan } from "./split/tags.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
@@ -27,6 +28,10 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
+  readonly tags?: TagsPlan | undefined;
+  /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
+  readonly limits?: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
   readonly behaviour?: BehaviourPlan;
 }
@@ -84,6 +89,8 @@ export function measurementSchema(v: Builders) {
        * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
        */
       v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
+      /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */
+      v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive }),
     ]),
     /** Number of requests before each measurement that are not measured. */
     warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),

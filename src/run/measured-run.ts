@@ -2,7 +2,7 @@ import { canLanesWait, type Drive, isScheduled } from "../load/drive.ts";
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
+import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
@@ -14,15 +14,17 @@ import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import { createJudge } from "./judge/create-judge.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
-import { RequestJudge } from "./judge/judge.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
+import { findMaxOf } from "./level/find-highest.ts";
 import { LevelRun } from "./level/level.ts";
 import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
-import { type LevelVerdict, type RunLevel, searchLevels } from "./level/level-search.ts";
+import { searchLevels } from "./level/level-search.ts";
 import { progressOf } from "./level/progress.ts";
+import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
 import { awaitDelta } from "./level/settled-delta.ts";
 import type { RunParts } from "./run-parts.ts";
 import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
@@ -51,7 +53,7 @@ export class MeasuredRun {
   private readonly driver: Driver;
   private readonly canceller: Canceller | undefined;
   private readonly poller: MetricsPoller | undefined;
-  private readonly tokens: TokenLink | undefined;
+  private readonly tokens: RunTokens | undefined;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   /** Due time of each step, when the load follows the data. */
@@ -91,14 +93,13 @@ export class MeasuredRun {
       laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
-    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers, (values) =>
-      this.meter.addExtracted(values),
-    );
+    const judge = createJudge(parts, (values, group) => this.meter.addExtracted(values, group));
     this.driver = driver;
     this.policy = new FailurePolicy(plan, signal, driver.ended, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
     driver.setWork({
       feed,
+      groups: parts.groups,
       needsBodies: judge.needsBodies,
       createCheck: judge.createCheck,
       canWait: judge.canWait,
@@ -173,7 +174,8 @@ export class MeasuredRun {
     if (repeat === 0) this.levels.push(result);
     else repeatLevel(this.levels, result);
     this.observer.onLevelEnd?.(result);
-    if (result.outcome === "over-limit") return "over";
+    if (result.outcome === "over-limit" || (result.limits !== undefined && result.limits.state !== "kept"))
+      return "over";
     return result.outcome === "measured" ? "kept" : "ended";
   }
 
@@ -209,6 +211,7 @@ export class MeasuredRun {
     return {
       plan: this.plan,
       session: this.session,
+      groups: this.parts.groups,
       driver: this.driver,
       health: this.health,
       signal: this.signal,
@@ -283,11 +286,18 @@ export class MeasuredRun {
     return settled?.delta;
   }
 
+  /** Returns the levels, those of a search in ascending order. */
+  private found(): Pick<RunResult, "levels" | "findMax"> {
+    const { levels, signal } = this;
+    if (this.load.search.search !== "highest") return { levels };
+    return { levels: levels.toSorted((a, b) => a.level - b.level), findMax: findMaxOf(levels, !signal.isStopped) };
+  }
+
   private toResult(server: RunResult["server"]): RunResult {
     const warmup = { sentCount: this.warmupSentCount, failedCount: this.warmupFailedCount };
     return {
       prepared: this.prepared,
-      levels: this.levels,
+      ...this.found(),
       sentCount: this.driver.sentCount,
       completedCount: this.driver.ended.completedCount,
       failedCount: this.driver.ended.failedCount,

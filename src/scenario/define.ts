@@ -1,11 +1,14 @@
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
+import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { SequenceOptions } from "./sequences.ts";
+import type { TagsOf, WhereOf } from "./tags.ts";
 import type { AnswerType, Protocol, Target } from "./targets/target.ts";
 
 /** When a level is stable, like in perf_analyzer: the last three windows agree. */
@@ -38,10 +41,14 @@ export type TokensOf<A extends AnswerType> = A extends "stream"
     ? WholeMetricName | TokenSystemName
     : never;
 
-/** The inputs that a target accepts, by its type of response; none where the target has the requests. */
-export type InputsOf<A extends AnswerType> = A extends "messages"
-  ? never
-  : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
+/** The inputs that a target accepts, by its type of response; none where the target has the requests, and where each member of a mix has its own. */
+export type InputsOf<A extends AnswerType> = [AnswerType] extends [A]
+  ? Inputs
+  : "mixed" extends A
+    ? never
+    : A extends "messages"
+      ? never
+      : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
@@ -54,17 +61,23 @@ export interface ScenarioDefinition<
   P extends Protocol = Protocol,
   S extends LoadKind = LoadKind,
   A extends AnswerType = AnswerType,
+  G extends GivenTags = GivenTags,
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
   readonly target: Target<P, A>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;
   /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
-  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];
+  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>[];
+  /**
+   * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
+   * of `json(…)` and `payloads(…)` can have their own. Default: none.
+   */
+  readonly tags?: TagsOf<G>;
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
   /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */
@@ -95,28 +108,43 @@ export interface ScenarioDefinition<
 }
 
 /**
- * A field that may be a function of the values of the parameters: `load: ({ users }) => hold(users)`.
- * @template T its type @template V the values of `params`
+ * A field that may be a function of the values of the parameters: `load: ({ users }) => hold(users)`, and of what `setup` returned:
+ * `target: (params, { url }) => triton(url, { model: "simple" })`.
+ * @template T its type @template V the values of `params` @template R what `setup` returned
  */
-export type FieldOf<T, V> = T | ((params: V) => T);
+export type FieldOf<T, V, R> = T | ((params: V, started: R) => T);
 
 /** What a scenario has besides the fields of its definition. */
-export interface ScenarioExtras<D extends ParameterTable> {
+export interface ScenarioExtras<D extends ParameterTable, R> {
   /**
    * Values that the command line and the environment can change: `{ users: integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
-   * other field can be a function of them. Default: none.
+   * other field except `tags` can be a function of them. Default: none.
    */
   readonly params?: D;
+  /**
+   * Called before the run, to start a server, for example. What it returns is the second argument of fields that are functions; write
+   * `setup` before them. Default: none.
+   */
+  readonly setup?: (context: HookContext<ValuesOf<D>>) => R | Promise<R>;
+  /**
+   * Called after the run whatever happened, also when `setup` failed and after Ctrl-C. It has 60 s. Processes of `start` need none: they are
+   * stopped after it. Default: none.
+   */
+  readonly teardown?: (context: TeardownContext<ValuesOf<D>, NoInfer<R>>) => void | Promise<void>;
 }
 
-/** What {@link defineScenario} takes: the fields of a scenario, each possibly as a function, and its parameters. */
+/** What {@link defineScenario} takes: the fields of a scenario, each possibly as a function, its parameters and its hooks. */
 export type ScenarioSource<
   P extends Protocol,
   S extends LoadKind,
   A extends AnswerType,
   D extends ParameterTable,
-> = ScenarioExtras<D> & {
-  readonly [K in keyof ScenarioDefinition<P, S, A>]: FieldOf<ScenarioDefinition<P, S, A>[K], ValuesOf<D>>;
+  R,
+  G extends GivenTags = GivenTags,
+> = ScenarioExtras<D, R> & {
+  readonly [K in keyof ScenarioDefinition<P, S, A, G>]: K extends "tags"
+    ? ScenarioDefinition<P, S, A, G>[K]
+    : FieldOf<ScenarioDefinition<P, S, A, G>[K], ValuesOf<D>, R>;
 };
 
 const BRAND = Symbol.for("rampart.scenario");
@@ -142,7 +170,9 @@ export function defineScenario<
   const S extends LoadKind,
   const A extends AnswerType,
   const D extends ParameterTable = Record<never, never>,
->(definition: ScenarioSource<P, S, A, D>): Scenario<ScenarioSource<P, S, A, D>> {
+  R = undefined,
+  const G extends GivenTags = GivenTags,
+>(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
   return Object.freeze({ [BRAND]: true, definition });
 }
 

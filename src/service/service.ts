@@ -1,6 +1,7 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import type { MixMemberPlan } from "../plan/split/mix.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
@@ -45,7 +46,7 @@ export interface ListedModel extends ModelInfo {
   readonly refusal: string;
 }
 
-/** A request of its own: what it has instead of the target's method, path and headers. */
+/** A request that replaces parts of the target's: its method, path and headers. */
 export interface PayloadRequest {
   readonly method?: HttpMethod;
   /** Path and query, with the leading slash. */
@@ -184,8 +185,11 @@ export interface Conversation {
  */
 export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
-/** The form of requests: a model's tensors; payloads, which are sent unchanged; or calls with any number of messages. */
-export type RequestForm = "tensors" | "payloads" | "messages";
+/**
+ * The form of requests: a model's tensors; payloads, which are sent unchanged; calls with any number of messages; or `mixed`: that of each
+ * member of a mix.
+ */
+export type RequestForm = "tensors" | "payloads" | "messages" | "mixed";
 
 /** A model on a server, ready for load. Optional fields are capabilities; they are absent when the service does not have them. */
 export interface Service {
@@ -216,7 +220,7 @@ export interface Service {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts conversations. */
   readonly conversations?: () => Promise<() => Conversation>;
-  /** Judges the content of answers and extracts values from them, as the target asks. Absent: answers are not decoded. */
+  /** Judges the content of answers and extracts values from them, by the target's rules. Absent: answers are not decoded. */
   readonly answerReader?: AnswerReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
   readonly readsFirst?: boolean;
@@ -237,7 +241,7 @@ export interface ServiceAddress {
   readonly compression?: MessageCompression | undefined;
 }
 
-/** A kind of target: everything that the rest of the program asks about it, instead of testing its kind. `T` is its part of the plan. */
+/** A kind of target: everything that the rest of the program needs to know about it, so that nothing else tests its kind. `T` is its part of the plan. */
 export interface TargetKind<T extends TargetPlan> {
   /** Returns the schema of the target's part of a plan. */
   schema(v: Builders): Schema<T>;
@@ -252,8 +256,8 @@ export interface TargetKind<T extends TargetPlan> {
   /** The unit of throughput in reports. Default: `infer/s`. */
   readonly throughputUnit?: string;
   /**
-   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and sending one again says
-   * nothing of caches of prompts. Default: false.
+   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and repeating one is
+   * no sign of a prompt cache. Default: false.
    */
   readonly hasShortRequests?: true;
   /** Returns the form of its requests. */
@@ -264,6 +268,8 @@ export interface TargetKind<T extends TargetPlan> {
   readonly isInProcess?: true;
   /** Returns conflicts between the target and the rest of the plan. Absent: none. */
   check?(target: T, plan: Plan): Problem[];
+  /** Returns the targets that share the load. Absent: it is a single target. */
+  members?(target: T): readonly MixMemberPlan[];
   /** Registers secrets that no report may show. Absent: it has none. */
   registerSecrets?(target: T): void;
   /** Returns the server to measure, once the run has started it at this port. Absent: it is not started by the run. */
@@ -279,9 +285,9 @@ export interface ExportedTarget {
   readonly hidesSingleBatch?: true;
   /** Path of its requests; empty when the model's name is enough. */
   readonly endpoint: string;
-  /** JSON that stands for what each request contains. Absent: its contents are written. */
+  /** JSON to write in place of each request's contents. Absent: the contents are written. */
   readonly requestInputs?: string;
-  /** JSON that stands for each response. Absent: its contents are written. */
+  /** JSON to write in place of each response's contents. Absent: the contents are written. */
   readonly responseOutputs?: string;
 }
 

@@ -1,3 +1,4 @@
+import { nowNs } from "../runtime/clock.ts";
 import type { AnswerHead, CreateAnswerCheck } from "./answer-check.ts";
 import type { Failure } from "./failure.ts";
 import type { Header, WireRequest } from "./request.ts";
@@ -19,6 +20,8 @@ export class Call implements AnswerHead {
   readonly slot: number;
   /** Index of the server, when there are several. */
   server = 0;
+  /** Index of the member of a mix; 0 without one. */
+  member = 0;
   /** Start of sending: right before the first byte goes to the socket, or before connecting. */
   sendStartNs = 0;
   /** Time when the socket had taken all bytes; with messages that wait for responses, those of the first one. */
@@ -60,6 +63,30 @@ export class Call implements AnswerHead {
     this.slot = slot;
   }
 
+  /** Resets the state for the slot's next request. */
+  begin(): void {
+    this.failure = undefined;
+    this.body = undefined;
+    this.decodeNs = 0;
+    this.firstByteNs = 0;
+    this.isActive = true;
+  }
+
+  /** Notes that sending begins. The socket has not taken all bytes yet: {@link noteSent} follows. */
+  startSending(startNs: number): void {
+    this.sendStartNs = startNs;
+    this.sendEndNs = startNs;
+    this.isSending = true;
+  }
+
+  /** Notes that the socket has taken all bytes; the first time, calls back. */
+  noteSent(sentNs: number, onSent: ((call: Call) => void) | undefined): void {
+    this.sendEndNs = sentNs;
+    if (!this.isSending) return;
+    this.isSending = false;
+    onSent?.(this);
+  }
+
   /** Ends the request with a failure, which the client then reports to `onDone`. */
   fail(failure: Failure, endNs: number): void {
     this.endNs = endNs;
@@ -69,9 +96,17 @@ export class Call implements AnswerHead {
     this.isSending = false;
   }
 
+  /** Ends the request now with a failure and reports it, unless it has ended. */
+  failNow(failure: Failure, onDone: OnDone): void {
+    if (!this.isActive) return;
+    this.fail(failure, nowNs());
+    onDone(this);
+  }
+
   /** Copies the result of another slot's request, and takes its bodies, before that slot is used again. */
   takeResult(from: Call): void {
     this.server = from.server;
+    this.member = from.member;
     this.sendStartNs = from.sendStartNs;
     this.sendEndNs = from.sendEndNs;
     this.firstByteNs = from.firstByteNs;

@@ -1,3 +1,5 @@
+import { formatDurationNs } from "../plan/units.ts";
+
 /**
  * Why a request failed or was cancelled. A failed request is data on its record, never an exception.
  *
@@ -50,6 +52,8 @@ export interface Failure {
   readonly server?: string | undefined;
   /** The server's response, unchanged, when the service keeps it. */
   readonly answer?: string | undefined;
+  /** The server has ended for good: no later request can reach it. */
+  readonly isServerGone?: true;
 }
 
 /** Returns the failure for an HTTP status of 300 or more. @param location target of a redirect; empty without one */
@@ -90,6 +94,11 @@ export class ResponseTooLargeError extends Error {
   constructor(maxBytes: number) {
     super(`the response is longer than the ${maxBytes.toLocaleString("en-US")} bytes allowed for one response`);
   }
+}
+
+/** Returns the failure of a request without a byte for the stall timeout. */
+export function silentFor(stallTimeoutNs: number): Failure {
+  return { kind: "stalled", message: `no byte received for ${formatDurationNs(stallTimeoutNs)}` };
 }
 
 /** Returns the failure of a request whose response has more than `maxBytes`. */

@@ -2,6 +2,7 @@ import * as api from "rampart";
 import {
   average,
   choice,
+  concurrency,
   defineScenario,
   defineTarget,
   duration,
@@ -11,6 +12,7 @@ import {
   errorRate,
   extracted,
   files,
+  findMax,
   fixedSchedule,
   flag,
   goodput,
@@ -18,6 +20,7 @@ import {
   integer,
   intervals,
   json,
+  mix,
   number,
   openai,
   outputTokensPerSec,
@@ -33,6 +36,8 @@ import {
   random,
   rate,
   rateRamp,
+  requestRate,
+  http as restApi,
   steps,
   text,
   throughput,
@@ -552,4 +557,166 @@ export const wrongParameters = [
   duration("5"),
   // @ts-expect-error An unknown option.
   integer(16, { minimum: 1 }),
+];
+
+const twoModels = mix([
+  { name: "tensors", target: overGrpc, inputs: json("a.json"), weight: 9 },
+  { name: "chat", target: chat, inputs: prompts({ isl: 10 }), tags: ({ isl, target }) => ({ isl, target2: target }) },
+]);
+
+/** Sound scenarios of several targets, and with tags. */
+export const withGroups = [
+  defineScenario({
+    name: "m",
+    target: twoModels,
+    load: hold(1),
+    assert: [
+      p99().where({ target: "chat" }).below("1 s"),
+      p99("timeToFirstToken").where({ target: "chat" }).below("1 s"),
+      throughput().where({ team: "x", batch: 8, warm: true }).above(1),
+      errorRate().where({}).is(0),
+      extracted("n").max().where({ target: "b" }).below(3),
+      goodput({ latency: "1 s" }).where({ target: "chat" }).atLeast(1),
+      outputTokensPerSec().where({ target: "chat" }).atLeast(1),
+    ],
+  }),
+  defineScenario({
+    ...closed,
+    tags: (input) => ({ length: input.isl > 1000 ? "long" : "short", tensors: Object.keys(input.tensors).length }),
+    assert: [p99("latency").where({ length: "long" }).below("2 s"), p99().where({ tensors: 3 }).below("1 s")],
+  }),
+  defineScenario({
+    ...closed,
+    tags: { team: "a" },
+    assert: [errorRate().where({ team: "a" }).is(0), errorRate().is(0)],
+  }),
+  defineScenario({
+    ...scheduled,
+    params,
+    tags: ({ index }) => ({ index }),
+    assert: ({ share }) => [errorRate().below(share)],
+  }),
+  defineScenario({
+    name: "m",
+    target: mix([
+      { name: "a", target: restApi("h/x") },
+      { name: "b", target: torchserve("h", { model: "m" }), inputs: files(["a"]) },
+      { name: "c", target: embedded() },
+    ]),
+    load: rate(10),
+    client: "undici",
+    assert: [p99("scheduledLatency").where({ target: "c" }).below("1 s")],
+  }),
+];
+
+/** Mistakes with several targets and tags. */
+export const wrongGroups = [
+  // @ts-expect-error One target is no mix.
+  mix([{ name: "a", target: overHttp }]),
+  // @ts-expect-error A member has a name.
+  mix([{ name: "a", target: overHttp }, { target: overHttp }]),
+  mix([
+    { name: "a", target: overHttp },
+    // @ts-expect-error A member takes the inputs of its own target.
+    { name: "b", target: chat, inputs: json("a.json") },
+  ]),
+  mix([
+    // @ts-expect-error A weight is a number.
+    { name: "a", target: overHttp, weight: "2" },
+    { name: "b", target: overHttp },
+  ]),
+  // @ts-expect-error Each member has its inputs.
+  defineScenario({ name: "m", target: twoModels, load: hold(1), inputs: random() }),
+  defineScenario({
+    name: "m",
+    target: mix([
+      { name: "a", target: overHttp },
+      { name: "b", target: overGrpc },
+    ]),
+    load: hold(1),
+    // @ts-expect-error No member has tokens.
+    assert: [p99("timeToFirstToken").below("1 s")],
+  }),
+  // @ts-expect-error One of the targets uses gRPC.
+  defineScenario({ name: "m", target: twoModels, load: hold(1), client: "h2" }),
+  defineScenario({
+    ...closed,
+    tags: ({ isl }) => ({ length: isl > 1000 ? "long" : "short" }),
+    // @ts-expect-error A value that the function does not return.
+    assert: [p99("latency").where({ length: "medium" }).below("2 s")],
+  }),
+  defineScenario({
+    ...closed,
+    tags: ({ isl }) => ({ length: isl > 1000 ? "long" : "short" }),
+    // @ts-expect-error A tag that the function does not return.
+    assert: [p99("latency").where({ size: "long" }).below("2 s")],
+  }),
+  // @ts-expect-error Tags are texts, numbers or booleans.
+  defineScenario({ ...closed, tags: { a: ["b"] } }),
+  // @ts-expect-error A search has limits on all requests.
+  findMax({ over: concurrency(1, 8), where: [errorRate().where({ a: "b" }).is(0)] }),
+];
+
+/** A search takes the metrics of its load. */
+export const searches = [
+  defineScenario({
+    ...grpc,
+    load: findMax({ over: concurrency(1, 8), where: [p99("latency").below("1 ms"), errorRate().is(0)] }),
+    assert: [p99("latency").below("1 ms")],
+  }),
+  defineScenario({
+    ...grpc,
+    load: findMax({ over: requestRate(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+    assert: [p99("scheduledLatency").below("1 ms")],
+  }),
+  // @ts-expect-error concurrencies have no schedule
+  findMax({ over: concurrency(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error a search needs limits
+  findMax({ over: concurrency(1, 8) }),
+];
+
+/** Sound hooks. */
+export const withHooks = [
+  defineScenario({
+    name: "own server",
+    params: { users: integer(1) },
+    setup: async ({ $, params, start, waitUntilReady, freePort, rampart }) => {
+      const port = await freePort();
+      const { exitCode, stdout } = await $({ nothrow: true })`docker ps ${params.users}`;
+      const server = await start([...rampart, "mock", "--http-port", String(port)], { ready: /http/, timeout: "10 s" });
+      await waitUntilReady(`http://localhost:${port}/`, { timeout: "1 min" });
+      return { url: `localhost:${port}`, pid: server.pid, isThere: exitCode === 0 && stdout !== "" };
+    },
+    target: (_params, { url }) => triton(url, { model: "simple" }),
+    load: ({ users }, { pid }) => hold(users + pid),
+    teardown: async ({ $, params, started }) => {
+      await $`docker stop ${started?.url} ${params.users}`;
+    },
+  }),
+  defineScenario({ ...closed, setup: () => {}, teardown: ({ started }) => started }),
+  defineScenario({ ...closed, teardown: async ({ $ }) => void (await $`true`) }),
+];
+
+/** Mistakes with hooks. */
+export const wrongHooks = [
+  defineScenario({
+    ...closed,
+    setup: () => ({ url: "" }),
+    // @ts-expect-error setup returns no such value.
+    load: (_params, { users }) => hold(users),
+  }),
+  // @ts-expect-error Without setup, there is nothing.
+  defineScenario({ ...closed, load: (_params, { users }) => hold(users) }),
+  // @ts-expect-error There is no such helper.
+  defineScenario({ ...closed, setup: ({ run }) => run }),
+  // @ts-expect-error setup is a function.
+  defineScenario({ ...closed, setup: "docker run" }),
+  defineScenario({
+    ...closed,
+    setup: () => ({ url: "" }),
+    // @ts-expect-error setup may have failed.
+    teardown: ({ started }) => void started.url,
+  }),
+  // @ts-expect-error A timeout has a unit.
+  defineScenario({ ...closed, setup: ({ waitUntilReady }) => waitUntilReady("h:1", { timeout: "5" }) }),
 ];

@@ -19,7 +19,9 @@ import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
+import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeDelivery } from "../load-delivery.ts";
@@ -31,8 +33,10 @@ import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
+import { describeLimitState, formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatGroups } from "./groups.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatTokens } from "./tokens.ts";
@@ -88,7 +92,7 @@ class RampartConsole implements Report {
 
   finish(result: RunResult): void {
     const { out } = this.sink;
-    const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+    const measured = measuredLevels(result);
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
@@ -97,6 +101,7 @@ class RampartConsole implements Report {
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
+    if (measured.some(({ window }) => window.groups !== undefined)) out(formatGroups(this.plan, measured, this.unit));
     if (this.isRamp) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
@@ -107,7 +112,8 @@ class RampartConsole implements Report {
     const repeats = describeRepeats(result);
     if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
-    if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
+    if (result.findMax !== undefined) out(`\n${formatFindMax(this.plan, result, this.unit)}\n`);
+    if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(judgedLevels(result))}\n`);
   }
 
   /** The unit of throughput. */
@@ -116,7 +122,7 @@ class RampartConsole implements Report {
   }
 
   private get isStreamed(): boolean {
-    return this.plan.measurement.tokens?.isStreamed === true;
+    return tokensPlanOf(this.plan)?.isStreamed === true;
   }
 
   /** Whether the load changes within a level, so that a time line shows more than averages. */
@@ -255,7 +261,8 @@ function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean):
   return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
 }
 
-function describeOutcome({ outcome }: LevelResult): string {
+function describeOutcome({ outcome, limits }: LevelResult): string {
+  if (limits !== undefined) return describeLimitState(limits);
   if (outcome === "unstable") return "UNSTABLE";
   if (outcome === "partial") return "PARTIAL";
   return outcome === "over-limit" ? "over the latency limit" : "";
@@ -274,8 +281,10 @@ function formatTotals(result: RunResult): string {
       : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
   const { sentCount, connectionCount } = result;
   const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
-  const connections = `${connectionCount} ${connectionCount === 1 ? "connection" : "connections"}`;
-  return `sent ${requests} over ${connections} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
+  const connections = connectionCount === 1 ? "connection" : "connections";
+  // A target in process has none, and none was opened to one that is not there.
+  const over = connectionCount === 0 ? "" : ` over ${connectionCount} ${connections}`;
+  return `sent ${requests}${over} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
 }
 
 function formatSessions({

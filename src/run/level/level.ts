@@ -1,4 +1,5 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
+import { addGroupTokens } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../../measure/metrics.ts";
@@ -19,6 +20,7 @@ const WINDOW_STRETCH = 1.2;
 /** Count windows are checked once per second, so they last whole seconds. */
 const COUNT_POLL_MS = 1000;
 
+type ResolvedMode = Extract<MeasurementModePlan, { kind: "until-resolved" }>;
 type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
 
@@ -53,13 +55,16 @@ export class LevelRun {
   async measure(): Promise<LevelResult> {
     const result = await this.measureWindow();
     const { tokens } = this.context;
-    return tokens === undefined ? result : { ...result, tokens: await tokens.merge(this.windowCount) };
+    return tokens === undefined || result.tokens !== undefined
+      ? result
+      : { ...result, ...(await tokens.mergeLevel(this.windowCount)) };
   }
 
   private async measureWindow(): Promise<LevelResult> {
     const { mode } = this.context.plan.measurement;
     if (mode.kind === "requests") return this.measureRequests(mode);
     if (mode.kind === "duration") return this.measureDuration(mode);
+    if (mode.kind === "until-resolved") return this.measureUntilResolved(mode);
     return this.measureWindows(mode);
   }
 
@@ -128,6 +133,35 @@ export class LevelRun {
       })),
       isThroughputOnly: this.context.isAsync,
     };
+  }
+
+  private async measureUntilResolved({ windowMs, maxMs }: ResolvedMode): Promise<LevelResult> {
+    const { plan, signal, tokens, observer } = this.context;
+    const { resolveLimits } = await import("./resolve-limits.ts");
+    const windows: WindowResult[] = [];
+    const nextWindow = async (trial: number): Promise<WindowResult | undefined> => {
+      tokens?.resume();
+      await sleepUnless(windowMs, signal.stopped, this.clock);
+      if (signal.isStopped) return undefined;
+      const window = await this.windows.cut(this.clock.nowNs());
+      windows.push(window);
+      if (window.requestCount === 0) observer.onEmptyWindow?.(trial);
+      else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
+      return window;
+    };
+    let groupTokens: LevelResult["groupTokens"];
+    const takeTokens = async () => {
+      const taken = await tokens?.mergeLevel(1);
+      groupTokens = addGroupTokens(groupTokens, taken?.groupTokens);
+      return taken?.tokens;
+    };
+    const { level, batchSize } = this;
+    const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow, takeTokens });
+    if (resolved === undefined) return this.partial(windows, windows.length);
+    const { limits } = resolved;
+    const measured = this.result("measured", mergeWindows(windows), windows.length, { limits });
+    if (resolved.tokens === undefined) return measured;
+    return { ...measured, tokens: resolved.tokens, ...(groupTokens === undefined ? {} : { groupTokens }) };
   }
 
   private async measureRequests({ count, minDurationMs }: RequestsMode): Promise<LevelResult> {
