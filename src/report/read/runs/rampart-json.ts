@@ -45,6 +45,8 @@ const partSchema = v.object({
 });
 type Part = v.InferOutput<typeof partSchema>;
 
+const groupSchema = v.object({ ...partSchema.entries, tags: v.record(v.string(), v.unknown()) });
+
 const levelSchema = v.object({
   ...partSchema.entries,
   unit: v.string(),
@@ -53,7 +55,8 @@ const levelSchema = v.object({
   phase: v.optional(v.object({ index: v.number(), name: v.string() })),
   client: v.optional(v.object({ saturation: v.nullish(v.string()) })),
   load: v.optional(v.object({ isDelivered: v.nullish(v.boolean()) })),
-  groups: v.optional(v.array(v.object({ ...partSchema.entries, tags: v.record(v.string(), v.unknown()) }))),
+  groups: v.optional(v.array(groupSchema), []),
+  combinations: v.optional(v.array(groupSchema), []),
 });
 type Level = v.InferOutput<typeof levelSchema>;
 
@@ -102,11 +105,11 @@ function factsOf(plan: unknown): Map<string, string> {
 
 /** Reads a level, and the groups of its requests as levels of their own. */
 function readLevel(level: Level): MeasuredLevel[] {
-  const { unit, phase, groups = [] } = level;
+  const { unit, phase, groups, combinations } = level;
   const load = describeLoad(unit, level.level);
   const label = phase === undefined ? load : `phase ${phase.index + 1}, ${phase.name}, ${load}`;
   const whole = { label, values: readPart(level), notes: notesOf(level) };
-  const parts = groups.map((group) => {
+  const parts = [...groups, ...combinations].map((group) => {
     const tags = Object.entries(group.tags).map(([name, value]) => `${name} ${value === null ? "(none)" : value}`);
     return { label: `${label}, ${tags.join(", ")}`, values: readPart(group), notes: [] };
   });
