@@ -7,6 +7,7 @@ import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
+import { judgedLevels } from "../result/judged-levels.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -179,9 +180,10 @@ export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, i
 }
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
-  const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+  const judged = judgedLevels(result);
+  if (result.findMax !== undefined && result.findMax.highest === undefined) return false;
   const isValid = result.levels.every(({ mlperf }) => mlperf?.isValid !== false);
-  return isValid && plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
+  return isValid && plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet);
 }
 
 /** Reads the flags. @param problems gets all problems */
