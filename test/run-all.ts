@@ -83,6 +83,7 @@ const RUNTIME_TESTS: readonly string[] = [
   "runtime/",
   "scenario/hooks/",
   "scenario/load-module",
+  "scenario/resolve",
   "servers/llm-stub",
   "tokenize/",
   "transport/",
@@ -90,7 +91,12 @@ const RUNTIME_TESTS: readonly string[] = [
 ].map((path) => `./test/${path}`);
 
 /** End-to-end tests that each runtime runs from source. */
-const SMOKE_TESTS: readonly string[] = ["counts.test.ts", "generative.test.ts", "scenarios.test.ts"];
+const SMOKE_TESTS: readonly string[] = [
+  "counts.test.ts",
+  "generative.test.ts",
+  "scenario-packages.test.ts",
+  "scenarios.test.ts",
+];
 
 /** An end-to-end test in which names of shared memory are used. Bun runs it in the executable only. */
 const SHARED_MEMORY_END_TO_END = "shared-memory.test.ts";
