@@ -52,6 +52,7 @@ const COMMAND_TESTS = [
   "./test/cli/run-flags.test.ts",
   "./test/cli/types/command.test.ts",
   "./test/scenario/hooks/hooks.test.ts",
+  "./test/scenario/hooks/runtimes.test.ts",
   "./test/wizard/init.test.ts",
   "./test/wizard/terminal.test.ts",
 ];
@@ -81,7 +82,8 @@ const RUNTIME_TESTS: readonly string[] = [
   "run/tokens",
   "runtime-entry/",
   "runtime/",
-  "scenario/hooks/",
+  "scenario/hooks/process-group",
+  "scenario/hooks/runtimes",
   "scenario/load-module",
   "scenario/resolve",
   "servers/llm-stub",
