@@ -1,6 +1,8 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
+import { type GroupedLevel, selectTags } from "./groups.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
@@ -12,12 +14,16 @@ import {
 } from "./tokens/token-verdicts.ts";
 import type { WindowResult } from "./window.ts";
 
-/** The measurement of one level. */
-export interface JudgedLevel {
-  readonly level: number;
+/** What an assertion is on: a level, or a part of its requests. */
+interface MeasuredPart {
   readonly window: WindowResult;
   /** Token metrics of its responses, when measured. */
   readonly tokens?: TokenColumns | undefined;
+}
+
+/** The measurement of one level. */
+export interface JudgedLevel extends MeasuredPart, GroupedLevel {
+  readonly level: number;
 }
 
 /** The result of an assertion. It is met when it holds at every level. */
@@ -44,10 +50,11 @@ export function judge(
   batchSize: number,
   unit: string = DEFAULT_UNIT,
 ): Verdict {
-  const values = levels.map((measured) => ({
-    level: measured.level,
-    value: metricValue(assertion.metric, measured, batchSize),
-  }));
+  const parts = levels.map((level) => partOf(level, assertion.where));
+  const values = levels.map(({ level }, index) => {
+    const part = parts[index];
+    return { level, value: part && metricValue(assertion.metric, part, batchSize) };
+  });
   const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
   return {
@@ -55,16 +62,22 @@ export function judge(
     isMet: known.length === levels.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
     measured: worst?.value,
-    reason: known.length === levels.length ? undefined : findReason(assertion.metric, levels),
+    reason: known.length === levels.length ? undefined : findReason(assertion.metric, parts),
     text: describe(assertion, unit),
   };
 }
 
-function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string | undefined {
+/** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */
+function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | undefined {
+  return where === undefined ? level : selectTags(level, where);
+}
+
+function findReason(metric: MetricPlan, parts: readonly (MeasuredPart | undefined)[]): string | undefined {
+  if (parts.includes(undefined)) return "no request had these tags";
   if (metric.kind === "extracted") return "no answer had a number there";
   if (!isTokenMetric(metric)) return undefined;
-  for (const { tokens, window } of levels) {
-    const reason = tokens && explainNoValue(metric, tokens, window);
+  for (const part of parts) {
+    const reason = part?.tokens && explainNoValue(metric, part.tokens, part.window);
     if (reason !== undefined) return reason;
   }
   return undefined;
@@ -73,7 +86,7 @@ function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string 
 /** Returns a metric's value; undefined when the window has no data for it. */
 export function metricValue(
   metric: MetricPlan,
-  { window, tokens }: JudgedLevel,
+  { window, tokens }: MeasuredPart,
   batchSize: number,
 ): number | undefined {
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
@@ -124,8 +137,9 @@ const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
   is: "is",
 };
 
-function describe({ metric, comparison, limit }: AssertionPlan, unit: string): string {
-  return `${metricName(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
+function describe({ metric, comparison, limit, where }: AssertionPlan, unit: string): string {
+  const part = where === undefined ? "" : ` where ${describeTags(where)}`;
+  return `${metricName(metric)}${part} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
 }
 
 function metricName(metric: MetricPlan): string {

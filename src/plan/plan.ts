@@ -5,6 +5,7 @@ import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
+import type { TagsPlan } from "./split/tags.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
@@ -27,6 +28,8 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
+  readonly tags?: TagsPlan | undefined;
   /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
   readonly limits?: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import {
   TOKEN_COUNTS,
   TOKEN_TIMES,
@@ -9,8 +10,9 @@ import {
 import type { AssertionPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
+import type { AssertedMetric, Assertion, LatencyName, MetricName } from "./assertion.ts";
 import { durationSchema } from "./fields.ts";
+import { givenTagsSchema, toTexts } from "./tags.ts";
 import {
   comparisons,
   goodputLimitsSchema,
@@ -21,11 +23,13 @@ import {
 } from "./token-assertions.ts";
 
 /** Limits for a latency or another time. */
-export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
-  below(limit: Duration): Assertion<N>;
-  atMost(limit: Duration): Assertion<N>;
-  above(limit: Duration): Assertion<N>;
-  atLeast(limit: Duration): Assertion<N>;
+export interface LatencyMetric<N extends LatencyName | TokenTimeName, W = never> {
+  below(limit: Duration): Assertion<N, W>;
+  atMost(limit: Duration): Assertion<N, W>;
+  above(limit: Duration): Assertion<N, W>;
+  atLeast(limit: Duration): Assertion<N, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): LatencyMetric<N, X>;
 }
 
 /** Metrics with percentiles and an average. */
@@ -39,18 +43,22 @@ export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCount
     : never;
 
 /** Limits for a throughput in inferences per second. */
-export interface ThroughputMetric {
-  above(inferPerSec: number): Assertion<never>;
-  atLeast(inferPerSec: number): Assertion<never>;
-  below(inferPerSec: number): Assertion<never>;
-  atMost(inferPerSec: number): Assertion<never>;
+export interface ThroughputMetric<W = never> {
+  above(inferPerSec: number): Assertion<never, W>;
+  atLeast(inferPerSec: number): Assertion<never, W>;
+  below(inferPerSec: number): Assertion<never, W>;
+  atMost(inferPerSec: number): Assertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ThroughputMetric<X>;
 }
 
 /** Limits for the ratio of failed requests, 0 to 1. */
-export interface ErrorRateMetric {
-  is(ratio: number): Assertion<never>;
-  below(ratio: number): Assertion<never>;
-  atMost(ratio: number): Assertion<never>;
+export interface ErrorRateMetric<W = never> {
+  is(ratio: number): Assertion<never, W>;
+  below(ratio: number): Assertion<never, W>;
+  atMost(ratio: number): Assertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ErrorRateMetric<X>;
 }
 
 /** Any percentile of the latency, such as `percentile(99.9)`. @param value above 0 and below 100 */
@@ -95,12 +103,14 @@ export function throughput(): ThroughputMetric {
 }
 
 /** Limits for a number. */
-export interface PlainMetric {
-  above(limit: number): Assertion<never>;
-  atLeast(limit: number): Assertion<never>;
-  below(limit: number): Assertion<never>;
-  atMost(limit: number): Assertion<never>;
-  is(limit: number): Assertion<never>;
+export interface PlainMetric<W = never> {
+  above(limit: number): Assertion<never, W>;
+  atLeast(limit: number): Assertion<never, W>;
+  below(limit: number): Assertion<never, W>;
+  atMost(limit: number): Assertion<never, W>;
+  is(limit: number): Assertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): PlainMetric<X>;
 }
 
 /** Statistics of the numbers that a target extracts from its answers. */
@@ -141,8 +151,11 @@ function isLatency(name: string): name is LatencyName {
   return !isTokenTime(name) && !isTokenCount(name);
 }
 
+/** A validated assertion. */
+export type CheckedAssertion = Assertion<MetricName, GivenTags>;
+
 /** Returns the schema of an assertion. */
-export function assertionSchema(): Schema<Assertion> {
+export function assertionSchema(): Schema<CheckedAssertion> {
   const of = v.picklist(
     ["latency", "scheduledLatency"],
     `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`,
@@ -158,6 +171,7 @@ export function assertionSchema(): Schema<Assertion> {
       metric: v.object(metric),
       comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
       limit,
+      where: v.optional(givenTagsSchema()),
     });
   const sides = ["below", "at-most", "above", "at-least"];
   const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
@@ -194,14 +208,15 @@ export function assertionSchema(): Schema<Assertion> {
     if (kind === "throughput") return assertion({ kind: v.literal(kind) }, amount, sides);
     if (kind === "error-ratio") return assertion({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
     return v.never('must be an assertion such as p99().below("25 ms")');
-  }) as unknown as Schema<Assertion>;
+  }) as unknown as Schema<CheckedAssertion>;
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */
-export function toAssertionPlan({ metric, comparison, limit }: Assertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, where }: CheckedAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,
     limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number),
+    ...(where === undefined ? {} : { where: toTexts(where) }),
   };
 }

@@ -19,6 +19,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { RunWarning } from "../../result/observer.ts";
@@ -35,6 +36,7 @@ import { formatExtracted } from "./extracted.ts";
 import { describeLimitState, formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatGroups } from "./groups.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatTokens } from "./tokens.ts";
@@ -99,6 +101,7 @@ class RampartConsole implements Report {
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
+    if (measured.some(({ window }) => window.groups !== undefined)) out(formatGroups(this.plan, measured, this.unit));
     if (this.isRamp) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
@@ -119,7 +122,7 @@ class RampartConsole implements Report {
   }
 
   private get isStreamed(): boolean {
-    return this.plan.measurement.tokens?.isStreamed === true;
+    return tokensPlanOf(this.plan)?.isStreamed === true;
   }
 
   /** Whether the load changes within a level, so that a time line shows more than averages. */
@@ -278,8 +281,10 @@ function formatTotals(result: RunResult): string {
       : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
   const { sentCount, connectionCount } = result;
   const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
-  const connections = `${connectionCount} ${connectionCount === 1 ? "connection" : "connections"}`;
-  return `sent ${requests} over ${connections} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
+  const connections = connectionCount === 1 ? "connection" : "connections";
+  // A target in process has none, and none was opened to one that is not there.
+  const over = connectionCount === 0 ? "" : ` over ${connectionCount} ${connections}`;
+  return `sent ${requests}${over} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
 }
 
 function formatSessions({
