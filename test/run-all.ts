@@ -97,6 +97,7 @@ const SMOKE_TESTS: readonly string[] = [
   "counts.test.ts",
   "generative.test.ts",
   "scenario-packages.test.ts",
+  "in-process-runtimes.test.ts",
   "scenarios.test.ts",
 ];
 

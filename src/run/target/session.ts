@@ -105,7 +105,7 @@ export async function openTarget(
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     isQueried: () => isQueried,
     setUp: async () => {
-      if (links.ready !== undefined) await links.ready;
+      const startWarnings = (await links.ready) ?? [];
       const early = loadInputsEarly(plan, held);
       if (early !== undefined) await early;
       const found = await front.setUp(ask);
@@ -119,7 +119,13 @@ export async function openTarget(
         shared = await shareTensors({ plan, search, service, memory: service.sharedMemory, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };
       }
-      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
+      const warnings = [
+        ...startWarnings,
+        ...found.warnings,
+        ...shaped.warnings,
+        ...dataset.warnings,
+        ...(shared?.warnings ?? []),
+      ];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
       const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
