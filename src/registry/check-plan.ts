@@ -104,6 +104,7 @@ function assertionsSchema() {
       ]),
       comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
       limit: v.number(),
+      abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
       where: v.exactOptional(v.record(v.string(), v.string())),
     }),
   );

@@ -9,7 +9,7 @@ import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { loadInputs, loadInputsEarly } from "../../registry/input-kinds.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
+import { levelUnitOf, loadModeOf } from "../../registry/load-modes.ts";
 import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
@@ -307,7 +307,7 @@ function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Servi
   const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;
   const isDealt = sequences.concurrent !== concurrent || sequences.isSerial !== isSerial;
   if (isSequence) {
-    if (!isDealt || LEVEL_UNITS[mode.unit].isScheduled) return [];
+    if (!isDealt || LEVEL_UNITS[levelUnitOf(load)].isScheduled) return [];
     return [
       "the number of sequences and their serial order have no effect with a concurrency: each request in flight belongs to a sequence of its own.",
     ];
