@@ -19,7 +19,14 @@ export type {
 export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
-export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
+export type {
+  AbortableAssertion,
+  Assertion,
+  GoodputLimits,
+  LatencyName,
+  MetricName,
+  TokenSystemName,
+} from "./scenario/assertion.ts";
 export {
   average,
   type ErrorRateMetric,
@@ -111,6 +118,7 @@ export {
   text,
   type ValuesOf,
 } from "./scenario/params/parameter.ts";
+export { type LoadList, phase, type SoakOptions, type SpikeOptions, soak, spike, warmup } from "./scenario/phases.ts";
 export {
   type AudioOptions,
   type ImageOptions,

@@ -33,7 +33,7 @@ export function checkPlan(plan: Plan): Plan {
 /** Checks the members of a mix like targets that are measured alone. */
 function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
   return membersOf(mix).flatMap((member, index) => {
-    const path = `target.members.${index}`;
+    const path = `target.${index}`;
     const problems = [
       ...checkVariant(`${path}.target`, TARGETS, member.target),
       ...checkVariant(`${path}.inputs`, INPUT_KINDS, member.inputs),
@@ -104,6 +104,7 @@ function assertionsSchema() {
       ]),
       comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
       limit: v.number(),
+      abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
       where: v.exactOptional(v.record(v.string(), v.string())),
     }),
   );
