@@ -17,7 +17,15 @@ export type {
 } from "./inputs/request-bodies.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
-export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
+export type {
+  Assertion,
+  GoodputLimits,
+  LatencyName,
+  MetricName,
+  Percent,
+  Precision,
+  TokenSystemName,
+} from "./scenario/assertion.ts";
 export {
   average,
   type ErrorRateMetric,
@@ -104,6 +112,7 @@ export {
   prompts,
 } from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
+export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";

@@ -6,6 +6,7 @@ import { formatRunError, type Problem, problem, UserError } from "../plan/proble
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
+import { judgeRepeated } from "../report/run-verdicts.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -19,7 +20,7 @@ import { resolveFields } from "../scenario/resolve.ts";
 import { toLaterError } from "../scenario/scenario-error.ts";
 import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
+import { EXIT, exitCodeOfResult, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
@@ -129,22 +130,25 @@ async function runLoaded(
   const reportIo = besideJson(io, plan.outputs.files.json);
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const { result, outputError } = await withoutErrorsOf(
-    file,
-    executePlan(plan, reportIo, { door: inScenario, onInterrupt }),
-  );
-  return concludeRun(plan, { result, outputError }, io);
+  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));
+  return concludeRun(plan, executed, io);
 }
 
 /** Prints why a run ended early or has no success. Returns the exit code. */
-export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, io: CommandIo): number {
+export function concludeRun(plan: Plan, { result, outputError, repeated }: ExecutedPlan, io: CommandIo): number {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
-  const code = exitCodeOfResult(result, areAssertionsMet(plan, result));
+  const code =
+    repeated === undefined
+      ? exitCodeOfResult(result, areAssertionsMet(plan, result))
+      : exitCodeOfRuns(
+          repeated,
+          repeated.runs.every(isValid) && judgeRepeated(plan, repeated).every(({ isMet }) => isMet),
+        );
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
 
@@ -164,10 +168,15 @@ async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T>
   }
 }
 
+function isValid({ levels }: RunResult): boolean {
+  return levels.every(({ mlperf }) => mlperf?.isValid !== false);
+}
+
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
-  const isValid = result.levels.every(({ mlperf }) => mlperf?.isValid !== false);
-  return isValid && plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
+  return (
+    isValid(result) && plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet)
+  );
 }
 
 /** Reads the flags. @param problems gets all problems */

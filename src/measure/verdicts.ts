@@ -1,6 +1,7 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
+import { combineRuns } from "./intervals/over-runs.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
@@ -34,6 +35,38 @@ export interface Verdict {
   readonly text: string;
 }
 
+/** The result of an assertion over several runs: of the mean of the runs at each level. */
+export interface RunsVerdict extends Verdict {
+  /** Ends of the 95 % confidence interval of `measured`; null below two runs. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Number of runs, and of those that meet the assertion on their own. */
+  readonly runCount: number;
+  readonly metCount: number;
+}
+
+/** Evaluates an assertion on the mean over runs, at all levels. A level that a run did not measure is not met. @param unit of throughput */
+export function judgeRuns(
+  assertion: AssertionPlan,
+  runs: readonly (readonly JudgedLevel[])[],
+  batchSize: number,
+  unit: string = DEFAULT_UNIT,
+): RunsVerdict {
+  const found = [...new Set(runs.flat().map(({ level }) => level))].map((level) => {
+    const values = runs.map((levels) => {
+      const measured = levels.find((one) => one.level === level);
+      return measured && metricValue(assertion.metric, measured, batchSize);
+    });
+    const known = values.filter((value) => value !== undefined);
+    const over = known.length < runs.length ? undefined : combineRuns(known.map((value) => ({ value })));
+    return { level, value: over?.mean, over };
+  });
+  const verdict = toVerdict(assertion, found, runs.flat(), unit);
+  const worst = found.find(({ level }) => level === verdict.level)?.over;
+  const metCount = runs.filter((levels) => judge(assertion, levels, batchSize, unit).isMet).length;
+  return { ...verdict, low: worst?.low ?? null, high: worst?.high ?? null, runCount: runs.length, metCount };
+}
+
 /** The unit of throughput of most targets. */
 const DEFAULT_UNIT = "infer/s";
 
@@ -48,14 +81,23 @@ export function judge(
     level: measured.level,
     value: metricValue(assertion.metric, measured, batchSize),
   }));
+  return toVerdict(assertion, values, levels, unit);
+}
+
+function toVerdict(
+  assertion: AssertionPlan,
+  values: readonly { readonly level: number; readonly value: number | undefined }[],
+  levels: readonly JudgedLevel[],
+  unit: string,
+): Verdict {
   const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
   return {
     assertion,
-    isMet: known.length === levels.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
+    isMet: known.length === values.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
     measured: worst?.value,
-    reason: known.length === levels.length ? undefined : findReason(assertion.metric, levels),
+    reason: known.length === values.length ? undefined : findReason(assertion.metric, levels),
     text: describe(assertion, unit),
   };
 }
@@ -71,7 +113,11 @@ function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string 
 }
 
 /** Returns a metric's value; undefined when the window has no data for it. */
-function metricValue(metric: MetricPlan, { window, tokens }: JudgedLevel, batchSize: number): number | undefined {
+export function metricValue(
+  metric: MetricPlan,
+  { window, tokens }: JudgedLevel,
+  batchSize: number,
+): number | undefined {
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
   if (metric.kind === "error-ratio")
     return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
@@ -121,10 +167,11 @@ const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
 };
 
 function describe({ metric, comparison, limit }: AssertionPlan, unit: string): string {
-  return `${metricName(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
+  return `${metricText(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
 }
 
-function metricName(metric: MetricPlan): string {
+/** Returns a metric in words: `p99 latency`. */
+export function metricText(metric: MetricPlan): string {
   if (isTokenMetric(metric)) return tokenMetricText(metric);
   if (metric.kind === "throughput") return "throughput";
   if (metric.kind === "error-ratio") return "error rate";

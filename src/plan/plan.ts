@@ -2,6 +2,7 @@ import type { AssertionPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
+import type { RepeatPlan } from "./repeat.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
@@ -27,6 +28,8 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** Absent: one run. */
+  readonly repeat?: RepeatPlan;
   readonly outputs: OutputsPlan;
   readonly behaviour?: BehaviourPlan;
 }

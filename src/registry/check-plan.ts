@@ -33,6 +33,20 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
   const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
+  const runs = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(2, "must be 2 or more"));
+  const metric = v.variant("kind", [
+    v.object({ kind: v.literal("latency-percentile"), percentile, of }),
+    v.object({ kind: v.literal("latency-average"), of }),
+    v.object({ kind: v.literal("throughput") }),
+    v.object({ kind: v.literal("error-ratio") }),
+    ...tokenMetricSchemas(percentile),
+    v.object({
+      kind: v.literal("extracted"),
+      name: v.string(),
+      statistic: v.picklist(["average", "min", "max", "percentile"]),
+      percentile: v.exactOptional(percentile),
+    }),
+  ]);
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -53,21 +67,16 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: v.array(
       v.object({
-        metric: v.variant("kind", [
-          v.object({ kind: v.literal("latency-percentile"), percentile, of }),
-          v.object({ kind: v.literal("latency-average"), of }),
-          v.object({ kind: v.literal("throughput") }),
-          v.object({ kind: v.literal("error-ratio") }),
-          ...tokenMetricSchemas(percentile),
-          v.object({
-            kind: v.literal("extracted"),
-            name: v.string(),
-            statistic: v.picklist(["average", "min", "max", "percentile"]),
-            percentile: v.exactOptional(percentile),
-          }),
-        ]),
+        metric,
         comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
         limit: v.number(),
+      }),
+    ),
+    repeat: v.exactOptional(
+      v.object({
+        atLeast: runs,
+        atMost: runs,
+        until: v.exactOptional(v.object({ metric, ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")) })),
       }),
     ),
     outputs: v.object({

@@ -18,6 +18,16 @@ export interface Assertion<N extends MetricName = MetricName> {
   readonly limit: Duration | number;
 }
 
+/** A percentage: `"5 %"`. */
+export type Percent = `${number} %` | `${number}%`;
+
+/** How precise a metric must be over repeated runs. */
+export interface Precision<N extends MetricName = MetricName> {
+  readonly metric: AssertedMetric & { readonly of?: N };
+  /** How far the 95 % confidence interval of the mean over runs may reach to each side, in percent of the mean. */
+  readonly within: Percent;
+}
+
 /** Metrics over all responses. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";
 

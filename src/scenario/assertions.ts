@@ -7,10 +7,11 @@ import {
   type TokenTimeName,
 } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan } from "../plan/assertions.ts";
+import type { PrecisionPlan } from "../plan/repeat.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
-import { durationSchema } from "./fields.ts";
+import type { AssertedMetric, Assertion, LatencyName, Percent, Precision } from "./assertion.ts";
+import { durationSchema, parsePercent } from "./fields.ts";
 import {
   comparisons,
   goodputLimitsSchema,
@@ -26,6 +27,8 @@ export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
   atMost(limit: Duration): Assertion<N>;
   above(limit: Duration): Assertion<N>;
   atLeast(limit: Duration): Assertion<N>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<N>;
 }
 
 /** Metrics with percentiles and an average. */
@@ -44,6 +47,8 @@ export interface ThroughputMetric {
   atLeast(inferPerSec: number): Assertion<never>;
   below(inferPerSec: number): Assertion<never>;
   atMost(inferPerSec: number): Assertion<never>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<never>;
 }
 
 /** Limits for the ratio of failed requests, 0 to 1. */
@@ -101,6 +106,8 @@ export interface PlainMetric {
   below(limit: number): Assertion<never>;
   atMost(limit: number): Assertion<never>;
   is(limit: number): Assertion<never>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<never>;
 }
 
 /** Statistics of the numbers that a target extracts from its answers. */
@@ -143,6 +150,35 @@ function isLatency(name: string): name is LatencyName {
 
 /** Returns the schema of an assertion. */
 export function assertionSchema(): Schema<Assertion> {
+  return schemaByMetric('must be an assertion such as p99().below("25 ms")', (metric, limit, comparisons) =>
+    v.object({
+      metric: v.object(metric),
+      comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
+      limit,
+    }),
+  ) as unknown as Schema<Assertion>;
+}
+
+/** Returns the schema of a precision. */
+export function precisionSchema(): Schema<Precision> {
+  const within = v.pipe(
+    v.string('must be a percentage such as "5 %"'),
+    v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
+  );
+  return schemaByMetric('must be a precision such as p99().within("5 %")', (metric) =>
+    v.object({ metric: v.object(metric), within }),
+  ) as unknown as Schema<Precision>;
+}
+
+/**
+ * Returns the schema of a value with a metric.
+ * @param otherwise the message for anything else
+ * @param build makes the schema from the metric's entries, the schema of its limits and its comparisons
+ */
+function schemaByMetric(
+  otherwise: string,
+  build: (metric: v.ObjectEntries, limit: Schema<unknown>, comparisons: readonly string[]) => v.GenericSchema,
+): v.GenericSchema {
   const of = v.picklist(
     ["latency", "scheduledLatency"],
     `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`,
@@ -153,12 +189,6 @@ export function assertionSchema(): Schema<Assertion> {
     v.ltValue(100, "must be below 100"),
   );
   const amount = v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"));
-  const assertion = <M extends v.ObjectEntries>(metric: M, limit: Schema<unknown>, comparisons: readonly string[]) =>
-    v.object({
-      metric: v.object(metric),
-      comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
-      limit,
-    });
   const sides = ["below", "at-most", "above", "at-least"];
   const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
   return v.lazy((input) => {
@@ -166,22 +196,18 @@ export function assertionSchema(): Schema<Assertion> {
     if (kind === "token-percentile" || kind === "token-average") {
       const limit = isTokenTime(String(name)) ? durationSchema() : amount;
       const part: v.ObjectEntries = kind === "token-percentile" ? { percentile: share } : {};
-      return assertion(
-        { kind: v.literal(kind), ...part, of: v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS]) },
-        limit,
-        sides,
-      );
+      return build({ kind: v.literal(kind), ...part, of: v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS]) }, limit, sides);
     }
-    if (kind === "output-tokens-per-sec") return assertion({ kind: v.literal(kind) }, amount, sides);
+    if (kind === "output-tokens-per-sec") return build({ kind: v.literal(kind) }, amount, sides);
     if (kind === "goodput") {
-      return assertion({ kind: v.literal(kind), limits: goodputLimitsSchema() }, amount, sides);
+      return build({ kind: v.literal(kind), limits: goodputLimitsSchema() }, amount, sides);
     }
     if (kind === "latency-percentile") {
-      return assertion({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
+      return build({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
     }
-    if (kind === "latency-average") return assertion({ kind: v.literal(kind), of }, durationSchema(), sides);
+    if (kind === "latency-average") return build({ kind: v.literal(kind), of }, durationSchema(), sides);
     if (kind === "extracted")
-      return assertion(
+      return build(
         {
           kind: v.literal(kind),
           name: v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract")),
@@ -191,10 +217,15 @@ export function assertionSchema(): Schema<Assertion> {
         v.number("must be a number"),
         [...sides, "is"],
       );
-    if (kind === "throughput") return assertion({ kind: v.literal(kind) }, amount, sides);
-    if (kind === "error-ratio") return assertion({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
-    return v.never('must be an assertion such as p99().below("25 ms")');
-  }) as unknown as Schema<Assertion>;
+    if (kind === "throughput") return build({ kind: v.literal(kind) }, amount, sides);
+    if (kind === "error-ratio") return build({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
+    return v.never(otherwise);
+  });
+}
+
+/** Converts a precision to that of a plan. */
+export function toPrecisionPlan({ metric, within }: Precision): PrecisionPlan {
+  return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100 };
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */

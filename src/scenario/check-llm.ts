@@ -17,7 +17,7 @@ interface Parts {
   readonly target: CheckedTarget;
   readonly load: { readonly kind: Load["kind"] };
   readonly inputs?: Inputs;
-  readonly assert?: readonly Assertion[];
+  readonly assert?: readonly Pick<Assertion, "metric">[];
 }
 
 /** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
@@ -161,7 +161,7 @@ function checkOwnRequests(
   { call, inputsHint }: TargetBuilder,
   form: RequestForm,
   inputs: Inputs | undefined,
-  assert: readonly Assertion[],
+  assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && (formOf(inputs) !== form || promptOptionsOf(inputs) !== undefined)) {
@@ -176,7 +176,11 @@ function checkOwnRequests(
   return problems;
 }
 
-function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
+function checkTensors(
+  kind: string,
+  inputs: Inputs | undefined,
+  assert: readonly Pick<Assertion, "metric">[],
+): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && formOf(inputs) === "payloads") {
     const hint = "Use random(), zero() or json(…), or an openai(…) target.";

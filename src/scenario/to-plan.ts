@@ -27,6 +27,7 @@ import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { asksLength } from "./prompts.ts";
+import { checkRepeat, type Repeat, repeatSchema, toRepeatPlan, untilOf } from "./repeat.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { toTokensPlan } from "./targets/llm-content.ts";
 import { targetBuilderOf, targetSchema } from "./targets/table.ts";
@@ -51,6 +52,7 @@ interface CheckedDefinition {
   readonly load: CheckedLoad;
   readonly inputs?: Inputs;
   readonly assert?: readonly Assertion[];
+  readonly repeat?: Repeat;
   readonly warmupRequests?: number;
   readonly warmupFor?: Duration;
   readonly cancel?: CancelOptions;
@@ -140,6 +142,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     outputs: {
       style: "rampart",
       verbosity: overrides.verbosity ?? 0,
@@ -189,6 +192,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
     load: loadSchema(),
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
+    repeat: v.optional(repeatSchema()),
     warmupRequests: v.optional(whole),
     warmupFor: v.optional(spanSchema()),
     cancel: v.optional(cancelSchema()),
@@ -274,7 +278,11 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkLlm(definition));
+  const judged = [...assert, ...untilOf(definition.repeat)];
+  const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
+  problems.push(...checkRepeat(definition.repeat));
+  for (const found of checkLlm({ ...definition, assert: judged }))
+    problems.push({ ...found, path: namedAt(found.path) });
   const builder = targetBuilderOf(target);
   problems.push(...(builder.check?.(target, definition.inputs) ?? []));
   const { isOwn, call } = builder;
@@ -294,11 +302,11 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
-  for (const [index, { metric }] of assert.entries()) {
+  for (const [index, { metric }] of judged.entries()) {
     if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, load.kind));
     }
   }
   return problems;

@@ -12,7 +12,15 @@ import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, GoodputLimits, MetricName, TokenSystemName } from "./assertion.ts";
+import type {
+  AssertedMetric,
+  Assertion,
+  GoodputLimits,
+  MetricName,
+  Percent,
+  Precision,
+  TokenSystemName,
+} from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
 
 /** Limits for a count, or for a rate per second. */
@@ -21,6 +29,8 @@ export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
   atLeast(limit: number): Assertion<N>;
   below(limit: number): Assertion<N>;
   atMost(limit: number): Assertion<N>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<N>;
 }
 
 /** Output tokens of all responses per second. */
@@ -48,6 +58,7 @@ export function comparisons<N extends MetricName, L extends Duration | number = 
     atMost: compare("at-most"),
     above: compare("above"),
     atLeast: compare("at-least"),
+    within: (percent: Percent): Precision<N> => ({ metric: metric as Assertion<N>["metric"], within: percent }),
   };
 }
 

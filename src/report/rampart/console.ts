@@ -13,7 +13,7 @@ import {
 } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import { averageUs } from "../../measure/server-delta.ts";
-import { formatMetric, judge } from "../../measure/verdicts.ts";
+import { formatMetric, judge, type Verdict } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
@@ -21,11 +21,13 @@ import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning } from "../../result/observer.ts";
+import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeDelivery } from "../load-delivery.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
+import { judgeRepeated } from "../run-verdicts.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
@@ -35,7 +37,10 @@ import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
+import { levelsOverRuns } from "./runs.ts";
+import { describePrecision, describeRunsVerdict, describeVariation, formatRunsTable } from "./runs-table.ts";
 import { formatTokens } from "./tokens.ts";
+import { formatFailures, formatSessions, formatTotals } from "./totals.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
 
@@ -48,6 +53,8 @@ class RampartConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private prepared: PreparedRun | undefined;
+  /** Number of the run; 1 when the plan is not repeated. */
+  private run = 1;
 
   constructor(plan: Plan, sink: TextSink) {
     this.plan = plan;
@@ -56,6 +63,7 @@ class RampartConsole implements Report {
 
   onPrepared(prepared: PreparedRun): void {
     this.prepared = prepared;
+    if (this.run > 1) return;
     const { target } = this.plan;
     const kind = targetKindOf(target);
     const { model } = prepared.service;
@@ -86,9 +94,60 @@ class RampartConsole implements Report {
     this.sink.out(`    window ${trial}: no request succeeded\n`);
   }
 
+  onRun(run: number, atMost: number): void {
+    this.run = run;
+    this.sink.out(`run ${run} of ${this.plan.repeat?.until === undefined ? "" : "at most "}${atMost}\n`);
+  }
+
   finish(result: RunResult): void {
+    const measured = measuredLevels(result);
+    this.printRun(result);
+    if (this.plan.assertions.length === 0) return;
+    const verdicts = this.plan.assertions.map((assertion) =>
+      judge(assertion, measured, this.plan.target.batchSize, this.unit),
+    );
+    this.sink.out(`\n${this.formatVerdicts(verdicts, measured.length > 1)}\n`);
+  }
+
+  finishRuns(repeated: RepeatedResult): void {
     const { out } = this.sink;
-    const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+    const { plan } = this;
+    const { runs } = repeated;
+    const levels = levelsOverRuns(completeRuns(repeated));
+    for (const [index, run] of runs.entries()) {
+      if (plan.outputs.verbosity === 0) out(this.formatRunNotes(index + 1, run));
+      else {
+        out(`\nrun ${index + 1}\n`);
+        this.printRun(run);
+      }
+    }
+    if (levels.length === 0) out("\nno run ended as planned: there is nothing to combine\n");
+    for (const level of levels) {
+      out(`\n${describeLevel(plan.load, level.level)}\n`);
+      out(`${formatRunsTable(plan, runs, level, this.unit, describeOutcome)}\n`);
+      for (const note of describeVariation(level)) out(`  ${note}\n`);
+    }
+    const precision = describePrecision(plan, repeated);
+    if (precision !== undefined) out(`\n${precision}\n`);
+    if (plan.assertions.length === 0) return;
+    const verdicts = judgeRepeated(plan, repeated);
+    const details = verdicts.map((verdict, index) => describeRunsVerdict(plan, index, verdict, this.unit));
+    out(`\n${this.formatVerdicts(verdicts, levels.length > 1, details)}\n`);
+  }
+
+  /** Formats the counts, failures and warnings of one of several runs. */
+  private formatRunNotes(number: number, run: RunResult): string {
+    const end = run.error !== undefined || run.isInterrupted ? "PARTIAL RESULT: the run ended early. " : "";
+    const warnings = measuredLevels(run).flatMap((level) =>
+      this.warningsOf(level).map((warning) => `  ${describeLevel(this.plan.load, level.level)}: ${warning}\n`),
+    );
+    const failures = run.failures.length === 0 ? "" : `${formatFailures(run)}\n`;
+    return `\nrun ${number}: ${end}${formatTotals(run)}\n${warnings.join("")}${failures}`;
+  }
+
+  private printRun(result: RunResult): void {
+    const { out } = this.sink;
+    const measured = measuredLevels(result);
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
@@ -107,7 +166,6 @@ class RampartConsole implements Report {
     const repeats = describeRepeats(result);
     if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
-    if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
   }
 
   /** The unit of throughput. */
@@ -173,8 +231,19 @@ class RampartConsole implements Report {
 
   /** Formats warnings about a row. */
   private formatNotes(result: LevelResult): string {
+    const { window, level } = result;
+    const notes = [...describeConfidence(window), describeDelivery(this.plan, result), ...this.warningsOf(result)];
+    notes.push(describeClient(window, this.isRamp));
+    if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
+    const server = window.server === undefined ? "" : formatComposing(window.server);
+    const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
+    return `\n${describeLevel(this.plan.load, level)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
+  }
+
+  /** Returns what a reader must know before trusting a row; mostly empty. */
+  private warningsOf(result: LevelResult): string[] {
     const { window, level, instability, unit } = result;
-    const notes = describeConfidence(window);
+    const notes: string[] = [];
     if (instability !== undefined) {
       const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level), this.unit);
       notes.push(`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, this.plan.measurement.mode)}`);
@@ -183,16 +252,12 @@ class RampartConsole implements Report {
     if (result.isLatencyUnstable)
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level));
-    notes.push(describeDelivery(this.plan, result), ...describeLoadNotes(this.plan, result));
+    notes.push(...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));
     if (lag !== undefined) notes.push(lag);
-    notes.push(describeClient(window, this.isRamp));
-    if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
-    const server = window.server === undefined ? "" : formatComposing(window.server);
-    const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
-    return `\n${describeLevel(this.plan.load, level)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
+    return notes;
   }
 
   /** Formats the results of a level's other measurements, by the latency that is compared with the limit. */
@@ -227,22 +292,27 @@ class RampartConsole implements Report {
     return formatTable(["time", "outstanding", this.unit, "average", "p99", "errors"], rows);
   }
 
-  private formatVerdicts(levels: readonly LevelResult[]): string {
-    const rows = this.plan.assertions.map((assertion) => {
-      const verdict = judge(assertion, levels, this.plan.target.batchSize, this.unit);
+  /** @param details on the runs behind each value. Default: none */
+  private formatVerdicts(verdicts: readonly Verdict[], hasLevels: boolean, details: readonly string[] = []): string {
+    const rows = verdicts.map((verdict, index) => {
+      const { assertion } = verdict;
       const measured =
         verdict.measured === undefined
           ? "nothing measured"
           : formatMetric(assertion.metric, verdict.measured, this.unit);
       const where =
-        levels.length > 1 && verdict.level !== undefined ? ` at ${describeLevel(this.plan.load, verdict.level)}` : "";
+        hasLevels && verdict.level !== undefined ? ` at ${describeLevel(this.plan.load, verdict.level)}` : "";
       const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
-      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`];
+      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`, details[index] ?? ""];
     });
-    const table = formatTable(["", "assertion", "measured"], rows);
+    const table = formatTable(["", "assertion", "measured", "over runs"], rows);
     if (this.sink.hasColor !== true) return table;
     return table.replaceAll(/^(pass|FAIL)(?= )/gm, (word) => paint(word, word === "pass" ? "green" : "red"));
   }
+}
+
+function measuredLevels({ levels }: RunResult): LevelResult[] {
+  return levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
 }
 
 function formatServer({ server }: WindowResult): string {
@@ -264,37 +334,4 @@ function describeOutcome({ outcome }: LevelResult): string {
 function formatGap(window: WindowResult): string {
   const gapNs = meanGapNs(window);
   return gapNs === undefined ? "-" : formatDurationNs(gapNs);
-}
-
-function formatTotals(result: RunResult): string {
-  const cancelled = result.cancelledCount === 0 ? "" : `, ${formatCount(result.cancelledCount)} cancelled`;
-  const server =
-    result.server === undefined
-      ? ""
-      : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
-  const { sentCount, connectionCount } = result;
-  const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
-  const connections = `${connectionCount} ${connectionCount === 1 ? "connection" : "connections"}`;
-  return `sent ${requests} over ${connections} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
-}
-
-function formatSessions({
-  sessionCount,
-  cutCount,
-  unsentCount,
-  unreadReason,
-}: NonNullable<RunResult["sessions"]>): string {
-  const unread = unreadReason === undefined ? "" : ` (first answer that could not be continued: ${unreadReason})`;
-  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent${unread}`;
-  return `${formatCount(sessionCount)} conversations${cutCount === 0 ? "" : cut}`;
-}
-
-function formatFailures(result: RunResult): string {
-  const rows = result.failures.map(({ kind, status, count, example, isWarmup }) => [
-    `${kind}${status === undefined ? "" : ` ${status}`}${isWarmup === true ? " (warm-up)" : ""}`,
-    formatCount(count),
-    example,
-  ]);
-  const title = result.cancelledCount === 0 ? "failed requests" : "failed or cancelled";
-  return formatTable([title, "count", "for example"], rows);
 }
