@@ -1,8 +1,7 @@
 import { combineRuns, precisionOf } from "../measure/intervals/over-runs.ts";
 import { metricValue } from "../measure/verdicts.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, PrecisionPlan, RepeatPlan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
-import type { PrecisionPlan, RepeatPlan } from "../plan/repeat.ts";
 import type { RepeatedResult, RepeatPrecision } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";

@@ -1,8 +1,7 @@
-import type { AssertionPlan } from "./assertions.ts";
+import type { AssertionPlan, MetricPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
-import type { RepeatPlan } from "./repeat.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
@@ -137,6 +136,23 @@ export function clientSchema(v: Builders) {
 export interface FailuresPlan {
   /** The run ends when the ratio of failed requests, 0 to 1, is above this; 0: at the first failure; null: never. */
   readonly maxRatio: number | null;
+}
+
+/** How often the whole run is repeated, with a warm-up of its own each time. */
+export interface RepeatPlan {
+  /** 2 or more. */
+  readonly atLeast: number;
+  /** `atLeast` or more. */
+  readonly atMost: number;
+  /** Precision that ends the repetition between the two. Absent: exactly `atLeast` runs, which equals `atMost`. */
+  readonly until?: PrecisionPlan;
+}
+
+/** A precision: the 95 % confidence interval over runs reaches at most this ratio of the mean to each side, at every level. */
+export interface PrecisionPlan {
+  readonly metric: MetricPlan;
+  /** 0.05 for 5 %. */
+  readonly ratio: number;
 }
 
 /** What to print and write. */

@@ -7,7 +7,7 @@ import {
   type TokenTimeName,
 } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan } from "../plan/assertions.ts";
-import type { PrecisionPlan } from "../plan/repeat.ts";
+import type { PrecisionPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import type { AssertedMetric, Assertion, LatencyName, Percent, Precision } from "./assertion.ts";

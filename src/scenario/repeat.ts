@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { RepeatPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import type { RepeatPlan } from "../plan/repeat.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { MetricName, Precision } from "./assertion.ts";
 import { precisionSchema, toPrecisionPlan } from "./assertions.ts";
