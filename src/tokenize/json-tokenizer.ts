@@ -1,4 +1,5 @@
 import { type AddedToken, AddedTokenSplitter, readAddedTokens } from "./added-tokens.ts";
+import { type ChatFormat, readChatFormat, readSpecialTokens } from "./chat-format.ts";
 import { createDecoder, type Decode } from "./decoders.ts";
 import { createModel } from "./models.ts";
 import { createNormalizer } from "./normalizers.ts";
@@ -18,6 +19,8 @@ import { WordCache } from "./word-cache.ts";
  */
 export class JsonTokenizer implements Tokenizer {
   readonly name: string;
+  readonly endId: number | undefined;
+  readonly chat: ChatFormat | undefined;
   private readonly added: ReadonlyMap<number, AddedToken>;
   private readonly splitter: AddedTokenSplitter;
   private readonly preTokenizer: PreTokenizer;
@@ -27,9 +30,10 @@ export class JsonTokenizer implements Tokenizer {
 
   /**
    * @param file the parsed `tokenizer.json`
-   * @param extraTokens added tokens from other files; those of this file win Throws {@link TokenizerFileError}.
+   * @param extraTokens added tokens from other files; those of this file win
+   * @param config the parsed `tokenizer_config.json`, for the end token and conversations. Throws {@link TokenizerFileError}.
    */
-  constructor(name: string, file: unknown, extraTokens: readonly AddedToken[] = []) {
+  constructor(name: string, file: unknown, extraTokens: readonly AddedToken[] = [], config?: unknown) {
     if (!isObject(file)) throw new TokenizerFileError("it is not a JSON object");
     this.name = name;
     const normalizer = readPart(file["normalizer"], "normalizer");
@@ -46,6 +50,10 @@ export class JsonTokenizer implements Tokenizer {
       normalizer === undefined ? (text) => text : createNormalizer(normalizer),
     );
     this.words = new WordCache((word, ids) => this.model.encodeWord(word, ids));
+    this.chat = readChatFormat(config);
+    const { eos_token: end } = readSpecialTokens(config);
+    const [endId, ...more] = end === undefined ? [] : this.encode(end);
+    this.endId = more.length === 0 ? endId : undefined;
   }
 
   encode(text: string): readonly number[] {

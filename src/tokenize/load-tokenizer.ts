@@ -113,7 +113,7 @@ async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
   const extra = basename(path) === FILE ? await readJson(config, false) : undefined;
   const { JsonTokenizer } = await import("./json-tokenizer.ts");
   try {
-    return new JsonTokenizer(name, file, readExtraTokens(extra));
+    return new JsonTokenizer(name, file, readExtraTokens(extra), extra);
   } catch (error) {
     if (!(error instanceof TokenizerFileError)) throw error;
     throw userError("unsupported", path, `cannot be used: ${error.reason}`, TOKENIZER_FILE_HINT);

@@ -113,6 +113,7 @@ function readRanks(text: string): string[] {
 
 class TiktokenTokenizer implements Tokenizer {
   readonly name: string;
+  readonly endId: number | undefined;
   private readonly tokens: readonly string[];
   private readonly ranks = new Map<string, number>();
   private readonly pattern: RegExp;
@@ -126,6 +127,7 @@ class TiktokenTokenizer implements Tokenizer {
       this.ranks.set(token, rank);
     });
     this.pattern = pattern;
+    this.endId = special[END];
     this.special = new Map(Object.entries(special).map(([text, id]) => [id, text]));
     this.words = new WordCache((word, ids) => this.encodeWord(word, ids));
   }

@@ -1,5 +1,6 @@
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { VERSION } from "../../report/version.ts";
+import type { Peers } from "../../run/peers/peers.ts";
 import type { CommandIo } from "../execute.ts";
 import { wordingIo } from "../setting-names.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -10,6 +11,7 @@ import { findFurther, readSettings } from "./options/read-settings.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
 import { checkPassed, findPassedProblems } from "./profile/pass-through/passed-plan.ts";
+import { isOfRanks, runAsRank } from "./profile/rank-run.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { withoutConsequences } from "./rules/consequences.ts";
 import { inGenaiPerf } from "./setting-names.ts";
@@ -75,11 +77,14 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   }
   const resolved = await resolveInputFormat(settings);
   for (const warning of await checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
-  return (await runAsked(resolved, given, io)) ? EXIT.done : EXIT.failed;
+  const run = async (peers?: Peers): Promise<number> =>
+    (await runAsked(resolved, given, io, peers)) ? EXIT.done : EXIT.failed;
+  if (!isOfRanks(resolved) || resolved.rampart.isDryRun) return run();
+  return runAsRank(resolved, io, (peers) => explain(io, () => run(peers)));
 }
 
 /** Returns whether the command succeeded. Loads modules that a plain profile does not need only when they are used. */
-async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
+async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo, peers?: Peers): Promise<boolean> {
   if (settings.subcommand === "process-export-files") {
     const { mergeExports } = await import("./merge/merge-exports.ts");
     return mergeExports(settings, io);
@@ -97,7 +102,7 @@ async function runAsked(settings: GenaiSettings, given: GivenSettings, io: Comma
     const { runKeptProfile } = await import("./checkpoint/keep.ts");
     return runKeptProfile(settings, given, io);
   }
-  return (await runProfile(settings, given, io)).isPassed;
+  return (await runProfile(settings, given, io, { peers })).isPassed;
 }
 
 function isMeasuring({ subcommand }: GenaiSettings): boolean {

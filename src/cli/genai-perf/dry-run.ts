@@ -62,7 +62,9 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
   const { endpoint } = targetKindOf(target).exported(target);
-  const place = urlsOf(target).join(", ") + (endpoint === "" ? "" : `, path ${endpoint}`);
+  const place =
+    (urlsOf(target).join(", ") || targetKindOf(target).describe(target)) +
+    (endpoint === "" ? "" : `, path ${endpoint}`);
   const { warmupRequests, warmupMs = 0 } = measurement;
   const warmup = [
     ...(warmupRequests > 0 ? [`${warmupRequests} requests`] : []),

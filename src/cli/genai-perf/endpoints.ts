@@ -5,7 +5,7 @@ export type ServiceKind = "openai" | "triton" | "tensorrtllm_engine" | "dynamic_
 
 /** One endpoint type: everything that the rest of the mode asks about one. */
 export interface EndpointType {
-  /** The endpoint, which determines the format of bodies and answers. Null: another format, or one that is not supported yet. */
+  /** The endpoint, which determines the format of bodies and answers. Null: another format. */
   readonly endpoint: LlmEndpointName | null;
   /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has no paths. */
   readonly path: string | null;
@@ -24,8 +24,10 @@ export interface EndpointType {
   readonly usesTemplate?: true;
   /** Requests are calls of the method `--grpc-method`, whose messages a command writes. */
   readonly callsMethod?: true;
-  /** Not supported yet. */
-  readonly isLater?: true;
+  /** Requests and answers have ids of tokens, as tensors of the engine of TensorRT-LLM. */
+  readonly hasTokenIds?: true;
+  /** The server is Triton's library in a process of the run's own, from `--triton-server-directory` and `--model-repository` after `--`. */
+  readonly isInProcess?: true;
   /** Its path always streams. */
   readonly alwaysStreams?: true;
   readonly takesImages?: true;
@@ -79,8 +81,10 @@ const ORIGINAL_TYPES = {
   },
   tensorrtllm_engine: tensors("tensorrtllm_engine", {
     outputFormat: "tensorrtllm_engine",
-    isLater: true,
+    hasTokenIds: true,
+    isInProcess: true,
     hasExactOutput: true,
+    takesOneText: true,
   }),
   vision: payloads("multimodal", "openai_multimodal", { ...MULTIMODAL, title: "multimodal" }),
 } satisfies Readonly<Record<string, EndpointType>>;

@@ -8,12 +8,16 @@ import type { GivenSettings, SettingsBuilder } from "./options/settings-builder.
 /** Converts a load in perf_analyzer's flags after `--` to genai-perf's own load, so that folder, files and rules follow it. */
 
 const NUMBERS = { whole: /^\d+$/, decimal: /^\d+(?:\.\d+)?$/ };
-/** A load for which genai-perf has no name. */
 const INTERVALS_FLAG = "--request-intervals";
+/** The flags of loads that genai-perf does not have, and the names of their folders. */
+const PASSED_ONLY: Readonly<Record<string, string>> = {
+  [INTERVALS_FLAG]: "request_intervals",
+  "--periodic-concurrency-range": "periodic_concurrency",
+};
 /** The loads by perf_analyzer's flag. */
 const LOADS = new Map<string, Stimulus["kind"] | undefined>([
   ...LOAD_NAMES.map((kind) => [loadOf(kind).passedFlag, kind] as const),
-  [INTERVALS_FLAG, undefined],
+  ...Object.keys(PASSED_ONLY).map((flag) => [flag, undefined] as const),
 ]);
 
 /** Returns the load of a flag with its value; undefined if genai-perf has no such load. */
@@ -75,8 +79,30 @@ export function writeFlags(flags: ParsedLine["given"]): string[] {
   return flags.flatMap(({ typed, value }) => (value === undefined ? [typed] : [typed, value]));
 }
 
+/** Returns the word for names of folders of a load that only flags after `--` can give; undefined without one. */
+export function passedLoadName(args: readonly string[]): string | undefined {
+  if (args.length === 0) return undefined;
+  const last = parseOptions(args).given.findLast(({ option }) => isPassedOnlyLoad(option.names[0]));
+  return last && PASSED_ONLY[last.option.names[0]];
+}
+
+/** Reports whether a flag of perf_analyzer gives a load that genai-perf does not have. @param name the first name of the option */
+export function isPassedOnlyLoad(name: string): boolean {
+  return Object.hasOwn(PASSED_ONLY, name);
+}
+
 /** Returns the intervals file in the flags after `--`; undefined without one. */
 export function intervalsFileOf(args: readonly string[]): string | undefined {
+  return passedValueOf(args, INTERVALS_FLAG);
+}
+
+/** Reports whether a flag is given after `--`. @param name the first name of the option */
+export function isPassed(args: readonly string[], name: string): boolean {
+  return args.length > 0 && parseOptions(args).given.some(({ option }) => option.names[0] === name);
+}
+
+/** Returns the value of a flag after `--`; undefined without the flag. @param name the first name of the option */
+export function passedValueOf(args: readonly string[], name: string): string | undefined {
   if (args.length === 0) return undefined;
-  return parseOptions(args).given.findLast(({ option }) => option.names[0] === INTERVALS_FLAG)?.value;
+  return parseOptions(args).given.findLast(({ option }) => option.names[0] === name)?.value;
 }

@@ -13,6 +13,7 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.apiKeyEnv": '--api-key-env NAME (the environment variable that holds it) or -H "Authorization: Bearer KEY"',
   "target.kind=openai": "--endpoint-type chat",
   "target.kind=triton": "--endpoint-type kserve",
+  "target.model": "-m",
   "target.protocol=grpc": "--endpoint-type kserve",
   "target.protocol=http": "an --endpoint-type over HTTP, such as chat",
   "target.tls=false": "leave --ssl-grpc-use-ssl out",

@@ -59,7 +59,7 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
   const reportIo = besideJson(io, plan.outputs.files.json);
-  const peers = await joinPeers(plan, (line) => io.err(`${line}\n`));
+  const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${line}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
       reportIo.out(

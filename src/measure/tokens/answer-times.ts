@@ -52,11 +52,11 @@ export function timeAnswer(answer: Answer, readNs: ArrayLike<number>, rules: Ans
 }
 
 function countAnswer(
-  { output, reasoning }: Answer,
+  { output, outputTokens, reasoning }: Answer,
   countTokens: TokenCounter = () => Number.NaN,
 ): NonNullable<AnswerRules["tokens"]> {
   return {
-    output: output.length === 0 ? 0 : countTokens(joinTexts(output)),
+    output: outputTokens ?? (output.length === 0 ? 0 : countTokens(joinTexts(output))),
     reasoning: reasoning.length === 0 ? 0 : countTokens(joinTexts(reasoning)),
   };
 }

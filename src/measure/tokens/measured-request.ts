@@ -12,7 +12,7 @@ export interface AnsweredCall {
   readonly sendNs: number;
   /** Arrival of each response, in nanoseconds after the send. */
   readonly offsetsNs: ArrayLike<number>;
-  /** The responses as text. For KServe models, their outputs by name, as JSON text or parsed. */
+  /** The responses as text. For models on Triton, their outputs by name, as JSON text or parsed. */
   readonly responses: readonly (string | Readonly<Record<string, unknown>>)[];
   /** Token counts, if already known. */
   readonly tokens?: { readonly input: number; readonly output: number; readonly reasoning: number } | undefined;

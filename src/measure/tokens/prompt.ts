@@ -1,5 +1,5 @@
 import { type AnswerKind, hasText } from "../../service/openai/answer-kind.ts";
-import { countImages, readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
+import { countImages, countRequestIds, readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
 import type { TokenCounter } from "./answer-times.ts";
 
 /** How request bodies are read. */
@@ -22,7 +22,7 @@ export class Prompt {
   private values: { inputTokens?: number; requestedTokens?: number; imageCount?: number; model?: string | undefined } =
     {};
 
-  /** @param body JSON; for a KServe model, its tensors by name */
+  /** @param body JSON; for a model on Triton, its tensors by name */
   constructor(body: string, rules: PromptRules, session?: string) {
     this.body = body;
     this.rules = rules;
@@ -72,7 +72,7 @@ export class Prompt {
     const { countTokens, countPayload } = this.rules;
     // Only the template knows which part of its body is the prompt.
     if (kind === "custom") return countPayload?.(this.body) ?? Number.NaN;
-    return countTokens?.(readRequestText(kind, this.body)) ?? Number.NaN;
+    return countRequestIds(kind, this.body) ?? countTokens?.(readRequestText(kind, this.body)) ?? Number.NaN;
   }
 }
 

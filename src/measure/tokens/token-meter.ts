@@ -1,5 +1,5 @@
 import { maskSecrets } from "../../plan/secrets.ts";
-import { type AnswerKind, hasText } from "../../service/openai/answer-kind.ts";
+import { type AnswerKind, hasTensors, hasText } from "../../service/openai/answer-kind.ts";
 import { callsTools } from "../../service/openai/answer-parts.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
@@ -155,8 +155,9 @@ export class TokenMeter {
   private addText(call: AnsweredCall, kind: AnswerKind): void {
     const { columns, unmarked } = this.current;
     const { prompt, sequenceId, server, sendNs, offsetsNs, tokens } = call;
-    const answer =
-      kind === "kserve" ? readTensorAnswer(recordsOf(call)) : readAnswer(kind, textsOf(call), this.rules.field);
+    const answer = hasTensors(kind)
+      ? readTensorAnswer(kind, recordsOf(call))
+      : readAnswer(kind, textsOf(call), this.rules.field);
     const { end, finishReason } = answer;
     const request = { prompt, sequenceId, server, sendNs, offsetsNs, finishReason };
     if (answer.error === undefined && end !== undefined) columns.addEnd(end);

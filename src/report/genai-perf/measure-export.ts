@@ -4,7 +4,7 @@ import { Prompt } from "../../measure/tokens/prompt.ts";
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../measure/tokens/token-meter.ts";
 import { messageOf, userError } from "../../plan/problem.ts";
-import { type AnswerKind, detectAnswerKind } from "../../service/openai/answer-kind.ts";
+import { type AnswerKind, detectAnswerKind, hasTensors } from "../../service/openai/answer-kind.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 
@@ -99,7 +99,7 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
           sequenceId: request.sequenceId ?? 0,
           sendNs: Number(request.timestampNs - originNs),
           offsetsNs: request.responseOffsetsNs,
-          responses: kind === "kserve" ? request.responses : request.responses.map(readOf),
+          responses: hasTensors(kind) ? request.responses : request.responses.map(readOf),
           tokens,
         });
       } catch (error) {
@@ -119,7 +119,7 @@ function readOf(response: Readonly<Record<string, unknown>>): string {
   return typeof text === "string" ? text : "";
 }
 
-/** Returns the request's body; for KServe, its tensors as JSON. */
+/** Returns the request's body; for models on Triton, its tensors as JSON. */
 function payloadOf({ inputs }: ExportedRequest): string {
   const { payload } = inputs;
   return typeof payload === "string" ? payload : JSON.stringify(payload ?? inputs);

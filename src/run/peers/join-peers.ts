@@ -1,14 +1,14 @@
-import type { Plan } from "../../plan/plan.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { ALONE, type Peers } from "./peers.ts";
 
 /**
- * Joins the other processes of the measurement: the other ranks of an MPI job, if the plan requests it.
+ * Joins the other processes of the measurement: the other ranks of an MPI job. Call once in a process.
+ * @param isMpi whether the plan requests it
  * @param print prints a line for the user
  */
-export async function joinPeers(plan: Plan, print: (line: string) => void): Promise<Peers> {
-  if (!plan.client.isMpi) return ALONE;
+export async function joinPeers(isMpi: boolean, print: (line: string) => void): Promise<Peers> {
+  if (!isMpi) return ALONE;
   const { isMpiRank, openMpi } = await import("../../runtime/mpi.ts");
   if (!isMpiRank()) {
     print(`rampart: ${setting("client.isMpi")} has no effect: this process was not started by mpirun.`);

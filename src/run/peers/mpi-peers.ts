@@ -23,6 +23,7 @@ interface Peer {
  */
 export class MpiPeers implements Peers {
   readonly count: number;
+  readonly rank: number;
   private readonly world: MpiWorld;
   private readonly print: (line: string) => void;
   private readonly clock: Clock;
@@ -35,6 +36,7 @@ export class MpiPeers implements Peers {
     this.world = world;
     this.print = print;
     this.count = world.size;
+    this.rank = world.rank;
     for (let rank = 0; rank < world.size; rank++)
       if (rank !== world.rank) this.peers.push({ rank, level: 0, verdicts: [], hasEnded: false });
   }

@@ -2,6 +2,8 @@
 export interface Peers {
   /** Number of processes, including this one. */
   readonly count: number;
+  /** This process among them, 0 to `count` - 1. */
+  readonly rank: number;
   /** Resolves when every process is about to begin the next level or has ended, or when `signal` is stopped. */
   waitForAll(signal: Stoppable): Promise<void>;
   /**
@@ -23,6 +25,7 @@ export interface Stoppable {
 /** A process that measures alone. */
 export const ALONE: Peers = {
   count: 1,
+  rank: 0,
   waitForAll: () => Promise.resolve(),
   areAllStable: (isStable) => Promise.resolve(isStable),
   waitForEnd: () => Promise.resolve(),

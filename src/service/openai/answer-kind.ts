@@ -13,6 +13,8 @@ export type AnswerKind =
   | "generate"
   | "huggingface-generate"
   | "kserve"
+  /** Triton's tensors with the ids of tokens instead of text, as the engine of TensorRT-LLM has them. */
+  | "token-ids"
   /** Calls of any gRPC method. */
   | "grpc"
   /** Any other form, as templates request. */
@@ -21,9 +23,17 @@ export type AnswerKind =
 /** Answers without text; only their latency is measured. */
 const WITHOUT_TEXT: ReadonlySet<AnswerKind> = new Set(["embeddings", "nvclip", "rankings", "image-retrieval", "grpc"]);
 
-/** Whether answers of this kind have text, and therefore tokens. */
+/** Whether answers of this kind have text or its token ids, and therefore tokens. */
 export function hasText(kind: AnswerKind): boolean {
   return !WITHOUT_TEXT.has(kind);
+}
+
+/** Answers whose responses are tensors by name. */
+const TENSORS: ReadonlySet<AnswerKind> = new Set(["kserve", "token-ids"]);
+
+/** Whether responses of this kind are tensors by name instead of text. */
+export function hasTensors(kind: AnswerKind): boolean {
+  return TENSORS.has(kind);
 }
 
 /** Path endings. An ending that contains another one comes first. */
@@ -69,6 +79,7 @@ export function detectAnswerKind(
 ): AnswerKind | undefined {
   if (serviceKind === "triton") return "kserve";
   if (serviceKind === "dynamic_grpc") return "grpc";
+  if (serviceKind === "triton_c_api") return "token-ids";
   if (serviceKind !== "openai") return undefined;
   const found = findKind(endpoint.replace(/[?#].*$/, "").replace(/\/+$/, ""), response);
   return found === "chat" && /"?(image_url|input_audio)/.test(payload) ? "multimodal" : found;

@@ -1,5 +1,5 @@
 import { writeJson } from "../../plan/show-value.ts";
-import type { AnswerKind } from "./answer-kind.ts";
+import { type AnswerKind, hasTensors } from "./answer-kind.ts";
 import type { ResponseField } from "./response-field.ts";
 
 /** Token counts reported by the server; undefined when not reported. */
@@ -14,6 +14,8 @@ export interface AnswerPart {
   readonly text: string;
   /** A reasoning model's thoughts, which are not part of its output. */
   readonly reasoning: string;
+  /** Number of output tokens, for answers with ids instead of text. */
+  readonly tokenCount?: number | undefined;
   readonly usage?: ServerUsage | undefined;
   readonly finishReason?: string | undefined;
   readonly error?: string | undefined;
@@ -27,7 +29,8 @@ const EMPTY: AnswerPart = { text: "", reasoning: "" };
 export function readPart(kind: AnswerKind, data: unknown): AnswerPart {
   const first = Array.isArray(data) ? data[0] : data;
   if (!isObject(first)) return EMPTY;
-  const error = readError(first);
+  // Names of tensors are the model's: one may be `error`.
+  const error = hasTensors(kind) ? undefined : readError(first);
   const part = READERS[kind](first);
   return {
     ...part,
@@ -51,6 +54,7 @@ const READERS: Readonly<Record<AnswerKind, (data: Json) => AnswerPart>> = {
   anthropic: readAnthropicEvent,
   generate: (data) => ({ text: toText(data["text_output"]), reasoning: "" }),
   kserve: (data) => ({ text: toText(data["text_output"]), reasoning: "" }),
+  "token-ids": readTokenIds,
   "huggingface-generate": readHuggingFace,
   embeddings: () => EMPTY,
   nvclip: () => EMPTY,
@@ -99,6 +103,19 @@ function readHuggingFace(data: Json): AnswerPart {
     reasoning: "",
     finishReason: isObject(details) ? toName(details["finish_reason"]) : undefined,
   };
+}
+
+/** The engine of TensorRT-LLM. The response that only ends a stream has an empty `output_ids`. */
+function readTokenIds(data: Json): AnswerPart {
+  const { output_ids: ids } = data;
+  if (ids !== undefined) return { ...EMPTY, tokenCount: countIds(ids) };
+  return { ...EMPTY, error: `the answer has no output_ids, only ${Object.keys(data).join(", ") || "nothing"}` };
+}
+
+/** Returns the number of token ids in a tensor: a list, or a single id. */
+export function countIds(ids: unknown): number {
+  if (Array.isArray(ids)) return ids.length;
+  return ids === undefined || ids === null || ids === "" ? 0 : 1;
 }
 
 /** OpenAI's responses API: typed events, or the whole response. */

@@ -1,5 +1,5 @@
 import type { AnswerKind } from "./answer-kind.ts";
-import { isObject, toText } from "./answer-parts.ts";
+import { countIds, isObject, toText } from "./answer-parts.ts";
 
 /**
  * Returns the text whose tokens are the request's input length. For chats: the contents of all messages, joined by spaces like in
@@ -35,10 +35,22 @@ export function readRequestText(kind: AnswerKind, body: string): string {
       ]);
     case "image-retrieval":
     case "grpc":
+    case "token-ids":
     // Only the template's author knows which texts are prompts.
     case "custom":
       return "";
   }
+}
+
+/**
+ * Returns the number of input tokens in a request with ids instead of text; undefined for others.
+ * @param body the request's body as JSON
+ * @throws SyntaxError when the body is not JSON
+ */
+export function countRequestIds(kind: AnswerKind, body: string): number | undefined {
+  if (kind !== "token-ids") return undefined;
+  const payload: unknown = JSON.parse(body);
+  return isObject(payload) ? countIds(payload["input_ids"]) : 0;
 }
 
 /**
@@ -70,7 +82,7 @@ function parseText(value: unknown): unknown {
 }
 
 /** Names of the limit. Chats may have two, of which the first counts. */
-const LIMIT_KEYS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens"];
+const LIMIT_KEYS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens", "request_output_len"];
 
 /** Converts a number, which Triton has in a list and vLLM in a string. */
 function toNumber(value: unknown): number {

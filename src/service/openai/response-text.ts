@@ -25,6 +25,8 @@ export interface Answer {
   /** Undefined when the server does not report it. */
   readonly usage: ServerUsage | undefined;
   readonly finishReason: string | undefined;
+  /** Tokens of the output, when it has ids instead of text. */
+  readonly outputTokens?: number | undefined;
   /** How the stream ended; absent for other answers and for kinds without an end mark. */
   readonly end?: StreamEnd | undefined;
   /** Whether it arrived as a stream instead of as a JSON body, plain text, or events in one body. */
@@ -64,13 +66,27 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
 }
 
 /**
- * Reads the answer of a KServe model (tensorrtllm and vllm backends): the tensor `text_output` of each response. Responses without text
- * count too, like in GenAI-Perf, because such a model sends one per step.
+ * Reads the answer of a model on Triton: the tensor `text_output` of each response (tensorrtllm and vllm backends), or the number of ids in
+ * `output_ids` (engine of TensorRT-LLM). Responses without text or ids count too, like in GenAI-Perf, because such a model sends one per
+ * step; an empty one has no token, unlike in GenAI-Perf.
  * @param responses outputs by name, of each response
  */
-export function readTensorAnswer(responses: readonly Readonly<Record<string, unknown>>[]): Answer {
-  const output = responses.map((response, read) => ({ read, text: readPart("kserve", response).text, events: 1 }));
-  return { output, reasoning: [], usage: undefined, finishReason: undefined, isStreamed: true, error: undefined };
+export function readTensorAnswer(kind: AnswerKind, responses: readonly Readonly<Record<string, unknown>>[]): Answer {
+  const parts = responses.map((response) => readPart(kind, response));
+  const pieces = parts.map(({ text }, read) => ({ read, text, events: 1 }));
+  const counts = parts.flatMap(({ tokenCount }) => (tokenCount === undefined ? [] : [tokenCount]));
+  const outputTokens = counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
+  // All ids in one response are no stream, although an empty response may end it.
+  const isWhole = outputTokens !== undefined && outputTokens > 1 && counts.includes(outputTokens);
+  return {
+    output: isWhole ? pieces.slice(-1) : pieces,
+    reasoning: [],
+    usage: undefined,
+    finishReason: undefined,
+    outputTokens,
+    isStreamed: !isWhole,
+    error: parts.find((part) => part.error !== undefined)?.error,
+  };
 }
 
 /** One body has no times within it. A stream of one event may have a second read with only the end mark. */

@@ -54,7 +54,7 @@ function run(open: () => Promise<Server>, args: string, files: Record<string, st
     try {
       const base = ["profile", "-m", "tiny", "--tokenizer", TOKENIZER, "--random-seed", "7", "--url", server.url];
       const { settings, given } = readGood(...base, ...args.replace("FOLDER", folder).split(" "));
-      const { isPassed } = await runProfile(settings, given, io, artifacts);
+      const { isPassed } = await runProfile(settings, given, io, { folder: artifacts });
       return { isPassed, sent: server.sent(), inputs: await readFile(join(artifacts, "inputs.json"), "utf8") };
     } finally {
       server.close();

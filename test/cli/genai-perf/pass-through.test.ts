@@ -8,7 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
-import { PASSED_REFUSALS } from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
+import {
+  PASSED_HINTS,
+  PASSED_REFUSALS,
+} from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makeCertificates } from "../../servers/tls.ts";
@@ -230,6 +233,16 @@ test("parts of the plan without a perf_analyzer option are unchanged", LIMIT, as
   for (const part of ["cancellation", "sequences", "telemetry"]) assert.deepEqual(after[part], before[part]);
 });
 
+test("--periodic-concurrency-range after -- is the load, and sets the number of requests", LIMIT, async () => {
+  const flags = "--endpoint-type kserve --dry-run -- --periodic-concurrency-range 2:6:2 --request-period 3";
+  const { code, out, err } = await profile(flags);
+  assert.equal(code, 0, err);
+  const { load, measurement } = JSON.parse(out) as Plan;
+  assert.deepEqual(load, { kind: "periodic-concurrency", start: 2, end: 6, step: 2, periodResponses: 3 });
+  assert.deepEqual(measurement.mode, { kind: "requests", count: 6 });
+  assert.match(err, /files in: .*tiny-triton-tensorrtllm-periodic_concurrency$/m);
+});
+
 test("options without effect are reported", LIMIT, async () => {
   const args = "--async --percentile 90 --max-trials 3 -p 300 --ssl-https-verify-peer 0 --verbose-csv stray";
   const { code, err } = await profile(`--request-count 2 -- ${args}`);
@@ -240,8 +253,16 @@ test("options without effect are reported", LIMIT, async () => {
   assert.match(err, /'stray' is ignored/);
 });
 
+const KSERVE = "--endpoint-type kserve";
+
 for (const [args, ...words] of [
   ["-- -m other --input-data f --binary-search", /-m after -- contradicts/, /--input-data after --/, /--binary-search/],
+  [
+    "-- --triton-server-directory /t --model-repository /m --model-signature-name s",
+    /--triton-server-directory cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine before --/,
+    /--model-repository cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine/,
+    /--model-signature-name cannot be used with .*\n {2}Leave it out: no endpoint type has signatures/,
+  ],
   ["-- --service-kind triton -u x:1", /--service-kind after -- contradicts/, /-u after -- contradicts/],
   ["-- --profile-export-file x", /--profile-export-file after -- contradicts/],
   ["-- --endpoint v1/x --streaming", /--endpoint after -- contradicts/, /--streaming after -- contradicts/],
@@ -256,7 +277,23 @@ for (const [args, ...words] of [
   ],
   ["-- --concurrency-range 0", /The start of the search range must be > 0/],
   ["-- --json x", /--json is not an option of perf_analyzer/],
-  ["-- --periodic-concurrency-range 1:4", /--periodic-concurrency-range after -- is not supported yet/],
+  [
+    "-- --periodic-concurrency-range 1:4",
+    /--periodic-concurrency-range option requires bi-directional gRPC streaming\.\n {2}Give --endpoint-type kserve or/,
+  ],
+  [
+    `${KSERVE} --request-count 4 -- --periodic-concurrency-range 1:4`,
+    /Cannot specify `--request-count` when using `--periodic-concurrency-range`/,
+  ],
+  [
+    `${KSERVE} --concurrency 4 -- --periodic-concurrency-range 1:4`,
+    /Cannot use both PeriodicConcurrency and Concurrency inference load modes/,
+  ],
+  [
+    `${KSERVE} --benchmark-duration 4 --warmup-duration 1 -- --periodic-concurrency-range 1:4`,
+    /--benchmark-duration cannot be used with a load after -- that sends each of its requests once/,
+    /--warmup-duration cannot be used with a load after --/,
+  ],
   ["-- --fixed-schedule", /a fixed schedule needs a payload file/],
   ["-- --concurrency-range 4:1", /--concurrency-range after -- must be one plain number/],
   ["-- --session-concurrency 2x", /--session-concurrency after -- must be one plain number/],
@@ -324,7 +361,9 @@ test("config passes the flags on; subcommands that do not measure reject them", 
 test("every option that is refused after -- is one of perf_analyzer's", () => {
   const names = OPTIONS.map((option) => option.names[0]);
   assert.deepEqual(
-    Object.keys(PASSED_REFUSALS).filter((name) => !names.includes(name)),
+    [...Object.keys(PASSED_REFUSALS), ...Object.keys(PASSED_HINTS)].filter(
+      (name) => !names.some((one) => one === name),
+    ),
     [],
   );
 });

@@ -155,6 +155,9 @@ test("invalid ranges and conflicts between settings are reported together, with 
   );
 });
 
+const ENGINE = [...M, "--endpoint-type", "tensorrtllm_engine"];
+const REPOSITORY = ["--model-repository", "m"];
+
 test("single rules", () => {
   for (const [args, message] of [
     [
@@ -181,7 +184,26 @@ test("single rules", () => {
       [...M, "--server-metrics-url", "http://gpu:1/stats"],
       "Invalid URL path '/stats' in http://gpu:1/stats. The path must include '/metrics'.",
     ],
-    [[...M, "--endpoint-type", "tensorrtllm_engine"], "the endpoint type tensorrtllm_engine is not supported yet"],
+    [
+      [...M, "--endpoint-type", "tensorrtllm_engine"],
+      "the endpoint type tensorrtllm_engine needs --model-repository after --: it runs Triton's library by itself",
+    ],
+    [
+      [...ENGINE, "-u", "x:1", "--", ...REPOSITORY],
+      "-u cannot be used with the endpoint type tensorrtllm_engine, which has no network",
+    ],
+    [
+      [...ENGINE, "-H", "a:b", "--", ...REPOSITORY],
+      "--header cannot be used with the endpoint type tensorrtllm_engine, which has no network",
+    ],
+    [
+      [...ENGINE, "--batch-size-text", "2", "--", ...REPOSITORY],
+      "--batch-size-text: The --batch-size-text flag is not supported for tensorrtllm_engine.",
+    ],
+    [
+      [...ENGINE, "--tokenizer", "none", "--", ...REPOSITORY],
+      "requests of the endpoint type tensorrtllm_engine have the ids of tokens, which only a tokenizer can give",
+    ],
     [[...M, "--fixed-schedule"], "a fixed schedule needs a payload file with a timestamp in each line"],
     [[...M, "--input-file", "payload:/does/not/exist"], "File not found: /does/not/exist"],
     [[...M, "--concurrency", "8", "--request-count", "4"], "--request-count can not be less than concurrency"],

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AnswerKind, detectAnswerKind } from "../../../src/service/openai/answer-kind.ts";
-import { countImages, readRequestText, readTokenLimit } from "../../../src/service/openai/request-text.ts";
+import {
+  countImages,
+  countRequestIds,
+  readRequestText,
+  readTokenLimit,
+} from "../../../src/service/openai/request-text.ts";
 
 const bodies: readonly (readonly [kind: AnswerKind, body: unknown, text: string])[] = [
   ["chat", { messages: [{ content: "a b" }, { content: "c" }, { content: null }] }, "a b c "],
@@ -32,6 +37,13 @@ for (const [kind, body, text] of bodies) {
     assert.equal(readRequestText(kind, JSON.stringify(body)), text);
   });
 }
+
+test("ids of tokens are counted without a tokenizer, in requests that have them", () => {
+  assert.equal(countRequestIds("token-ids", '{"input_ids":[5,6,7],"input_lengths":3}'), 3);
+  assert.equal(countRequestIds("token-ids", '{"input_ids":5}'), 1);
+  assert.equal(countRequestIds("token-ids", "{}"), 0);
+  assert.equal(countRequestIds("kserve", '{"input_ids":[5,6,7]}'), undefined);
+});
 
 test("images are counted", () => {
   assert.equal(countImages('{"input":[{"type":"image_url"},{"type":"text"},{"type":"image_url"}]}'), 2);
@@ -65,7 +77,8 @@ const services: readonly (readonly [
   ["openai", "x", "{}", '{"object": "response"}', "responses"],
   ["openai", "x", "{}", '{"nothing":1}', undefined],
   ["triton", "", "{}", "", "kserve"],
-  ["triton_c_api", "", "{}", "", undefined],
+  ["triton_c_api", "", "{}", "", "token-ids"],
+  ["tfserving", "", "{}", "", undefined],
 ];
 
 for (const [serviceKind, endpoint, payload, response, kind] of services) {
@@ -83,6 +96,7 @@ const limits: readonly (readonly [kind: AnswerKind, body: unknown, limit: number
   ["huggingface-generate", { parameters: { max_new_tokens: 9 } }, 9],
   ["kserve", { max_tokens: [9] }, 9],
   ["kserve", { max_tokens: 9 }, 9],
+  ["token-ids", { request_output_len: 9, input_lengths: 3 }, 9],
   ["kserve", { sampling_parameters: ['{"max_tokens":"9"}'] }, 9],
   ["kserve", { sampling_parameters: "{" }, Number.NaN],
   ["chat", { max_tokens: null }, Number.NaN],

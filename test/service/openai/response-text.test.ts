@@ -267,9 +267,50 @@ test("the word error in a text is no error", () => {
 });
 
 test("every response of a KServe model counts, also one without text", () => {
-  const answer = readTensorAnswer([{ text_output: "a" }, { text_output: ["b"] }, { text_output: "" }, {}]);
+  const answer = readTensorAnswer("kserve", [{ text_output: "a" }, { text_output: ["b"] }, { text_output: "" }, {}]);
   assert.deepEqual(show(answer), ["0:a", "1:b", "2:", "3:"]);
 });
+
+const idAnswers: readonly (readonly [
+  name: string,
+  responses: readonly Readonly<Record<string, unknown>>[],
+  expected: Pick<Answer, "outputTokens" | "isStreamed" | "error"> & { readonly reads: readonly number[] },
+])[] = [
+  [
+    "a stream counts the ids of its responses, an empty one none",
+    [{ output_ids: 7 }, { output_ids: [8, 9] }, { output_ids: "" }],
+    { outputTokens: 3, isStreamed: true, error: undefined, reads: [0, 1, 2] },
+  ],
+  [
+    "all ids in one response are no stream, and its time is that of its end",
+    [{ output_ids: [7, 8, 9] }, { output_ids: "" }],
+    { outputTokens: 3, isStreamed: false, error: undefined, reads: [1] },
+  ],
+  [
+    "one id is as much of a stream as there can be",
+    [{ output_ids: 7 }, { output_ids: "" }],
+    { outputTokens: 1, isStreamed: true, error: undefined, reads: [0, 1] },
+  ],
+  [
+    "a tensor named error is none",
+    [{ output_ids: [7], error: "x" }],
+    { outputTokens: 1, isStreamed: true, error: undefined, reads: [0] },
+  ],
+  [
+    "other outputs are an error",
+    [{ OUT: 1, IDX: 2 }],
+    { outputTokens: undefined, isStreamed: true, error: "the answer has no output_ids, only OUT, IDX", reads: [0] },
+  ],
+];
+for (const [name, responses, { reads, ...expected }] of idAnswers)
+  test(`ids: ${name}`, () => {
+    const { output, outputTokens, isStreamed, error } = readTensorAnswer("token-ids", responses);
+    assert.deepEqual({ outputTokens, isStreamed, error }, expected);
+    assert.deepEqual(
+      output.map(({ read }) => read),
+      reads,
+    );
+  });
 
 const lines: readonly (readonly [name: string, reads: readonly string[]])[] = [
   ["between its lines", ["event: message\n", the]],

@@ -49,7 +49,9 @@ function configOf(
 function cliArgs({ perfAnalyzer: { stimulus }, endpoint }: GenaiSettings, model: string): string[] {
   const { passedFlag } = loadOf(stimulus.kind);
   const load = stimulus.value === undefined ? [] : [passedFlag, String(stimulus.value)];
-  return ["perf_analyzer", "-m", model, ...load, "--service-kind", ENDPOINT_TYPES[endpoint.type].serviceKind];
+  const { isInProcess, serviceKind } = ENDPOINT_TYPES[endpoint.type];
+  const kind = isInProcess ? ["triton_c_api", "--streaming"] : [serviceKind];
+  return ["perf_analyzer", "-m", model, ...load, "--service-kind", ...kind];
 }
 
 function perfRecords({ statistics }: GenAiPerfResult): PythonJson {

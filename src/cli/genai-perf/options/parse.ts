@@ -77,7 +77,7 @@ function usage(
 /** Examples in GenAI-Perf's documentation still use it. */
 function explainServiceKind(argument: string): string | undefined {
   if (argument.split("=")[0] !== "--service-kind") return undefined;
-  return "Leave --service-kind out: since GenAI-Perf 0.0.16, --endpoint-type replaces it.";
+  return "Leave --service-kind out: since GenAI-Perf 0.0.16, --endpoint-type replaces it, such as --endpoint-type tensorrtllm_engine.";
 }
 
 function missingSubcommand(): Problem {

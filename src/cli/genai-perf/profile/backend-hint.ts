@@ -1,10 +1,10 @@
 import type { Plan } from "../../../plan/plan.ts";
-import { UserError, userError } from "../../../plan/problem.ts";
+import { type Problem, UserError, userError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/target/probe.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** Detects the backend from a model's inputs. A wrong `--backend` otherwise causes one problem for each tensor of each entry. */
+/** Explains inputs that do not fit the model, such as those of a wrong `--backend`, which otherwise are problems of each tensor of each entry. */
 
 const BACKENDS = ["tensorrtllm", "vllm"] as const;
 
@@ -17,7 +17,7 @@ export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] 
 
 /**
  * Replaces an error about inputs that were made for the wrong backend by one problem, which names the right backend, or says that no
- * backend of genai-perf has these inputs. Returns any other error unchanged.
+ * backend of genai-perf has these inputs. Reports inputs that an engine of TensorRT-LLM lacks once. Returns any other error unchanged.
  * @param inputsFile the file that was made for the backend
  */
 export async function explainBackend(
@@ -26,6 +26,7 @@ export async function explainBackend(
   { target }: Plan,
   inputsFile: string,
 ): Promise<unknown> {
+  if (ENDPOINT_TYPES[endpoint.type].hasTokenIds) return explainTensors(error, endpoint.type, inputsFile);
   if (!ENDPOINT_TYPES[endpoint.type].isTritonModel || !("model" in target) || !isAboutInputs(error, inputsFile))
     return error;
   const models = await probeModels(target).catch(() => []);
@@ -42,6 +43,24 @@ export async function explainBackend(
   return userError("mismatch", "--backend", message, hint);
 }
 
-function isAboutInputs(error: unknown, inputsFile: string): boolean {
+/** The input by which a model for ids of tokens is known. */
+const IDS = "input_ids";
+
+/** Every entry has the same tensors, so each problem is reported once. A model without the ids of tokens is one problem. */
+function explainTensors(error: unknown, type: string, inputsFile: string): unknown {
+  if (!isAboutInputs(error, inputsFile)) return error;
+  const first = new Map<string, Problem>();
+  for (const problem of error.problems) {
+    const tensor = problem.path.replace(/^.*, data\[\d+\]\.?/s, "");
+    if (tensor !== "" && !first.has(tensor)) first.set(tensor, problem);
+  }
+  const wrong = first.get(IDS);
+  if (wrong === undefined) return first.size === 0 ? error : new UserError([...first.values()]);
+  const message = `the model has no input ${IDS}: the endpoint type ${type} sends the ids of tokens to engines of TensorRT-LLM`;
+  const hint = `${wrong.hint} Measure it with rampart perf_analyzer --service-kind triton_c_api.`;
+  return userError("mismatch", "-m", message, hint);
+}
+
+function isAboutInputs(error: unknown, inputsFile: string): error is UserError {
   return error instanceof UserError && error.problems.every(({ path }) => path.startsWith(`${inputsFile},`));
 }

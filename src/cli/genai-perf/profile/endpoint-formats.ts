@@ -6,15 +6,16 @@ import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 interface Format {
-  readonly payload: PayloadFormat | "template" | "generator";
+  readonly payload: PayloadFormat | "template" | "generator" | "token-ids";
   readonly answer: AnswerKind;
 }
 
-/** Returns the format of an endpoint's bodies and answers; undefined if it is not supported yet. */
+/** Returns the format of an endpoint's bodies and answers; undefined if it has none. */
 export function formatOf({ type, backend }: GenaiSettings["endpoint"]): Format | undefined {
-  const { endpoint, isTritonModel, usesTemplate, callsMethod } = ENDPOINT_TYPES[type];
+  const { endpoint, isTritonModel, usesTemplate, callsMethod, hasTokenIds } = ENDPOINT_TYPES[type];
   if (isTritonModel) return { payload: backend, answer: "kserve" };
   if (callsMethod) return { payload: "generator", answer: "grpc" };
+  if (hasTokenIds) return { payload: "token-ids", answer: "token-ids" };
   if (usesTemplate) return { payload: "template", answer: "custom" };
   if (endpoint === null) return undefined;
   const { format, answers } = LLM_ENDPOINTS[endpoint];

@@ -23,9 +23,14 @@ export interface PayloadLayout {
 
 /** Creates the layout of the run's endpoint type. @throws UserError for an invalid template or path into answers */
 export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
-  if (ENDPOINT_TYPES[settings.endpoint.type].usesTemplate) return openTemplateLayout(settings, tokenizer);
-  if (ENDPOINT_TYPES[settings.endpoint.type].callsMethod)
-    return { create: (entry) => [toGeneratorEntry(entry, settings)] };
+  const { usesTemplate, callsMethod, hasTokenIds } = ENDPOINT_TYPES[settings.endpoint.type];
+  if (usesTemplate) return openTemplateLayout(settings, tokenizer);
+  if (callsMethod) return { create: (entry) => [toGeneratorEntry(entry, settings)] };
+  if (hasTokenIds) {
+    const { openTokenIds } = await import("./token-ids.ts");
+    const create = await openTokenIds(settings, tokenizer as Tokenizer);
+    return { create: (entry) => [create(entry)] };
+  }
   const layout = toPayloadSettings(settings);
   return { create: (entry, position) => [createPayload(entry, position, layout)] };
 }

@@ -8,6 +8,7 @@ import { type Measured, measuredOf } from "../../../report/genai-perf/measured.t
 import { removePlots } from "../../../report/genai-perf/plots.ts";
 import { removeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../result/run-result.ts";
+import { ALONE, type Peers } from "../../../run/peers/peers.ts";
 import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -40,22 +41,31 @@ export interface Profile {
   readonly outputError: RunError | undefined;
 }
 
+/** What a profile has in common with others. */
+export interface ProfileContext {
+  /** Folder of its files. Default: GenAI-Perf's name from model, endpoint and load; with several ranks also this one's number. */
+  readonly folder?: string | undefined;
+  /** Shared by consecutive profiles. Default: created and closed here. */
+  readonly tokens?: SharedTokenWork | undefined;
+  /** The processes that measure together. Default: this one alone. */
+  readonly peers?: Peers | undefined;
+}
+
 /**
  * Runs one profile and reports on it.
- * @param folder folder of its files; default: GenAI-Perf's name from model, endpoint and load
- * @param tokens shared by consecutive profiles; default: created and closed here
  * @throws UserError, RunError
  */
 export async function runProfile(
   settings: GenaiSettings,
   given: GivenSettings,
   io: CommandIo,
-  folder = join(settings.output.artifactDir, nameFolder(settings)),
-  tokens?: SharedTokenWork,
+  { folder, tokens, peers = ALONE }: ProfileContext = {},
 ): Promise<Profile> {
   const shared = tokens ?? new SharedTokenWork();
+  const name = `${nameFolder(settings)}${peers.count > 1 ? `-rank${peers.rank}` : ""}`;
+  const place = folder ?? join(settings.output.artifactDir, name);
   try {
-    return await profile({ settings, given, folder, io, tokens: shared });
+    return await profile({ settings, given, folder: place, io, tokens: shared, peers });
   } finally {
     if (tokens === undefined) await shared.close();
   }
@@ -67,6 +77,7 @@ interface ProfileParts {
   readonly folder: string;
   readonly io: CommandIo;
   readonly tokens: SharedTokenWork;
+  readonly peers: Peers;
 }
 
 interface Prepared extends Pick<WrittenInputs, "held"> {
@@ -108,13 +119,17 @@ async function profile(parts: ProfileParts): Promise<Profile> {
   }
 }
 
-async function measureRun({ settings, folder, io }: ProfileParts, { plan, work, held }: Prepared): Promise<Profile> {
+async function measureRun(
+  { settings, folder, io, peers }: ProfileParts,
+  { plan, work, held }: Prepared,
+): Promise<Profile> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
   const { result: run, outputError } = await executePlan(plan, io, {
     door: inGenaiPerf,
     onInterrupt,
+    peers,
     meter: work.link,
     held,
   });

@@ -1,6 +1,7 @@
 import type { TargetPlan } from "../../../plan/plan.ts";
 import { DEFAULT_TLS } from "../../../plan/tls.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../service/triton/target.ts";
+import { DEFAULT_TRITON_DIRECTORY } from "../../../service/triton-c-api/target.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -26,6 +27,14 @@ export function toTarget(settings: GenaiSettings, given: GivenSettings, headers:
     const base = { kind: "dynamic-grpc", protocol: "grpc", batchSize: 1, tls: DEFAULT_TLS } as const;
     const call = { method: endpoint.grpcMethod, protoFiles: [], importPaths: [], compression: "none" } as const;
     return { ...base, ...call, url: endpoint.url, ...more, model, isStreaming: false, headers };
+  }
+  if (ENDPOINT_TYPES[type].isInProcess) {
+    const { batchSize, modelVersion, outputSharedMemoryBytes } = DEFAULT_TRITON_TARGET;
+    // GenAI-Perf always lets a model send any number of responses. The folders come after `--`.
+    const base = { kind: "triton-c-api", protocol: "grpc", isStreaming: true, sharedMemory: "none" } as const;
+    const place = { directory: DEFAULT_TRITON_DIRECTORY, modelRepository: "" };
+    const more = { batchSize, modelVersion, outputSharedMemoryBytes, shapes: {}, parameters: {}, composingModels: [] };
+    return { ...base, ...place, ...more, model };
   }
   return {
     ...DEFAULT_TRITON_TARGET,

@@ -10,7 +10,7 @@ const ANY_PORT = 1;
 export function checkEndpoint(rules: RuleSet): void {
   const { settings } = rules;
   const { type, backend } = settings.endpoint;
-  const { isTritonModel, isLater } = ENDPOINT_TYPES[type];
+  const { isTritonModel } = ENDPOINT_TYPES[type];
   rules.refuse(
     settings.modelNames.length === 0 || settings.modelNames.includes(""),
     "modelNames",
@@ -22,12 +22,6 @@ export function checkEndpoint(rules: RuleSet): void {
     "endpoint.backend",
     "The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
     `Leave the backend ${backend} out, or add --endpoint-type kserve.`,
-  );
-  rules.refuse(
-    isLater === true,
-    "endpoint.type",
-    `the endpoint type ${type} is not supported yet`,
-    "rampart help genai-perf lists the types that are.",
   );
   if (!rules.isChosen("endpoint.serverMetricsUrls")) return;
   const explain = isTritonModel ? explainTritonMetrics : explainMetrics;

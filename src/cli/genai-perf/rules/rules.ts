@@ -6,6 +6,7 @@ import { isFileOrFolder } from "../options/value-kinds.ts";
 import { isTokenless } from "../profile/endpoint-formats.ts";
 import { checkTemplate } from "../template-options.ts";
 import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
+import { checkInProcess } from "./in-process-rules.ts";
 import { checkMedia } from "./media-rules.ts";
 import { checkMethod } from "./method-rules.ts";
 import { checkOwn } from "./own-rules.ts";
@@ -25,6 +26,7 @@ export function checkTogether(rules: RuleSet): void {
   }
   checkEndpoint(rules);
   checkMethod(rules);
+  checkInProcess(rules);
   checkTokens(rules);
   checkInput(rules);
   checkLoad(rules);

@@ -13,7 +13,7 @@ import { warnOfSessions } from "./session-rules.ts";
 export function warnTogether(rules: RuleSet): void {
   const { settings, given, warnings } = rules;
   const { input, endpoint, perfAnalyzer, rampart, output } = settings;
-  const { isTritonModel, callsMethod } = ENDPOINT_TYPES[endpoint.type];
+  const { isTritonModel, isInProcess, callsMethod } = ENDPOINT_TYPES[endpoint.type];
   const warn = (isTrue: boolean, sentence: string): void => {
     if (isTrue) warnings.push(sentence);
   };
@@ -52,6 +52,10 @@ export function warnTogether(rules: RuleSet): void {
   warn(
     rampart.cancelPct > 0 && isTritonModel === true && loadOf(perfAnalyzer.stimulus.kind).number === "decimal",
     "with a request rate several requests share a gRPC stream: a request that is cancelled while others are in flight there is dropped here, but the server still computes it.",
+  );
+  warn(
+    rampart.cancelPct > 0 && isInProcess === true,
+    "a request to Triton in process that is cancelled is dropped here, but the model still computes it.",
   );
   for (const metric of Object.keys(input.goodput ?? {})) {
     const near = nearestName(metric, GOODPUT_NAMES);

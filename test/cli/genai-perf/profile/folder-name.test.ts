@@ -19,6 +19,10 @@ const folders: readonly (readonly [folder: string, flags: readonly string[], poi
   ["tiny_multi-openai-chat-concurrency1", ["-m", "tiny", "tiny2"]],
   ["tiny-openai-chat-input_sequence_length64", [], [["input_sequence_length", 64]]],
   ["meta_llama-triton-tensorrtllm-concurrency1", ["-m", "meta/llama", "--endpoint-type", "kserve"]],
+  [
+    "engine-tensorrtllm_engine-concurrency1",
+    ["-m", "engine", "--endpoint-type", "tensorrtllm_engine", "--", "--model-repository", "m"],
+  ],
 ];
 
 for (const [folder, flags, point] of folders)

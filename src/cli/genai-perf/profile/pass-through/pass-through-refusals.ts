@@ -11,9 +11,15 @@ const METRICS: PassedRefusal = { why: SET, hint: "Give --server-metrics-url befo
 const INPUT: PassedRefusal = { why: SET, hint: "Give --input-file before --." };
 const DEPRECATED: PassedRefusal = { why: "is deprecated", hint: "Give --concurrency before --." };
 const SEARCH: PassedRefusal = { why: MANY, hint: "Use genai-perf analyze, with --search-limits for limits." };
-const PERIODIC: PassedRefusal = {
-  why: "is not supported yet",
-  hint: "Leave it out, or use rampart perf_analyzer with the inputs.json of a profile.",
+
+const LIBRARY_HINT = "Give --endpoint-type tensorrtllm_engine before --, or leave it out.";
+
+/** Hints to problems that perf_analyzer's rules find, where theirs name options that are refused here. By first name, and words of the message. */
+export const PASSED_HINTS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
+  "--periodic-concurrency-range": ["gRPC streaming", "Give --endpoint-type kserve or tensorrtllm_engine before --."],
+  "--triton-server-directory": ["cannot be used with", LIBRARY_HINT],
+  "--model-repository": ["cannot be used with", LIBRARY_HINT],
+  "--model-signature-name": ["cannot be used with", "Leave it out: no endpoint type has signatures."],
 };
 
 /** By the options' first names. */
@@ -37,8 +43,5 @@ export const PASSED_REFUSALS: Readonly<Record<string, PassedRefusal>> = {
   "-d": DEPRECATED,
   "--binary-search": SEARCH,
   "--latency-threshold": SEARCH,
-  "--periodic-concurrency-range": PERIODIC,
-  "--request-period": PERIODIC,
-  "--enable-mpi": { why: "is not supported yet", hint: "Run one profile on each host, then process-export-files." },
   "--version": { why: "measures nothing", hint: "Use genai-perf --version." },
 };

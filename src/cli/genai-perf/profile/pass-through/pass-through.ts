@@ -5,8 +5,8 @@ import { OPTIONS } from "../../../perf-analyzer/options/table.ts";
 import { type ParsedLine, parseOptions, readSettings } from "../../../perf-analyzer/read-settings.ts";
 import { Settings } from "../../../perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../perf-analyzer/to-plan.ts";
-import { writeFlags } from "../../lift-load.ts";
-import { PASSED_REFUSALS } from "./pass-through-refusals.ts";
+import { isPassedOnlyLoad, writeFlags } from "../../lift-load.ts";
+import { PASSED_HINTS, PASSED_REFUSALS } from "./pass-through-refusals.ts";
 
 /**
  * Applies perf_analyzer's options after `--`. The profile's plan is converted to perf_analyzer's settings, and the options are applied to a
@@ -20,22 +20,29 @@ export interface PassedPlan {
   readonly warnings: readonly string[];
 }
 
+/** What the user chose before `--`. An option can choose another load where the user chose none, and a load the number of requests. */
+export interface Chosen {
+  readonly load: boolean;
+  readonly requestCount: boolean;
+}
+
 /**
  * Applies the options to a profile's plan.
- * @param hasLoad whether the user chose the plan's load; otherwise an option can choose another
  * @throws UserError with all problems that perf_analyzer's parser or genai-perf finds
  */
-export function passThrough(plan: Plan, args: readonly string[], hasLoad: boolean): PassedPlan {
+export function passThrough(plan: Plan, args: readonly string[], chosen: Chosen): PassedPlan {
   const parsed = parseOptions(args);
   const refused = parsed.given.flatMap(refuse);
   if (refused.length > 0) throw new UserError([...refused, ...parsed.problems]);
-  const build = (given: ParsedLine["given"]): Built => buildPlan(plan, hasLoad, { ...parsed, given });
-  const base = buildPlan(plan, hasLoad, { given: [], positional: [], problems: [] });
+  const build = (given: ParsedLine["given"]): Built => buildPlan(plan, chosen, { ...parsed, given });
+  const base = buildPlan(plan, chosen, { given: [], positional: [], problems: [] });
   const passed = build(parsed.given);
   const found = passed.problems.filter(({ message }) => !base.texts.has(message) && !SEVERAL_LOADS.test(message));
-  const problems = found.length > 0 ? found : checkLoad(base.plan, passed.plan);
+  const isFree = parsed.given.some(({ option }) => isPassedOnlyLoad(option.names[0]));
+  const problems = found.length > 0 ? found.map(hintLikeGenai) : isFree ? [] : checkLoad(base.plan, passed.plan);
   if (problems.length > 0) throw new UserError(problems);
   const merged = overlay(plan, base.plan, passed.plan) as Plan;
+  checkCounted(plan, merged);
   const warnings = passed.warnings
     .filter((text) => !base.texts.has(text))
     .map((text) => text.replace(/^rampart: /, ""));
@@ -80,9 +87,17 @@ function refuse({ option, typed }: ParsedLine["given"][number]): Problem[] {
   ];
 }
 
+/** Replaces a hint that names options of perf_analyzer which are refused here. */
+function hintLikeGenai(found: Problem): Problem {
+  const [words, hint] = PASSED_HINTS[found.path] ?? [];
+  return words === undefined || hint === undefined || !found.message.includes(words) ? found : { ...found, hint };
+}
+
 /** Builds perf_analyzer's plan from the profile's settings with the options applied. */
-function buildPlan(plan: Plan, hasLoad: boolean, parsed: ParsedLine): Built {
-  const { settings, ...read } = readSettings(parsed, adoptPlan(plan, hasLoad));
+function buildPlan(plan: Plan, chosen: Chosen, parsed: ParsedLine): Built {
+  const { settings, ...read } = readSettings(parsed, adoptPlan(plan, chosen));
+  // A load that fixes the number of requests replaces genai-perf's default number.
+  if (settings.periodic !== undefined && !chosen.requestCount) delete settings.requestCount;
   const built = toPlan(settings);
   const problems = [...read.problems, ...built.problems];
   const warnings = [...read.lines, ...read.warnings, ...built.warnings];
@@ -90,13 +105,14 @@ function buildPlan(plan: Plan, hasLoad: boolean, parsed: ParsedLine): Built {
   return { plan: built.plan, problems, warnings, texts };
 }
 
-/** Returns settings equivalent to the profile, without its files. */
-function adoptPlan(plan: Plan, hasLoad: boolean): Settings {
+/** Returns settings equivalent to the profile, without its files except the profile export. */
+function adoptPlan(plan: Plan, chosen: Chosen): Settings {
   const settings = new Settings();
   const { outputs } = settings;
   for (const { adopt } of OPTIONS) adopt?.(settings, plan);
-  settings.outputs = outputs;
-  if (!hasLoad) delete settings.concurrency;
+  const { profileExport } = plan.outputs.files;
+  settings.outputs = { ...outputs, files: profileExport === undefined ? {} : { profileExport } };
+  if (!chosen.load) delete settings.concurrency;
   // Infinity means no limit, and differs from every number of threads that an option can set.
   if (plan.client.maxLanes === null) settings.maxThreads = Number.POSITIVE_INFINITY;
   return settings;
@@ -105,10 +121,23 @@ function adoptPlan(plan: Plan, hasLoad: boolean): Settings {
 /** A profile has one load. A load with a name in genai-perf was removed from the flags before. */
 function checkLoad({ load: base }: Plan, { load }: Plan): Problem[] {
   const withoutGaps = (one: Plan["load"]): object => ({ ...one, distribution: undefined });
-  if (load.kind === "intervals" || isSame(withoutGaps(base), withoutGaps(load))) return [];
+  if (isSame(withoutGaps(base), withoutGaps(load))) return [];
   const flag = loadModeOf(load).levels === undefined ? `--${load.kind}` : `--${load.kind}-range`;
   const message = `${flag} after -- must be one plain number: a profile is measured under one load`;
   return [problem("conflict", `-- ${flag}`, message, "Use genai-perf analyze --sweep-type for several.")];
+}
+
+/** A load that fixes the number of requests leaves no time to measure or to warm up. @throws UserError */
+function checkCounted({ measurement }: Plan, { load }: Plan): void {
+  if (loadModeOf(load).requestCount === undefined) return;
+  const { mode, warmupMs = 0 } = measurement;
+  const times = [
+    ...(mode.kind === "duration" ? ["--benchmark-duration"] : []),
+    ...(warmupMs > 0 ? ["--warmup-duration"] : []),
+  ];
+  const why = "cannot be used with a load after -- that sends each of its requests once";
+  if (times.length > 0)
+    throw new UserError(times.map((flag) => problem("conflict", flag, `${flag} ${why}`, "Leave it out.")));
 }
 
 /** Reports whether an option changes the plan without any visible effect on reports. */

@@ -8,8 +8,13 @@ import type { GivenSettings } from "../../options/settings-builder.ts";
 import { neededEntries } from "../needed-entries.ts";
 import { type ProfileFiles, toProfilePlan } from "../to-plan.ts";
 import type { Headers } from "../to-target.ts";
+import type { Chosen } from "./pass-through.ts";
 
 /** Plans of profiles with flags of perf_analyzer after `--`. The modules that read the flags are loaded only if there are any. */
+
+function chosenIn(settings: GenaiSettings, given: GivenSettings): Chosen {
+  return { load: isLoadGiven(settings, given), requestCount: given.has("perfAnalyzer.measurement.num") };
+}
 
 /** Returns the plan of one profile. @throws UserError for flags after `--` that cannot be applied */
 export async function toPassedPlan(
@@ -22,7 +27,7 @@ export async function toPassedPlan(
   const { passThrough: args } = settings;
   if (args.length === 0) return plan;
   const { passThrough } = await import("./pass-through.ts");
-  return passThrough(plan, args, isLoadGiven(settings, given)).plan;
+  return passThrough(plan, args, chosenIn(settings, given)).plan;
 }
 
 /**
@@ -58,5 +63,5 @@ export async function checkPassed(settings: GenaiSettings, given: GivenSettings)
   const [values] = settings.subcommand === "analyze" ? combineAxes(axesOf(settings.analyze.sweeps)) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
   const plan = toProfilePlan(point, given, UNWRITTEN, []);
-  return passThrough(plan, args, isLoadGiven(point, given)).warnings;
+  return passThrough(plan, args, chosenIn(point, given)).warnings;
 }

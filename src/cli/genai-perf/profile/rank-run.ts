@@ -1,0 +1,38 @@
+import { problem, UserError } from "../../../plan/problem.ts";
+import type { Peers } from "../../../run/peers/peers.ts";
+import type { CommandIo } from "../../execute.ts";
+import { isPassed } from "../lift-load.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+
+/** Profiles whose ranks are started by mpirun, with `--enable-mpi` after `--`. */
+
+const FLAG = "--enable-mpi";
+
+/** Reports whether the flags after `--` ask to measure with the other ranks of an MPI job. */
+export function isOfRanks({ passThrough }: GenaiSettings): boolean {
+  return isPassed(passThrough, FLAG);
+}
+
+/**
+ * Measures as one rank of an MPI job, or alone if mpirun did not start this process.
+ * @param body measures and prints everything, errors too: mpirun can end this process once another rank has failed
+ * @throws UserError for a command that has several runs
+ */
+export async function runAsRank(
+  { subcommand, output }: GenaiSettings,
+  io: CommandIo,
+  body: (peers: Peers) => Promise<number>,
+): Promise<number> {
+  const several = subcommand === "analyze" ? "analyze" : output.isCheckpointing ? "--enable-checkpointing" : undefined;
+  if (several !== undefined) {
+    const message = `${FLAG} after -- is for one run on all ranks, and ${several} can have another number of runs on each`;
+    throw new UserError([problem("conflict", `-- ${FLAG}`, message, `Leave ${FLAG} or ${several} out.`)]);
+  }
+  const { joinPeers } = await import("../../../run/peers/join-peers.ts");
+  const peers = await joinPeers(true, (line) => io.err(`${line}\n`));
+  try {
+    return await body(peers);
+  } finally {
+    await peers.close();
+  }
+}

@@ -1,0 +1,75 @@
+import { messageOf, userError } from "../../../plan/problem.ts";
+import { finishPayload, type Payload } from "../../../service/openai/payload.ts";
+import type { Json, JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
+import { openChatFormat } from "../../../tokenize/chat-format.ts";
+import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+
+/** Requests to the engine of TensorRT-LLM: ids of tokens instead of text, as tensors with GenAI-Perf's names. */
+
+/** GenAI-Perf's output length of requests without one. */
+const DEFAULT_OUTPUT_TOKENS = 256;
+
+/** Extra inputs that are no tensors: they tell how to build a request. A value of false is as good as none. */
+const SWITCHES = { endId: "set_end_id", chat: "apply_chat_template" } as const;
+
+/** Returns the ids of a prompt. */
+type Encode = (prompt: string) => readonly number[];
+
+/**
+ * Returns what creates the request of an entry.
+ * @throws UserError for an extra input that the tokenizer's files do not support
+ */
+export async function openTokenIds(
+  settings: GenaiSettings,
+  tokenizer: Tokenizer,
+): Promise<(entry: PromptEntry) => Payload> {
+  const { [SWITCHES.endId]: setsEndId, [SWITCHES.chat]: appliesChat, ...extra } = settings.input.extra ?? {};
+  const encode = isOn(appliesChat) ? await openChat(tokenizer) : tokenizer.encode.bind(tokenizer);
+  const tensors: Record<string, Json> = isOn(setsEndId) ? { end_id: [endIdOf(tokenizer)] } : {};
+  for (const [name, value] of Object.entries(extra)) tensors[name] = [value as Json];
+  return (entry) => createRequest(entry, settings, encode, tensors);
+}
+
+function createRequest(entry: PromptEntry, settings: GenaiSettings, encode: Encode, extra: JsonObject): Payload {
+  const { texts, maxTokens } = entry;
+  const ids = encode(texts[0] ?? "");
+  const body: Record<string, Json> = {
+    input_ids: { content: ids, shape: [ids.length] },
+    input_lengths: [ids.length],
+    request_output_len: [maxTokens ?? DEFAULT_OUTPUT_TOKENS],
+    ...(settings.endpoint.isStreaming ? { streaming: [true] } : {}),
+    ...(settings.input.outputTokens.isDeterministic && maxTokens !== undefined ? { min_length: [maxTokens] } : {}),
+    ...extra,
+  };
+  for (const [name, value] of Object.entries(entry.extra ?? {})) body[name] = [value];
+  return finishPayload(body, entry, true);
+}
+
+/** Encodes prompts as the first message of a conversation. */
+async function openChat(tokenizer: Tokenizer): Promise<Encode> {
+  const { chat, name } = tokenizer;
+  const at = `--extra-inputs ${SWITCHES.chat}`;
+  const hint = "Leave it out, or name a tokenizer with a folder whose tokenizer_config.json has a chat_template.";
+  if (chat === undefined) throw userError("missing", at, `the tokenizer ${name} has no chat template`, hint);
+  try {
+    const write = await openChatFormat(chat);
+    const toText = (prompt: string): string => write([{ role: "user", content: prompt }]);
+    // So that a template that fails is found before the first request.
+    toText("");
+    return (prompt) => tokenizer.encode(toText(prompt));
+  } catch (error) {
+    throw userError("unsupported", at, `the chat template of the tokenizer ${name} fails: ${messageOf(error)}`, hint);
+  }
+}
+
+function endIdOf({ endId, name }: Tokenizer): number {
+  if (endId !== undefined) return endId;
+  const message = `the files of the tokenizer ${name} name no end token`;
+  const hint = "Give its id, for example --extra-inputs end_id:2, or a tokenizer whose tokenizer_config.json has it.";
+  throw userError("missing", `--extra-inputs ${SWITCHES.endId}`, message, hint);
+}
+
+function isOn(value: unknown): boolean {
+  return value !== undefined && value !== false;
+}
