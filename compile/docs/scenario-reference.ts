@@ -99,6 +99,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`tls` of a target", "TlsOptions"],
   ["`images` of `prompts`", "ImageOptions"],
   ["`audio` of `prompts`", "AudioOptions"],
+  ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 

@@ -1,4 +1,5 @@
 import type { InputsPlan } from "../plan/plan.ts";
+import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { ModelInfo, RequestForm } from "../service/service.ts";
 import type { DataOrder, Dataset } from "./dataset.ts";
@@ -14,8 +15,12 @@ export interface InputKind<P extends InputsPlan> {
   readonly makes: RequestForm;
   /** Its requests are no prompts, so that sending one again says nothing of caches of prompts. Absent: they are prompts. */
   readonly hasNoPrompts?: true;
+  /** Its data depends on no model, so that it can be read before the server is queried. Absent: it does. */
+  readonly needsNoModel?: true;
   /** Returns the orders in which its data can be sent. Absent: only `in-turn`. */
   orders?(plan: P): readonly DataOrder[];
+  /** Why its data has no sessions, and what to use instead. Absent: as the load says. */
+  readonly lacksSessions?: Pick<Problem, "message" | "hint">;
   /** Whether each request takes the next step of the data, whichever lane sends it. Absent: no. */
   isInOrder?(plan: P): boolean;
   /**

@@ -44,3 +44,9 @@ function prune(value: unknown, depth: number): unknown {
   const entries = Object.entries(value).slice(0, MAX_ITEMS);
   return Object.fromEntries(entries.map(([key, item]) => [key, prune(item, depth + 1)]));
 }
+
+/** Lists names for a message: `a, b and 3 more`. @param most names to show */
+export function listNames(names: readonly string[], most = 20): string {
+  const shown = names.slice(0, most).join(", ");
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+}

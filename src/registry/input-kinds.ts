@@ -39,8 +39,9 @@ export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
 /** Returns problems when a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
-  const orders = inputKindOf(inputs).orders?.(inputs) ?? ["in-turn"];
-  return orders.includes(dataOrder) || lacksOrder === undefined ? [] : [lacksOrder];
+  const { orders, lacksSessions } = inputKindOf(inputs);
+  if (lacksOrder === undefined || (orders?.(inputs) ?? ["in-turn"]).includes(dataOrder)) return [];
+  return [{ ...lacksOrder, ...(dataOrder === "in-sessions" ? lacksSessions : {}) }];
 }
 
 /**
@@ -55,4 +56,12 @@ export async function loadInputs(plan: Plan, model: ModelInfo, held?: HeldEntrie
   const mode = loadModeOf(load);
   const data = await inputKindOf(inputs).load(inputs, model, mode.dataOrder ?? "in-turn", held);
   return mode.takeData?.(load, data) ?? data;
+}
+
+/** What is known of a model before the server is queried. */
+const UNKNOWN_MODEL: ModelInfo = { name: "", version: "", maxBatchSize: 0, inputs: [], outputs: [] };
+
+/** Loads data that depends on no model, like {@link loadInputs}. Returns undefined for other data. */
+export function loadInputsEarly(plan: Plan, held?: HeldEntries): Promise<Dataset> | undefined {
+  return inputKindOf(plan.inputs).needsNoModel === true ? loadInputs(plan, UNKNOWN_MODEL, held) : undefined;
 }

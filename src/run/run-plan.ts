@@ -5,6 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
+import { findConflicts } from "../registry/conflicts.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
@@ -31,8 +32,8 @@ export interface RunningPlan {
 }
 
 /**
- * Starts a plan's run: connects to the target and sends the first request as soon as possible. What the kind of the target refuses is
- * refused before that.
+ * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that it refuses parts of the
+ * plan that do not fit together.
  * @param openObserver creates the run's observer, once, before the target is contacted; may reject
  * @param check rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user
  *   input themselves, so this only guards against their defects
@@ -64,7 +65,8 @@ async function runPlan(
   meter: TokenLink | undefined,
   held: HeldEntries | undefined,
 ): Promise<RunResult> {
-  checkTarget(plan);
+  const conflicts = findConflicts(plan);
+  if (conflicts.length > 0) throw new UserError(conflicts);
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   checkOpenFiles(plan, load.search);
@@ -95,7 +97,8 @@ async function runPlan(
     });
     const undos: (() => void)[] = [];
     try {
-      driver.prepareFirst();
+      // Until the server is queried, the data may still be refused.
+      if (target.isQueried()) driver.prepareFirst();
       session = await signal.unlessInterrupted(settingUp);
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
@@ -125,15 +128,6 @@ async function runPlan(
     await restoreTrace?.();
     for (const reason of await target.close()) observer.onWarning?.({ kind: "memory-kept", reason });
   }
-}
-
-/**
- * Asks the kind of the target whether the rest of the plan fits it. Front ends know no kinds, and `check` comes after the first requests.
- * @throws UserError
- */
-function checkTarget(plan: Plan): void {
-  const problems = targetKindOf(plan.target).check?.(plan.target, plan) ?? [];
-  if (problems.length > 0) throw new UserError(problems);
 }
 
 /**

@@ -81,6 +81,15 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   return checkPlan(plan);
 }
 
+/** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
+export function checkFields({ definition }: Scenario, absent: readonly string[]): void {
+  const given = copyPlainData(definition);
+  registerGiven(given);
+  const { issues = [] } = v.safeParse(definitionSchema(), given);
+  const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));
+  if (wrong.length > 0) throw new UserError(wrong.map(toProblem));
+}
+
 /** Registers the secrets of a scenario before validation, because errors show values. */
 function registerGiven(definition: unknown): void {
   const { url, moreUrls, options } =

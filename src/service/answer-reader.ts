@@ -4,7 +4,7 @@ import { unreadable } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
 import { type AnswerQuery, isTruthy, parseAnswerQuery } from "./answer-query.ts";
 
-/** What a target asks of its answers: an expression that must be true, and values to extract. Answers are decoded only for these. */
+/** A target's rules for its answers: an expression that must be true, and values to extract. Answers are decoded only for these. */
 
 /** The rules in a plan. */
 export interface AnswerRulesPlan {

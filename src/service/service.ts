@@ -45,7 +45,7 @@ export interface ListedModel extends ModelInfo {
   readonly refusal: string;
 }
 
-/** A request of its own: what it has instead of the target's method, path and headers. */
+/** A request that replaces parts of the target's: its method, path and headers. */
 export interface PayloadRequest {
   readonly method?: HttpMethod;
   /** Path and query, with the leading slash. */
@@ -216,7 +216,7 @@ export interface Service {
   readonly sharedMemory?: ServiceSharedMemory;
   /** Returns a function that starts conversations. */
   readonly conversations?: () => Promise<() => Conversation>;
-  /** Judges the content of answers and extracts values from them, as the target asks. Absent: answers are not decoded. */
+  /** Judges the content of answers and extracts values from them, by the target's rules. Absent: answers are not decoded. */
   readonly answerReader?: AnswerReader | undefined;
   /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
   readonly readsFirst?: boolean;
@@ -237,7 +237,7 @@ export interface ServiceAddress {
   readonly compression?: MessageCompression | undefined;
 }
 
-/** A kind of target: everything that the rest of the program asks about it, instead of testing its kind. `T` is its part of the plan. */
+/** A kind of target: everything that the rest of the program needs to know about it, so that nothing else tests its kind. `T` is its part of the plan. */
 export interface TargetKind<T extends TargetPlan> {
   /** Returns the schema of the target's part of a plan. */
   schema(v: Builders): Schema<T>;
@@ -252,8 +252,8 @@ export interface TargetKind<T extends TargetPlan> {
   /** The unit of throughput in reports. Default: `infer/s`. */
   readonly throughputUnit?: string;
   /**
-   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and sending one again says
-   * nothing of caches of prompts. Default: false.
+   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and repeating one is
+   * no sign of a prompt cache. Default: false.
    */
   readonly hasShortRequests?: true;
   /** Returns the form of its requests. */
@@ -279,9 +279,9 @@ export interface ExportedTarget {
   readonly hidesSingleBatch?: true;
   /** Path of its requests; empty when the model's name is enough. */
   readonly endpoint: string;
-  /** JSON that stands for what each request contains. Absent: its contents are written. */
+  /** JSON to write in place of each request's contents. Absent: the contents are written. */
   readonly requestInputs?: string;
-  /** JSON that stands for each response. Absent: its contents are written. */
+  /** JSON to write in place of each response's contents. Absent: the contents are written. */
   readonly responseOutputs?: string;
 }
 

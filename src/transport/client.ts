@@ -1,3 +1,4 @@
+import { nowNs } from "../runtime/clock.ts";
 import type { AnswerHead, CreateAnswerCheck } from "./answer-check.ts";
 import type { Failure } from "./failure.ts";
 import type { Header, WireRequest } from "./request.ts";
@@ -60,6 +61,30 @@ export class Call implements AnswerHead {
     this.slot = slot;
   }
 
+  /** Resets the state for the slot's next request. */
+  begin(): void {
+    this.failure = undefined;
+    this.body = undefined;
+    this.decodeNs = 0;
+    this.firstByteNs = 0;
+    this.isActive = true;
+  }
+
+  /** Notes that sending begins. The socket has not taken all bytes yet: {@link noteSent} follows. */
+  startSending(startNs: number): void {
+    this.sendStartNs = startNs;
+    this.sendEndNs = startNs;
+    this.isSending = true;
+  }
+
+  /** Notes that the socket has taken all bytes; the first time, calls back. */
+  noteSent(sentNs: number, onSent: ((call: Call) => void) | undefined): void {
+    this.sendEndNs = sentNs;
+    if (!this.isSending) return;
+    this.isSending = false;
+    onSent?.(this);
+  }
+
   /** Ends the request with a failure, which the client then reports to `onDone`. */
   fail(failure: Failure, endNs: number): void {
     this.endNs = endNs;
@@ -67,6 +92,13 @@ export class Call implements AnswerHead {
     this.failure = failure;
     this.isActive = false;
     this.isSending = false;
+  }
+
+  /** Ends the request now with a failure and reports it, unless it has ended. */
+  failNow(failure: Failure, onDone: OnDone): void {
+    if (!this.isActive) return;
+    this.fail(failure, nowNs());
+    onDone(this);
   }
 
   /** Copies the result of another slot's request, and takes its bodies, before that slot is used again. */

@@ -1,3 +1,5 @@
+import { formatDurationNs } from "../plan/units.ts";
+
 /**
  * Why a request failed or was cancelled. A failed request is data on its record, never an exception.
  *
@@ -90,6 +92,11 @@ export class ResponseTooLargeError extends Error {
   constructor(maxBytes: number) {
     super(`the response is longer than the ${maxBytes.toLocaleString("en-US")} bytes allowed for one response`);
   }
+}
+
+/** Returns the failure of a request without a byte for the stall timeout. */
+export function silentFor(stallTimeoutNs: number): Failure {
+  return { kind: "stalled", message: `no byte received for ${formatDurationNs(stallTimeoutNs)}` };
 }
 
 /** Returns the failure of a request whose response has more than `maxBytes`. */

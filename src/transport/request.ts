@@ -24,6 +24,9 @@ export const REQUEST_PATH = /^\/[!-"$-~]*$/;
 export const REQUEST_PATH_RULE =
   "must begin with a slash and have no space, no # and no letters beyond ASCII: encode them with %";
 
+/** Matches the name of a gRPC method: `package.Service/Method`. A service without a package is allowed. */
+export const METHOD_NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\/[A-Za-z_]\w*$/;
+
 /** The methods of HTTP requests that a client sends. */
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];

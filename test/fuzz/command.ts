@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { runCommandLine } from "../../src/cli/commands.ts";
+import { captureIo } from "../cli/captured-io.ts";
 
 /** Command lines within the test's process, and what none of them may ever end with. */
 
@@ -22,26 +23,17 @@ const LIMIT_MS = 40_000;
 
 /** Runs `rampart ARGS`, which must end. */
 export async function runDoor(args: readonly string[]): Promise<Ended> {
-  let out = "";
-  let err = "";
-  const io = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    loadApi: () => Promise.resolve({}),
-    onInterrupt: () => () => {},
-  };
+  const captured = captureIo();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`does not end: ${args.join(" ")}`)), LIMIT_MS);
   });
   try {
-    return { code: await Promise.race([runCommandLine("rampart", args, io), late]), out, err, thrown: undefined };
+    const code = await Promise.race([runCommandLine("rampart", args, captured.io), late]);
+    return { code, out: captured.out, err: captured.err, thrown: undefined };
   } catch (error) {
-    return { code: -1, out, err, thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    const thrown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { code: -1, out: captured.out, err: captured.err, thrown };
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
@@ -13,17 +12,9 @@ import type { RequestRecord } from "../../src/result/request-record.ts";
 import { makeWindow } from "../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "./make-result.ts";
+import { withFolder } from "./with-folder.ts";
 
 /** Reports that are files. */
-
-function withFolder(use: (folder: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
-  try {
-    use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 function windowOf(count: number): ReturnType<typeof makeWindow> {
   return makeWindow({ latenciesNs: new Array(count).fill(1e6) });

@@ -8,7 +8,6 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -18,21 +17,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { registerSecret } from "../../src/plan/secrets.ts";
 import { OutputFile, removeOutput, writeOutput } from "../../src/report/output-file.ts";
 import { isSameFile, whyNotWritable } from "../../src/report/output-place.ts";
-
-function withFolder(use: (folder: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
-  try {
-    use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+import { withFolder } from "./with-folder.ts";
 
 /** A pipe with a name, and what was written to it by `write`. */
 function readPipe(path: string, write: () => void): string {

@@ -9,6 +9,7 @@ import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { type KserveServer, takeMs, withServer } from "./kserve-server.ts";
 
@@ -237,9 +238,8 @@ test(
 );
 
 test("outputs that are not the expected ones are failed requests", LIMIT, async () => {
-  const { mkdtemp, rm, writeFile } = await import("node:fs/promises");
-  const folder = await mkdtemp(`${(await import("node:os")).tmpdir()}/rampart-test-`);
-  try {
+  const { writeFile } = await import("node:fs/promises");
+  await withFolder(async (folder) => {
     const file = `${folder}/data.json`;
     const zeros = new Array(16).fill(0);
     const entry = { INPUT0: zeros, INPUT1: zeros };
@@ -255,15 +255,12 @@ test("outputs that are not the expected ones are failed requests", LIMIT, async 
       assert.match(batch.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*data\[1\]\)/);
       assert.match(result.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*\/data\.json, data\[1\]\)/);
     });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 });
 
 test("streams of data beyond the first are told where the model takes no sequences", LIMIT, async () => {
-  const { mkdtemp, rm, writeFile } = await import("node:fs/promises");
-  const folder = await mkdtemp(`${(await import("node:os")).tmpdir()}/rampart-test-`);
-  try {
+  const { writeFile } = await import("node:fs/promises");
+  await withFolder(async (folder) => {
     const file = `${folder}/data.json`;
     const zeros = new Array(16).fill(0);
     const entry = { INPUT0: zeros, INPUT1: zeros };
@@ -278,9 +275,7 @@ test("streams of data beyond the first are told where the model takes no sequenc
       "only the first of the 2 streams of data is sent: the model takes no sequences.",
     ]);
     assert.deepEqual(await warningsOf([[entry]]), []);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 });
 
 /** A listener that is no KServe server. */

@@ -8,9 +8,10 @@ import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { extracted } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { hold } from "../../src/scenario/loads.ts";
+import { hold, sessions } from "../../src/scenario/loads.ts";
 import { defineTarget } from "../../src/scenario/targets/own.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { HTTP_METHODS, type HttpMethod } from "../../src/transport/request.ts";
 import { inFolder, ROOT, runRampart } from "../cli/rampart-process.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
@@ -224,6 +225,48 @@ describe("a target of the scenario's own", () => {
     }
   });
 
+  test("sends every method that http(…) sends, by default POST with a body and GET without", LIMIT, async () => {
+    const server = await startAnsweringServer((response) => response.end());
+    const methods = defineTarget({
+      name: "methods",
+      encode: (method: HttpMethod | "") => ({ path: "/", ...(method === "" ? { body: "b" } : { method }) }),
+    });
+    try {
+      const target = methods(server.url, { inputs: [...HTTP_METHODS, ""] });
+      const count = HTTP_METHODS.length + 1;
+      const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: count }) }));
+      assert.deepEqual([result.completedCount, result.failedCount], [count, 0]);
+      assert.deepEqual(
+        server.received.map(({ method }) => method),
+        [...HTTP_METHODS, "POST"],
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  test("explains an error status by the answer: its text on one line, or its length in bytes", LIMIT, async () => {
+    const answers: Readonly<Record<string, string | Uint8Array>> = {
+      "/text": "no such\n  model",
+      "/bytes": Uint8Array.of(0xff, 0xfe),
+      "/nothing": "",
+    };
+    const server = await startAnsweringServer((response, index) => {
+      response.writeHead(404).end(answers[server.received[index]?.path ?? ""]);
+    });
+    const paths = defineTarget({ name: "paths", encode: (path: string) => ({ path }) });
+    try {
+      const target = paths(server.url, { inputs: Object.keys(answers) });
+      const { failures } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 3 }) }));
+      assert.deepEqual(
+        failures.map(({ message }) => message),
+        ["HTTP status 404: no such model", "HTTP status 404: 2 bytes", "HTTP status 404"],
+      );
+    } finally {
+      server.close();
+    }
+  });
+
   test("gets every event of a stream", LIMIT, async () => {
     const server = await startAnsweringServer((response) => {
       response.writeHead(200, { "Content-Type": "text/event-stream" }).end("data: 1\n\ndata: 2\n\n");
@@ -262,6 +305,7 @@ describe("mistakes in the functions end the run before the first request", () =>
     ],
     ["encode returns nothing", () => undefined, ["a"], /target\.encode, input 0: returns no request/],
     ["the path is not one", () => ({ path: "rpc" }), ["a"], /returns a path that is wrong: it must begin with a slash/],
+    ["the method is none", () => ({ path: "/", method: "SEND" }), ["a"], /method that is none of GET, .* \(got SEND\)/],
     ["the path has a letter beyond ASCII", () => ({ path: "/é" }), ["a"], /encode them with % \(got \/é\)/],
     ["a header has a line break", () => ({ path: "/", headers: { A: "b\nc" } }), ["a"], /header that is not valid/],
     ["the body is a number", () => ({ path: "/", body: 1 }), ["a"], /neither bytes, text nor an object/],
@@ -290,6 +334,27 @@ describe("mistakes in the functions end the run before the first request", () =>
         assert.equal(server.received.length, 0);
       }),
     );
+
+  for (const method of ["C", "a.B", "a..B/C", "/a.B/C/D", ".B/C", "a.B/1"])
+    test(`no gRPC method: ${method}`, async () => {
+      const target = defineTarget({
+        name: "x",
+        protocol: "grpc",
+        encode: () => ({ method, message: new Uint8Array(0) }),
+      })("127.0.0.1:1", { inputs: ["a"] });
+      await assert.rejects(
+        run(defineScenario({ name: "x", target, load: hold(1, { requests: 1 }) })),
+        /returns no method such as package\.Service\/Method/,
+      );
+    });
+
+  test("sessions are refused with the reason", () => {
+    const target = defineTarget({ name: "x", encode: () => ({ path: "/" }) })("h:1", { inputs: ["a"] });
+    assert.throws(
+      () => toPlan(defineScenario({ name: "x", target, load: sessions(2) }), "/"),
+      /the requests of defineTarget\(…\) are all encoded before the first one is sent.*openai\(…\)/,
+    );
+  });
 
   test("wrong options are refused all at once", () => {
     const bad = { name: "", encode: 1, check: "x", inputs: [], extract: { a: 2 } } as unknown as {

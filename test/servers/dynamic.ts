@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { buildGo } from "./build-go.ts";
 import { findPython, installOnce, installPackages } from "./install-once.ts";
+import { readPorts } from "./read-ports.ts";
 
 /** gRPC servers of ./dynamic/demo.proto, in Go and in Python, for which nobody generated code. */
 
@@ -46,7 +46,7 @@ export async function startPythonDynamic(): Promise<DynamicServer> {
 }
 
 async function start(child: ChildProcess): Promise<DynamicServer> {
-  const { grpc, control } = await readPorts(child);
+  const { grpc, control } = await readPorts<{ grpc: number; control: number }>(child, "the server", READY_TIMEOUT_MS);
   const url = `http://127.0.0.1:${control}`;
   const ask = (path: string, method: string): Promise<Response> =>
     fetch(`${url}${path}`, { method, headers: { connection: "close" }, signal: AbortSignal.timeout(5000) });
@@ -62,21 +62,4 @@ async function start(child: ChildProcess): Promise<DynamicServer> {
       await ended;
     },
   };
-}
-
-async function readPorts(child: ChildProcess): Promise<{ grpc: number; control: number }> {
-  if (!child.stdout) throw new Error("the server has no standard output");
-  const lines = createInterface({ input: child.stdout });
-  const timer = setTimeout(() => child.kill("SIGKILL"), READY_TIMEOUT_MS);
-  try {
-    const [line] = await Promise.race([
-      once(lines, "line"),
-      once(child, "exit").then(([code, signal]) => {
-        throw new Error(`the server ended before it was ready (${code ?? signal})`);
-      }),
-    ]);
-    return JSON.parse(String(line));
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -79,7 +79,7 @@ async function waitUntilReady(child: ChildProcess, port: number, logFile: string
       const tail = readFileSync(logFile, "utf8").split("\n").slice(-25).join("\n");
       throw new Error(`llama.cpp's server did not start: ${reason}\n${tail}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 50)); // The server has no way to tell that it is ready.
+    await new Promise((resolve) => setTimeout(resolve, 50)); // The server does not signal when it is ready.
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-/** What {@link startMetricsStub} can be told. */
+/** Options of {@link startMetricsStub}. */
 export interface MetricsStubOptions {
   /** The metrics' text at a scrape, 0 for the first; default: {@link twoGpus}. */
   readonly text?: (scrape: number) => string;

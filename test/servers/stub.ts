@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { buildGo } from "./build-go.ts";
+import { readPorts } from "./read-ports.ts";
 
 const READY_TIMEOUT_MS = 10_000;
 
@@ -68,7 +68,7 @@ export async function startStub(options: StubOptions = {}): Promise<Stub> {
   const pin = options.core === undefined ? [] : ["taskset", "-c", String(options.core)];
   const [program = executable, ...args] = [...pin, executable, ...stubFlags(options)];
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
-  const ports = await readPorts(child);
+  const ports = await readPorts<{ http: number; grpc: number; control: number }>(child, "the stub", READY_TIMEOUT_MS);
   const control = `http://127.0.0.1:${ports.control}`;
   const readCounter = async () => (await request(`${control}/counter`)).text();
   return {
@@ -95,23 +95,6 @@ function stubFlags({ tls, httpPort = 0, grpcPort = 0 }: StubOptions): string[] {
   if (tls) flags.push("-tls-cert", tls.certFile, "-tls-key", tls.keyFile);
   if (tls?.clientCaFile) flags.push("-client-ca", tls.clientCaFile);
   return flags;
-}
-
-async function readPorts(child: ChildProcess): Promise<{ http: number; grpc: number; control: number }> {
-  if (!child.stdout) throw new Error("the stub has no standard output");
-  const lines = createInterface({ input: child.stdout });
-  const timer = setTimeout(() => child.kill("SIGKILL"), READY_TIMEOUT_MS);
-  try {
-    const [line] = await Promise.race([
-      once(lines, "line"),
-      once(child, "exit").then(([code, signal]) => {
-        throw new Error(`the stub ended before it was ready (${code ?? signal})`);
-      }),
-    ]);
-    return JSON.parse(String(line));
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function request(url: string, method = "GET"): Promise<Response> {

@@ -5,14 +5,15 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheFolder } from "./install-once.ts";
+import { endGroup, hasEnded, signalGroup } from "./process-group.ts";
 import { installTriton, readInstallation } from "./triton-install.ts";
 
 export { installTriton } from "./triton-install.ts";
 
-/** The models that {@link startTriton} serves unless told otherwise. */
+/** The models that {@link startTriton} serves by default. */
 export const modelsFolder = fileURLToPath(new URL("./triton-models", import.meta.url));
 
-/** What {@link startTriton} can be told. */
+/** Options of {@link startTriton}. */
 export interface TritonOptions {
   /** The model repository; default: `test/servers/triton-models`. */
   models?: string;
@@ -116,7 +117,7 @@ async function launch(folder: string, options: TritonOptions): Promise<LaunchedT
   const onExit = (): void => signalGroup(child, "SIGKILL");
   process.once("exit", onExit);
   const stop = async (): Promise<void> => {
-    await end(child);
+    await endGroup(child, stopTimeoutMs, (process, signal) => process.kill(signal));
     process.off("exit", onExit);
     removeSharedMemory(httpPort);
   };
@@ -134,7 +135,7 @@ async function waitUntilReady(server: LaunchedTriton, options: TritonOptions): P
       spawnError?.message ??
       (hasEnded(server.process) ? "it ended" : Date.now() > deadline ? "it is not ready in time" : "");
     if (reason !== "") throw new Error(`Triton did not start: ${reason}\n${readLogTail(server.logFile)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // The server has no way to tell that it is ready.
+    await new Promise((resolve) => setTimeout(resolve, 100)); // The server does not signal when it is ready.
   }
 }
 
@@ -149,30 +150,6 @@ async function isReady(httpPort: number, only: readonly string[] | undefined): P
     return models.every(({ name, state }) => state === "READY" || only?.includes(name) === false);
   } catch {
     return false;
-  }
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.pid !== undefined && !hasEnded(child)) {
-    const exited = once(child, "exit");
-    child.kill("SIGTERM");
-    const timer = setTimeout(() => signalGroup(child, "SIGKILL"), stopTimeoutMs);
-    await exited;
-    clearTimeout(timer);
-  }
-  signalGroup(child, "SIGKILL"); // What is left of the models' processes.
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    child.kill(signal); // No such group: it has ended, or this runtime did not make one.
   }
 }
 

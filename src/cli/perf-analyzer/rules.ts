@@ -25,7 +25,11 @@ export function checkTogether(settings: Settings): Problem[] {
     .map(([, path, message, hint, value]) => problem("conflict", path, message, hint, value));
 }
 
-function generalRules({ target, concurrency }: Settings): Rule[] {
+function generalRules({ target, concurrency, sessionConcurrency = 1 }: Settings): Rule[] {
+  const concurrencies = [
+    ["--concurrency-range", Math.max(concurrency?.start ?? 1, concurrency?.end ?? 1)],
+    ["--session-concurrency", sessionConcurrency],
+  ] as const;
   return [
     [
       target.model === "",
@@ -33,12 +37,14 @@ function generalRules({ target, concurrency }: Settings): Rule[] {
       "Failed to parse -m (model name). The value must be specified.",
       "Give the model with -m.",
     ],
-    [
-      Math.max(concurrency?.start ?? 1, concurrency?.end ?? 1) > MAX_CONCURRENCY,
-      "--concurrency-range",
-      `Failed to parse --concurrency-range. The concurrency must be ${MAX_CONCURRENCY} at most.`,
-      "Give fewer requests outstanding.",
-    ],
+    ...concurrencies.map(
+      ([flag, most]): Rule => [
+        most > MAX_CONCURRENCY,
+        flag,
+        `Failed to parse ${flag}. The concurrency must be ${MAX_CONCURRENCY} at most.`,
+        "Give fewer requests outstanding.",
+      ],
+    ),
   ];
 }
 

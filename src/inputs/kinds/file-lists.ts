@@ -24,6 +24,7 @@ const schema = (v: Builders) =>
 export const fileListsInputs: InputKind<FileListsInputsPlan> = {
   schema,
   makes: "payloads",
+  needsNoModel: true,
   hasNoPrompts: true,
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,

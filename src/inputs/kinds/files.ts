@@ -23,6 +23,7 @@ const schema = (v: Builders) =>
 export const filesInputs: InputKind<FilesInputsPlan> = {
   schema,
   makes: "payloads",
+  needsNoModel: true,
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
   load: async ({ paths }) => (await import("../file-payloads.ts")).readFiles(paths),

@@ -27,6 +27,7 @@ const schema = (v: Builders) =>
 export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   schema,
   makes: "payloads",
+  needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
   load: async ({ file, moreFiles = [] }, _model, order, held) =>

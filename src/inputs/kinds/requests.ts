@@ -10,6 +10,7 @@ declare module "../../plan/plan.ts" {
 export const requestsInputs: InputKind<RequestsInputsPlan> = {
   schema: requestsSchema,
   makes: "payloads",
+  needsNoModel: true,
   isInOrder: () => true,
   load: async (plan) => (await import("../requests.ts")).makeRequests(plan),
 };

@@ -28,5 +28,10 @@ export const ownInputs: InputKind<OwnInputsPlan> = {
   schema,
   makes: "payloads",
   isInOrder: () => true,
+  lacksSessions: {
+    message:
+      "the requests of defineTarget(…) are all encoded before the first one is sent, so no turn can depend on an answer",
+    hint: "Use hold(…) or another load, or openai(…) for conversations.",
+  },
   load: async (plan) => (await import("../user-inputs.ts")).loadOwnInputs(plan),
 };

@@ -8,7 +8,7 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
-import { loadInputs } from "../../registry/input-kinds.ts";
+import { loadInputs, loadInputsEarly } from "../../registry/input-kinds.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunObserver } from "../../result/observer.ts";
@@ -30,6 +30,8 @@ export interface Target {
    * @throws RunError or UserError when no run is possible
    */
   setUp(): Promise<Session>;
+  /** Whether the server has been queried, which opens a connection. */
+  isQueried(): boolean;
   createClient(options: ClientOptions): LoadClient;
   /** Applies the plan's trace settings and returns a function that restores the previous ones. Undefined when the plan has none. */
   readonly setTrace: (() => Promise<() => Promise<void>>) | undefined;
@@ -76,7 +78,12 @@ export async function openTarget(
     return openControl(plan, { ...address, url }, create, observer);
   });
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
-  const ask = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);
+  const send = createAsk(control, address, kind.server, observer, plan.outputs.verbosity === 2);
+  let isQueried = false;
+  const ask: Ask = (query, what) => {
+    isQueried = true;
+    return send(query, what);
+  };
   const { trace } = plan.telemetry;
   let shared: SharedTensors | undefined;
   return {
@@ -84,12 +91,15 @@ export async function openTarget(
       trace === null
         ? undefined
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
+    isQueried: () => isQueried,
     setUp: async () => {
       if (links.ready !== undefined) await links.ready;
+      const early = loadInputsEarly(plan, held);
+      if (early !== undefined) await early;
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, found.shapes ?? {});
       let service: Service = { ...found, model: shaped.model };
-      const dataset = await loadInputs(plan, service.model, held);
+      const dataset = await (early ?? loadInputs(plan, service.model, held));
       if (links.serverCount > 1) service = shareAmong(service, plan);
       if (service.batchSize > 1) (await import("../../inputs/batches.ts")).checkBatches(dataset, service);
       if (service.sharedMemory !== undefined) {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
-import { METHOD_NAME } from "../../service/dynamic-grpc/target.ts";
+import { METHOD_NAME } from "../../transport/request.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { expressionSchema } from "./http.ts";
 import { splitUrls, type Target } from "./target.ts";

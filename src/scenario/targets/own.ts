@@ -29,7 +29,7 @@ export interface OwnTargetDefinition<I, O, P extends Protocol = "http"> {
   readonly streaming?: P extends "grpc" ? boolean : false;
   /**
    * Encodes the request of an input. Called once for each input, before the first request; the bytes are sent as often as the load needs
-   * them. An error ends the run. May be asynchronous.
+   * them. So no request can depend on an answer, and the load cannot be `sessions(…)`. An error ends the run. May be asynchronous.
    */
   readonly encode: (input: I, index: number) => OwnRequestOf<P> | Promise<OwnRequestOf<P>>;
   /**

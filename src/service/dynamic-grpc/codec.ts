@@ -17,7 +17,7 @@ const NO_BYTES = new Uint8Array(0);
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** What a codec knows of its method. */
+/** The method that a codec encodes for. */
 export interface GrpcCodecOptions {
   /** `package.Service/Method`. */
   readonly method: string;

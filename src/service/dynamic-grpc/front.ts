@@ -2,6 +2,7 @@ import type protobuf from "protobufjs";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { listNames } from "../../plan/show-value.ts";
 import { createAnswerReader } from "../answer-reader.ts";
 import type { Ask, ListedModel, MessageForm, ModelInfo, Service, ServiceFront } from "../service.ts";
 import { createGrpcCallCodec } from "./codec.ts";
@@ -10,8 +11,6 @@ import { decodeToJson } from "./message-to-json.ts";
 import { findMethod, findMethods, type GrpcMethod, methodNames } from "./methods.ts";
 import type { Reflection } from "./reflection.ts";
 import type { GrpcTargetPlan } from "./target.ts";
-
-const MOST_NAMES = 20;
 
 /** Creates the front of a method. @throws UserError when a `.proto` file is not valid */
 export async function createGrpcFront(target: GrpcTargetPlan): Promise<ServiceFront> {
@@ -125,9 +124,7 @@ function namesOf({ services, describe }: Reflection): Promise<readonly string[]>
 /** @throws UserError with the names that exist */
 function refuseMethod(name: string, names: readonly string[], whoHas: string): never {
   const near = nearestName(name, names);
-  const shown = names.slice(0, MOST_NAMES).join(", ");
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
-  const known = names.length === 0 ? `${whoHas} no methods` : `${whoHas} ${shown}${more}`;
+  const known = names.length === 0 ? `${whoHas} no methods` : `${whoHas} ${listNames(names)}`;
   const hint = near === undefined ? "Give one of them." : `Did you mean ${near}?`;
   throw new UserError([
     problem("unknown-name", setting("target.method"), `there is no such method: ${known}`, hint, name),

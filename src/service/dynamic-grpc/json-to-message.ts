@@ -1,6 +1,6 @@
 import protobuf from "protobufjs";
 import { nearestName } from "../../plan/nearest-name.ts";
-import { showValue } from "../../plan/show-value.ts";
+import { listNames, showValue } from "../../plan/show-value.ts";
 import { fullName } from "./methods.ts";
 import { type Fields, readWellKnown } from "./well-known.ts";
 
@@ -130,7 +130,7 @@ class MessageFromJson {
     if (typeof value === "number" && Number.isInteger(value)) return value;
     const number = typeof value === "string" && Object.hasOwn(type.values, value) ? type.values[value] : undefined;
     const names = Object.keys(type.values);
-    return number ?? this.report(path, `must be one of ${names.slice(0, 20).join(", ")}`, value);
+    return number ?? this.report(path, `must be one of ${listNames(names)}`, value);
   }
 
   private scalar(type: string, value: unknown, path: string): unknown {

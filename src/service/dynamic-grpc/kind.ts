@@ -29,7 +29,7 @@ export const grpcKind: ServiceKind<GrpcTargetPlan> = {
   registerSecrets: registerServerSecrets,
   path: ({ method }) => method,
   server: "a gRPC server",
-  // Any server may have any method; those with reflection say which.
+  // Any server may have any method; servers with reflection list theirs.
   api: { name: "grpc", label: "gRPC with reflection", probes: ["v1", "v1alpha"].map(toReflectionProbe) },
   open: async (target) => (await import("./front.ts")).createGrpcFront(target),
 };

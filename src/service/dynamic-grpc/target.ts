@@ -1,4 +1,5 @@
 import type { Builders, PlanOf } from "../../plan/schema.ts";
+import { METHOD_NAME } from "../../transport/request.ts";
 import { answerRulesEntries } from "../answer-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
 
@@ -10,9 +11,6 @@ declare module "../../plan/plan.ts" {
     readonly "dynamic-grpc": GrpcTargetPlan;
   }
 }
-
-/** A method's name: `package.Service/Method`. A service without a package is allowed. */
-export const METHOD_NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\/[A-Za-z_]\w*$/;
 
 /** Returns the schema of a target whose requests are calls of a gRPC method. */
 export function grpcTargetSchema(v: Builders) {

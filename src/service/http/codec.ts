@@ -1,16 +1,12 @@
-import { maskSecrets } from "../../plan/secrets.ts";
 import { ANY_ANSWER } from "../../transport/answer-check.ts";
-import type { Failure } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
+import { explainStatus } from "../explain-error.ts";
 import type { PayloadCodec, PayloadRequest } from "../service.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
-const MAX_EXPLANATION_CHARACTERS = 300;
-const MAX_ANSWER_CHARACTERS = 4096;
-
 const decoder = new TextDecoder();
 
-/** Payloads from files are JSON, and say no type of their own. */
+/** Payloads from files are JSON without a content type. */
 const FILE_REQUEST: PayloadRequest = { contentType: "application/json" };
 
 /** Creates the codec that sends payloads as the bodies of a target's requests. */
@@ -33,7 +29,7 @@ export function createHttpCodec({
     // The target's own rules read answers elsewhere.
     answerChecks: () => () => ANY_ANSWER,
     decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
-    explain,
+    explain: explainStatus,
     describe: ({ payload }) => decoder.decode(payload),
   };
 }
@@ -44,14 +40,4 @@ function joinHeaders(headers: readonly Header[], { headers: own = [], contentTyp
   const joined = [...headers.filter(([name]) => !given.has(name.toLowerCase())), ...own];
   const hasType = joined.some(([name]) => name.toLowerCase() === "content-type");
   return contentType === undefined || hasType ? joined : [...joined, ["Content-Type", contentType]];
-}
-
-/** Adds the beginning of the server's answer to an error status. */
-function explain(failure: Failure, body: Uint8Array | undefined): Failure {
-  if (failure.kind !== "http" || body === undefined) return failure;
-  // Mask before truncating, because half of a key would not be found.
-  const text = maskSecrets(decoder.decode(body).trim());
-  if (text === "") return failure;
-  const start = text.replace(/\s+/g, " ").slice(0, MAX_EXPLANATION_CHARACTERS);
-  return { ...failure, message: `${failure.message}: ${start}`, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
 }

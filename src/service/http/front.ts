@@ -24,7 +24,7 @@ function describeService(target: HttpTargetPlan): Service {
 
 const SHOWN_CHARACTERS = 60;
 
-/** Decodes an answer that must be JSON. @throws Error that says why it is not */
+/** Decodes an answer that must be JSON. @throws Error with the reason when it is not */
 function readJson(bodies: readonly Uint8Array[]): unknown {
   const [body = new Uint8Array(0)] = bodies;
   if (bodies.length > 1)

@@ -1,14 +1,11 @@
-import { maskSecrets } from "../../plan/secrets.ts";
 import { writeJson } from "../../plan/show-value.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import type { PayloadCodec } from "../service.ts";
 import { createPayloadChecks } from "./answer-check.ts";
 import { detectAnswerKind } from "./answer-kind.ts";
-
-const MAX_EXPLANATION_CHARACTERS = 300;
-const MAX_ANSWER_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
@@ -62,12 +59,9 @@ function readError(text: string): string | undefined {
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
   const isUnreadable = failure.kind === "unreadable";
   if ((failure.kind !== "http" && !isUnreadable) || body === undefined) return failure;
-  // Mask before truncating, because half of a key would not be found.
-  const text = maskSecrets(decoder.decode(body).trim());
+  const text = toMaskedText(body);
   const page = isUnreadable ? explainPage([text]) : undefined;
   if (page !== undefined) return { ...failure, message: page };
   const explanation = readError(isUnreadable ? dataOf(text) : text) ?? text;
-  if (explanation === "") return failure;
-  const message = `${failure.message}: ${explanation.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
-  return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
+  return addExplanation(failure, text, explanation);
 }

@@ -36,7 +36,7 @@ export function readRequestText(kind: AnswerKind, body: string): string {
     case "image-retrieval":
     case "grpc":
     case "token-ids":
-    // Only the template's author knows which texts are prompts.
+    // Only the template determines which texts are prompts.
     case "custom":
       return "";
   }

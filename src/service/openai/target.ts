@@ -15,6 +15,9 @@ export function withoutLeadingSlashes(path: string): string {
   return path.replace(/^\/+/, "");
 }
 
+/** A path for payloads, without a leading slash. */
+export const PAYLOAD_PATH = /^[^\s#]+$/;
+
 /** Returns the schema of a target whose requests are JSON payloads to a path. */
 export function openAiTargetSchema(v: Builders) {
   return v.object({
@@ -22,7 +25,7 @@ export function openAiTargetSchema(v: Builders) {
     ...serverEntries(v),
     protocol: v.literal("http", "must be http"),
     /** Path for payloads, without a leading slash: `v1/chat/completions`. */
-    endpoint: v.pipe(v.string(), v.regex(/^[^\s#]+$/, "must be a path, such as v1/chat/completions")),
+    endpoint: v.pipe(v.string(), v.regex(PAYLOAD_PATH, "must be a path, such as v1/chat/completions")),
     batchSize: v.literal(1, "must be 1: the payload sets the number of items"),
     /** Whether payloads request a stream of events. */
     isStreaming: v.boolean(),

@@ -51,7 +51,7 @@ async function askMetadata(target: TfServingTargetPlan, ask: Ask): Promise<unkno
   }
 }
 
-/** Returns what the server knows about a model that it refuses. */
+/** Describes the versions of a model that the server refuses. */
 async function explainModel({ model, modelVersion }: TfServingTargetPlan, ask: Ask): Promise<string> {
   const payload = encodeMessage(messages.STATUS_REQUEST, { model_spec: { name: model } });
   try {

@@ -41,7 +41,7 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
         protocol: "grpc",
         path: "/tensorflow.serving.PredictionService/GetModelMetadata",
         payload: new Uint8Array(0),
-        // The request names no model. Servers without the method say UNIMPLEMENTED.
+        // The request names no model. Servers without the method answer UNIMPLEMENTED.
         recognize: ({ status }) =>
           status === INVALID_ARGUMENT || status === NOT_FOUND ? "a TensorFlow Serving server" : undefined,
       },

@@ -97,7 +97,7 @@ const signature = message(() => ({
   method_name: [3, "string"],
 }));
 
-/** The `Any` of each field is read as the only message that this client asks for. */
+/** The `Any` of each field is decoded as the only message that this client requests. */
 export const METADATA_RESPONSE: MessageSpec = message(() => ({
   model_spec: [1, MODEL_SPEC],
   metadata: [

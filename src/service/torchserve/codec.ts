@@ -1,15 +1,12 @@
-import { maskSecrets } from "../../plan/secrets.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import { encodeForm } from "../multipart.ts";
 import type { PayloadCodec } from "../service.ts";
 import { createTorchServeChecks } from "./answer-check.ts";
 import { readError } from "./error.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
-
-const MAX_EXPLANATION_CHARACTERS = 300;
-const MAX_ANSWER_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
@@ -43,10 +40,7 @@ export function createTorchServeCodec(
 
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
   if ((failure.kind !== "http" && failure.kind !== "unreadable") || body === undefined) return failure;
-  // Mask before truncating, because half of a key would not be found.
-  const text = maskSecrets(decoder.decode(body).trim());
+  const text = toMaskedText(body);
   const explanation = explainPage([text]) ?? readError(text) ?? text;
-  if (explanation === "") return failure;
-  const message = `${failure.message}: ${explanation.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
-  return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
+  return addExplanation(failure, text, explanation);
 }

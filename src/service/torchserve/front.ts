@@ -1,13 +1,13 @@
 import { RunError } from "../../plan/problem.ts";
+import { listNames } from "../../plan/show-value.ts";
 import type { Ask, Query, Service, ServiceFront } from "../service.ts";
 import { createTorchServeCodec, predictionPath } from "./codec.ts";
 import { listTorchServeModels, managementUrlsOf } from "./list-models.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
-const MOST_NAMES = 20;
 
-/** Creates the front of a target. TorchServe reports nothing of a model's inputs, so it is only asked whether the model is there. */
+/** Creates the front of a target. TorchServe does not describe a model's inputs, so the only query is whether the model exists. */
 export function createTorchServeFront(target: TorchServeTargetPlan, defaultPort: number): ServiceFront {
   const management = managementUrlsOf(target, defaultPort);
   return {
@@ -58,9 +58,8 @@ async function checkModel(
 async function hintAtModels(ask: Ask, management: readonly (string | undefined)[]): Promise<string> {
   try {
     const names = (await listTorchServeModels(ask, management)).map(({ name }) => name);
-    const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
     if (names.length === 0) return "The server has no model. Register one with its management API.";
-    return `The server has ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
+    return `The server has ${listNames(names)}.`;
   } catch {
     return "Check the model's name and version, and that the server has loaded it.";
   }
@@ -82,7 +81,7 @@ function query(method: "GET" | "OPTIONS", path: string, read: Query["read"]): Qu
   };
 }
 
-/** Returns the status in `{"status": "Healthy"}`. A server behind the same path that says nothing of itself counts as healthy. */
+/** Returns the status in `{"status": "Healthy"}`. A server that answers this path in another form counts as healthy. */
 function readStatus(body: Uint8Array): string {
   try {
     const { status } = JSON.parse(decoder.decode(body)) as { status?: unknown };

@@ -73,8 +73,8 @@ function readPage(text: string): Page {
 const ADDRESS = /^((?:https?:\/\/)?(?:\[[^\]]+\]|[^:/]+))(?::(\d+))?(?:\/|$)/;
 
 /**
- * Returns where the management API may be: at the address of the target; or at the next port of the server, as in TorchServe's own defaults
- * (8080 and 8081), or at the server's own, which its `management_address` may name too.
+ * Returns the possible addresses of the management API. If the target has one, it is the only one. Otherwise it is the next port of the
+ * server, like TorchServe's defaults 8080 and 8081, or the server's own port, which `management_address` may also name.
  */
 export function managementUrlsOf(
   { url, managementUrl }: Pick<TorchServeTargetPlan, "url" | "managementUrl">,

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { listNames } from "../../plan/show-value.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
 /** Where an installation has the library: Triton's container in `lib`, a Python package beside it, with a hash in the name. */
@@ -59,7 +60,5 @@ function namesIn(folder: string): string[] {
 }
 
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return "nothing";
-  const shown = names.slice(0, MOST_NAMES).join(", ");
-  return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown;
+  return names.length === 0 ? "nothing" : listNames(names, MOST_NAMES);
 }

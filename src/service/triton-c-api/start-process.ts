@@ -9,7 +9,7 @@ import type { ServerSettings } from "./server/start-server.ts";
 import { memoryPrefixOf, removeAbandonedMemory, removeSharedMemory } from "./shared-memory-files.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
-/** Starts the process that holds Triton's library. Its shared memory with Python models goes with it. */
+/** Starts the process that loads Triton's library. When the process ends, the shared memory of its Python models is removed. */
 export function startTritonProcess(target: TritonInProcessTargetPlan, library: string, program: OwnProgram): OwnServer {
   const { directory, modelRepository, model, composingModels, isStreaming } = target;
   const memoryPrefix = memoryPrefixOf(process.pid);

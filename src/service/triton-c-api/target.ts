@@ -19,7 +19,7 @@ export function tritonInProcessSchema(v: Builders) {
     kind: v.literal("triton-c-api"),
     /** Triton's installation: the folder with `lib/libtritonserver.so` and `backends`. */
     directory: v.pipe(v.string(), v.nonEmpty("must name a folder")),
-    /** A folder, or a place that Triton's library knows, such as `s3://…`. */
+    /** A folder, or another address that Triton's library supports, such as `s3://…`. */
     modelRepository: v.pipe(v.string(), v.nonEmpty("must name a folder")),
     model: v.pipe(v.string(), v.nonEmpty("must name a model")),
     /** The form of requests; there is no network. */

@@ -28,6 +28,6 @@ export interface FrontEnd {
   readonly readStreamed?: ReadStreamed;
   /** Absent: there are no trace settings. */
   readonly traceQueries?: () => Promise<TraceQueries>;
-  /** @param isJson the server does not say that it supports binary tensors: use JSON where the user did not choose binary */
+  /** @param isJson the server does not list binary tensors: use JSON unless the user chose binary */
   createCodec(model: TritonModel, isJson: boolean): TensorCodec;
 }

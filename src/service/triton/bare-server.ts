@@ -7,7 +7,7 @@ import type { TritonTargetPlan } from "./target.ts";
 /** Capabilities of a KServe server without Triton's extensions, such as MLServer. */
 export interface BareServer {
   readonly hasStatistics: boolean;
-  /** Whether it does not say that it supports binary tensors. */
+  /** Whether it does not list the extension for binary tensors. */
   readonly needsJson: boolean;
   /** Describe what the run lacks, one sentence each. */
   readonly warnings: readonly string[];

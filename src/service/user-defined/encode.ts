@@ -3,6 +3,8 @@ import {
   HEADER_NAME,
   HEADER_VALUE,
   type Header,
+  HTTP_METHODS,
+  METHOD_NAME,
   REQUEST_PATH,
   REQUEST_PATH_RULE,
   type WireRequest,
@@ -17,7 +19,6 @@ export interface OwnOrigin {
 }
 
 const encoder = new TextEncoder();
-const METHOD = /^\/?[A-Za-z_][\w.]*\/[A-Za-z_]\w*$/;
 
 /**
  * Encodes the request of an input.
@@ -48,8 +49,8 @@ export async function encodeInput(
 function toHttp({ path, method, headers = {}, body }: Partial<OwnHttpRequest>, index: number): WireRequest {
   if (typeof path !== "string") throw wrong(index, "returns no path", path);
   if (!REQUEST_PATH.test(path)) throw wrong(index, `returns a path that is wrong: it ${REQUEST_PATH_RULE}`, path);
-  if (method !== undefined && method !== "GET" && method !== "POST")
-    throw wrong(index, "returns a method that is neither GET nor POST", method);
+  if (method !== undefined && !HTTP_METHODS.includes(method))
+    throw wrong(index, `returns a method that is none of ${HTTP_METHODS.join(", ")}`, method);
   const isJson = typeof body === "object" && !(body instanceof Uint8Array);
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   const type: Header[] = isJson && !names.includes("content-type") ? [["Content-Type", "application/json"]] : [];
@@ -66,15 +67,15 @@ function toGrpc(
   index: number,
   isStreaming: boolean,
 ): WireRequest {
-  if (typeof method !== "string" || !METHOD.test(method))
-    throw wrong(index, "returns no method such as package.Service/Method", method);
+  const name = typeof method === "string" ? method.replace(/^\//, "") : "";
+  if (!METHOD_NAME.test(name)) throw wrong(index, "returns no method such as package.Service/Method", method);
   if (messages !== undefined && !isStreaming)
     throw wrong(index, "returns messages, which need streaming: true in the target", messages);
   const all: unknown = messages ?? [message];
   if (!Array.isArray(all) || !all.every((one) => one instanceof Uint8Array))
     throw wrong(index, "returns a message that is no Uint8Array", messages ?? message);
   const headers = toHeaders(metadata, index).map(([name, value]): Header => [name.toLowerCase(), value]);
-  const request = { path: `/${method.replace(/^\//, "")}`, method: "POST", headers } as const;
+  const request = { path: `/${name}`, method: "POST", headers } as const;
   const copies = (all as readonly Uint8Array[]).map((one) => one.slice());
   if (!isStreaming) return { ...request, payload: copies[0] as Uint8Array };
   return { ...request, payload: new Uint8Array(0), messages: copies, callType: "bidi-stream" };

@@ -1,14 +1,13 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { ANY_ANSWER } from "../../transport/answer-check.ts";
-import type { Failure } from "../../transport/failure.ts";
+import { explainStatus } from "../explain-error.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createOwnReader, originOf } from "./reader.ts";
 import { type OwnTargetPlan, wireOf } from "./target.ts";
 
-const MAX_EXPLANATION_CHARACTERS = 300;
 const decoder = new TextDecoder();
 
-/** Creates a target's service without queries, because only the scenario knows what the server takes. */
+/** Creates a target's service without queries, because only the scenario defines which requests are valid. */
 export function createOwnFront(target: OwnTargetPlan): ServiceFront {
   return { setUp: async () => describeService(target), listModels: async () => [] };
 }
@@ -39,18 +38,12 @@ const codec: PayloadCodec = {
   stampSequence: () => {
     throw new Error("payloads belong to no sequences");
   },
-  // The scenario's functions judge the answers that they are asked about.
+  // Answers are checked by the scenario's own functions, if it has any.
   answerChecks: () => () => ANY_ANSWER,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
-  explain,
+  explain: (failure, body) => explainStatus(failure, body, (bytes) => maskSecrets(describeBytes(bytes).trim())),
   describe: ({ payload }) => describeBytes(payload),
 };
-
-function explain(failure: Failure, body: Uint8Array | undefined): Failure {
-  if (failure.kind !== "http" || body === undefined || body.length === 0) return failure;
-  const text = maskSecrets(describeBytes(body).trim()).slice(0, MAX_EXPLANATION_CHARACTERS);
-  return { ...failure, message: `${failure.message}: ${text}` };
-}
 
 /** Returns UTF-8 text, or the number of bytes when they are something else. */
 function describeBytes(bytes: Uint8Array): string {

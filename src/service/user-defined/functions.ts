@@ -1,3 +1,5 @@
+import type { HttpMethod } from "../../transport/request.ts";
+
 /** The functions of a target that a scenario defines, and what they take and return. `I` is the type of its inputs, `O` of its outputs. */
 
 /** An HTTP request. */
@@ -5,7 +7,7 @@ export interface OwnHttpRequest {
   /** Path and query: `/v1/score?top=3`. */
   readonly path: string;
   /** Default: `"POST"`, or `"GET"` without a body. */
-  readonly method?: "GET" | "POST";
+  readonly method?: HttpMethod;
   /** Headers of this request, besides those of the target. Default: none, or `Content-Type: application/json` for an object as the body. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Bytes, text, or an object that is sent as JSON. Default: no body. */

@@ -8,7 +8,7 @@ import { describeUserError } from "./user-error.ts";
 
 const decoder = new TextDecoder();
 
-/** Creates the reader of a target's answers; undefined when nothing asks for what is in them. */
+/** Creates the reader of a target's answers; undefined when neither `check` nor `extract` needs their content. */
 export function createOwnReader(target: OwnTargetPlan): AnswerReader | undefined {
   const { extract = {} } = target;
   if (target.check === undefined && Object.keys(extract).length === 0) return undefined;

@@ -3,7 +3,7 @@ import { messageOf } from "../../plan/problem.ts";
 /** Where in a file: of the first frame of a stack that has one. */
 const FRAME = /(?:\(|@|at |\/)(?:async )?(?:file:\/\/)?([^\s()]+\.[cm]?[jt]sx?)(?:\?[^\s():]*)?:(\d+)(?::\d+)?\)?$/m;
 
-/** Describes an error of a scenario's function: its message and the place in the file, as far as the runtime knows it. */
+/** Describes an error of a scenario's function: its message and the place in the file, if the runtime reports it. */
 export function describeUserError(error: unknown): string {
   const stack = error instanceof Error ? error.stack : undefined;
   const [, file = "", line = ""] = FRAME.exec(stack ?? "") ?? [];

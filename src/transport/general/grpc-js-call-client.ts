@@ -5,10 +5,9 @@ import {
   type Metadata,
   type StatusObject,
 } from "@grpc/grpc-js";
-import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, tooLarge } from "../failure.ts";
+import { type Failure, silentFor, tooLarge } from "../failure.ts";
 import { checkResponseCount, expectsOneResponse } from "../grpc/call-type.ts";
 import type { Endpoint, Header, WireRequest } from "../request.ts";
 import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
@@ -57,10 +56,7 @@ class JsCallSlot implements GrpcJsSlot {
 
   send(path: string, request: WireRequest, stamp: Uint8Array | undefined): void {
     const { call } = this;
-    call.failure = undefined;
-    call.body = undefined;
-    call.isActive = true;
-    call.firstByteNs = 0;
+    call.begin();
     expectResponses(call);
     this.request = request;
     this.messages = request.messages ?? [stampedPayload(request, stamp)];
@@ -91,7 +87,7 @@ class JsCallSlot implements GrpcJsSlot {
 
   failIfSilentSince(deadlineNs: number): void {
     if (!this.call.isActive || this.lastProgressNs > deadlineNs) return;
-    this.cancel({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+    this.cancel(silentFor(this.options.stallTimeoutNs));
   }
 
   /** All types of calls are the same on the wire. */

@@ -1,8 +1,7 @@
 import type { Client, ClientUnaryCall, Metadata, ServiceError } from "@grpc/grpc-js";
-import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, tooLarge } from "../failure.ts";
+import { type Failure, silentFor, tooLarge } from "../failure.ts";
 import type { Header, WireRequest } from "../request.ts";
 import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
 import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
@@ -38,10 +37,7 @@ export class JsSlot {
 
   send(path: string, request: WireRequest, stamp: Uint8Array | undefined): void {
     const call = this.call;
-    call.failure = undefined;
-    call.body = undefined;
-    call.isActive = true;
-    call.firstByteNs = 0;
+    call.begin();
     if (this.lane !== undefined) expectResponses(call);
     const message = Buffer.from(request.payload);
     if (stamp !== undefined && request.stampPlace !== undefined) message.set(stamp, request.stampPlace.offset);
@@ -73,10 +69,7 @@ export class JsSlot {
   }
 
   fail(failure: Failure): void {
-    const call = this.call;
-    if (!call.isActive) return;
-    call.fail(failure, nowNs());
-    this.options.onDone(call);
+    this.call.failNow(failure, this.options.onDone);
   }
 
   cancel(failure: Failure): void {
@@ -90,7 +83,7 @@ export class JsSlot {
     if (!this.call.isActive || this.lastReceivedNs > deadlineNs) return;
     this.lane?.forget(this.id);
     this.cancelCurrent();
-    this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+    this.fail(silentFor(this.options.stallTimeoutNs));
   }
 
   /** Responses are checked after the request, so a check needs the body too. */

@@ -1,14 +1,13 @@
 // The package itself: Bun replaces a bare `undici` import by its own stub.
 import type { TLSSocket } from "node:tls";
 import { buildConnector, Client, type Dispatcher } from "undici/index.js";
-import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
 import { explainEncoding, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
-import { type Failure, MAX_ERROR_BODY_BYTES, statusFailure, tooLarge } from "../failure.ts";
+import { type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
 import {
   defaultHeaders,
@@ -118,14 +117,9 @@ class UndiciSlot {
 
   send(request: WireRequest, stamp: Uint8Array | undefined): void {
     const call = this.call;
-    call.failure = undefined;
-    call.body = undefined;
-    call.isActive = true;
-    call.isSending = true;
-    call.firstByteNs = 0;
+    call.begin();
     call.jsonBytes = 0;
-    call.sendStartNs = nowNs();
-    call.sendEndNs = call.sendStartNs;
+    call.startSending(nowNs());
     const defaults = [
       ["Host", this.endpoint.authority],
       ["Accept", "*/*"],
@@ -190,10 +184,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.controller = controller;
-    const { call } = this;
-    call.sendEndNs = nowNs();
-    call.isSending = false;
-    this.options.onSent?.(call);
+    this.call.noteSent(nowNs(), this.options.onSent);
   }
 
   onResponseStart(
@@ -282,7 +273,7 @@ function withStamp(request: WireRequest, stamp: Uint8Array | undefined): Uint8Ar
 function toFailure(error: Error, stallTimeoutNs: number): Failure {
   const code = (error as { code?: string }).code ?? "";
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
-    return { kind: "stalled", message: `no byte received for ${formatDurationNs(stallTimeoutNs)}` };
+    return silentFor(stallTimeoutNs);
   }
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET")
     return { kind: "closed", message: `server closed the connection (${error.message})` };

@@ -1,8 +1,7 @@
-import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { AnswerCheck, AnswerFault } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, failureOfReading } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Header } from "../request.ts";
@@ -12,6 +11,7 @@ import type { GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
 import { type Keep, MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
+import { SendProgress } from "./send-progress.ts";
 
 const MAX_RESENDS = 2;
 const NO_HEADERS: readonly Header[] = [];
@@ -38,10 +38,9 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   private readonly scratch = new StampScratch();
   private bytes: Uint8Array = NO_BYTES;
   private resends = 0;
-  /** Time when this call's stream last received a byte, or the server accepted more of the request. */
-  private lastProgressNs = 0;
-  /** Bytes that waited for flow control when the client last looked. */
-  private unsentBytes = 0;
+  private readonly progress = new SendProgress();
+  /** Time when this call's stream last received a byte. */
+  private lastReceivedNs = 0;
   private head: GrpcHead | undefined;
   private isInPieces = false;
 
@@ -63,14 +62,8 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
 
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
     const call = this.call;
-    call.failure = undefined;
-    call.body = undefined;
-    call.decodeNs = 0;
-    call.isActive = true;
-    call.firstByteNs = 0;
-    call.sendStartNs = nowNs();
-    call.sendEndNs = call.sendStartNs;
-    call.isSending = true;
+    call.begin();
+    call.startSending(nowNs());
     this.message = message;
     this.bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.resends = 0;
@@ -92,11 +85,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   onSent(sentNs: number): void {
-    const call = this.call;
-    call.sendEndNs = sentNs;
-    if (!call.isSending) return;
-    call.isSending = false;
-    this.options.onSent?.(call);
+    this.call.noteSent(sentNs, this.options.onSent);
   }
 
   onHeaders(headers: readonly Header[], isLast: boolean): void {
@@ -154,25 +143,14 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
     if (!call.isActive) return false;
-    this.noteSent();
-    if (Math.max(call.sendStartNs, this.lastProgressNs) > deadlineNs) return false;
-    this.cancelStream({
-      kind: "stalled",
-      message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}`,
-    });
+    const acceptedNs = this.progress.look(this.connection, this.streamId);
+    if (Math.max(call.sendStartNs, this.lastReceivedNs, acceptedNs) > deadlineNs) return false;
+    this.cancelStream(silentFor(this.options.stallTimeoutNs));
     return true;
   }
 
   abort(): void {
     this.fail({ kind: "aborted", message: "still in flight when the run ended" });
-  }
-
-  /** A server that accepts a long request slowly is not silent. */
-  private noteSent(): void {
-    const unsentBytes = this.connection?.unsentBytes(this.streamId) ?? 0;
-    if (unsentBytes === this.unsentBytes) return;
-    this.unsentBytes = unsentBytes;
-    this.lastProgressNs = nowNs();
   }
 
   /** Checks a message that is not kept, and returns what is wrong with it. */
@@ -192,8 +170,8 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
 
   private touch(): void {
     const call = this.call;
-    this.lastProgressNs = (this.connection as Http2Connection).readNs;
-    if (call.firstByteNs === 0) call.firstByteNs = this.lastProgressNs;
+    this.lastReceivedNs = (this.connection as Http2Connection).readNs;
+    if (call.firstByteNs === 0) call.firstByteNs = this.lastReceivedNs;
   }
 
   private finish(head: GrpcHead): void {
@@ -234,9 +212,6 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   private fail(failure: Failure): void {
-    const call = this.call;
-    if (!call.isActive) return;
-    call.fail(failure, nowNs());
-    this.options.onDone(call);
+    this.call.failNow(failure, this.options.onDone);
   }
 }

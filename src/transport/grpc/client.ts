@@ -1,6 +1,5 @@
-import { formatDurationNs } from "../../plan/units.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
-import type { Failure } from "../failure.ts";
+import { type Failure, silentFor } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Channel } from "./channel.ts";
@@ -33,8 +32,7 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       let hasFailed = false;
       for (const slot of this.slots) if (slot.failIfSilentSince(deadlineNs)) hasFailed = true;
-      const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
-      for (const channel of this.channels) channel.failIfUnanswered(deadlineNs, { kind: "stalled", message });
+      for (const channel of this.channels) channel.failIfUnanswered(deadlineNs, silentFor(options.stallTimeoutNs));
       // Failed slots may have sent their next request.
       if (hasFailed) this.flush();
     });

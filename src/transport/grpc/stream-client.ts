@@ -1,8 +1,7 @@
-import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { type AnswerCheck, unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, failureOfReading, tooLarge } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor, tooLarge } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import { latin1Text } from "../latin1.ts";
@@ -14,6 +13,7 @@ import { GrpcClient, type GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
+import { SendProgress } from "./send-progress.ts";
 
 /** Rampart's gRPC client for bidirectional streams: one long-lived stream per lane, responses matched to requests by id. */
 export class GrpcStreamClient extends GrpcClient<StreamSlot> {
@@ -54,6 +54,7 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
   /** Requests in flight, oldest first. */
   private readonly active = new Map<string, StreamSlot>();
   private readonly unsent: StreamSlot[] = [];
+  private readonly progress = new SendProgress();
   private connection: Http2Connection | undefined;
   private streamId = 0;
   private isOpen = false;
@@ -119,6 +120,11 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     this.active.clear();
     this.unsent.length = 0;
     for (const slot of slots) slot.fail(failure);
+  }
+
+  /** Returns when the server last accepted more of the requests on the stream, as far as it was looked at. */
+  acceptedNs(): number {
+    return this.progress.look(this.connection, this.streamId);
   }
 
   onHeaders(headers: readonly Header[], isLast: boolean): void {
@@ -192,18 +198,12 @@ class StreamSlot implements GrpcSlot, SendTicket {
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
     if (stamp === undefined) throw new Error("requests on a stream need an id");
     const call = this.call;
-    call.failure = undefined;
-    call.body = undefined;
-    call.decodeNs = 0;
-    call.isActive = true;
-    call.firstByteNs = 0;
+    call.begin();
     this.keeps = this.options.keepBodies;
     if (!this.keeps) this.check ??= this.options.createCheck?.();
     call.isChecked = !this.keeps && this.check !== undefined;
     expectResponses(call);
-    call.sendStartNs = nowNs();
-    call.sendEndNs = call.sendStartNs;
-    call.isSending = true;
+    call.startSending(nowNs());
     this.lastReceivedNs = call.sendStartNs;
     this.id = latin1Text(stamp, 0, message.idDigits);
     this.bytes = this.scratch.fill(message, stamp);
@@ -211,11 +211,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
   }
 
   onSent(sentNs: number): void {
-    const call = this.call;
-    call.sendEndNs = sentNs;
-    if (!call.isSending) return;
-    call.isSending = false;
-    this.options.onSent?.(call);
+    this.call.noteSent(sentNs, this.options.onSent);
   }
 
   cancel(failure: Failure): void {
@@ -242,19 +238,17 @@ class StreamSlot implements GrpcSlot, SendTicket {
   }
 
   fail(failure: Failure): void {
-    const call = this.call;
-    if (!call.isActive) return;
-    call.fail(failure, nowNs());
-    this.options.onDone(call);
+    this.call.failNow(failure, this.options.onDone);
   }
 
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
     if (!call.isActive || this.lastReceivedNs > deadlineNs) return false;
+    if (call.isSending && this.lane.acceptedNs() > deadlineNs) return false;
     this.lane.forget(this);
     // The bytes may still wait for flow control: the next request must not overwrite them.
     this.scratch = new StampScratch();
-    this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+    this.fail(silentFor(this.options.stallTimeoutNs));
     return true;
   }
 

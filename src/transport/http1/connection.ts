@@ -1,9 +1,8 @@
-import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime/socket.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
-import { type Failure, failureOfReading } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
 import { StampScratch } from "../stamp-scratch.ts";
 import { expectOneResponse } from "../streamed-responses.ts";
@@ -72,9 +71,7 @@ export class Connection {
 
   send(message: Http1Message, stamp: Uint8Array | undefined): void {
     const call = this.call;
-    call.failure = undefined;
-    call.body = undefined;
-    call.isActive = true;
+    call.begin();
     if (call.lastMessageNs !== 0 || call.responseCount !== 1) expectOneResponse(call);
     const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.sent = bytes;
@@ -84,7 +81,6 @@ export class Connection {
     this.options.onWire?.(">", headOf(bytes));
     const startNs = nowNs();
     call.sendStartNs = startNs;
-    call.firstByteNs = 0;
     this.lastActivityNs = startNs;
     const isSecond = this.isOpen && this.servedCount === 1;
     const holdNs = isSecond ? this.trust.waitNs(this.servedNs, this.response.isStream, startNs) : 0;
@@ -108,10 +104,7 @@ export class Connection {
       return;
     }
     this.drop();
-    this.response.fail({
-      kind: "stalled",
-      message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}`,
-    });
+    this.response.fail(silentFor(this.options.stallTimeoutNs));
   }
 
   /** Closes the connection and fails its request, if any. */
@@ -152,10 +145,7 @@ export class Connection {
     if (waiting === undefined) return;
     this.waiting = undefined;
     socket.write(waiting);
-    call.sendEndNs = nowNs();
-    if (!call.isSending) return;
-    call.isSending = false;
-    this.options.onSent?.(call);
+    call.noteSent(nowNs(), this.options.onSent);
   }
 
   /** Delays the request in case the server closes the connection, then writes it. */

@@ -135,12 +135,8 @@ class InProcessSlot implements CallReceiver {
 
   private reset(): void {
     const { call, options } = this;
-    call.failure = undefined;
-    call.body = undefined;
-    call.decodeNs = 0;
-    call.isActive = true;
+    call.begin();
     call.isSending = false;
-    call.firstByteNs = 0;
     this.keeps = options.keepBodies;
     if (!this.keeps) this.check ??= options.createCheck?.();
     call.isChecked = !this.keeps && this.check !== undefined;

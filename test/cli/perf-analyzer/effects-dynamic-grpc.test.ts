@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { demoProto, startGoDynamic, startPythonDynamic } from "../../servers/dynamic.ts";
 import { startStub } from "../../servers/stub.ts";
+import { untilEnded } from "../../servers/until-ended.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-command.ts";
 
@@ -178,18 +179,6 @@ async function untilWritten(path: string): Promise<string> {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
-}
-
-async function untilEnded(pid: number): Promise<void> {
-  const isAlive = (): boolean => {
-    try {
-      process.kill(pid, 0);
-      return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-    } catch {
-      return false;
-    }
-  };
-  while (isAlive()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 describe("wrong use is refused before the first request", () => {

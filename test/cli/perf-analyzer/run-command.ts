@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/commands.ts";
+import { captureIo } from "../captured-io.ts";
 
 /** Command lines of perf_analyzer mode within the test's process. */
 
@@ -24,31 +25,23 @@ export interface RunningCommand {
 
 /** Starts `rampart perf_analyzer ARGS`. */
 export function startCommand(args: readonly string[]): RunningCommand {
-  let out = "";
-  let err = "";
   const listeners = new Set<() => void>();
-  const io = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    loadApi: () => Promise.resolve({}),
-    onInterrupt: (callback: (signal: "SIGINT") => void) => {
-      const listener = (): void => callback("SIGINT");
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
-  };
+  const captured = captureIo((callback) => {
+    const listener = (): void => callback("SIGINT");
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+    };
+  });
   return {
-    result: runCommandLine("rampart", ["perf_analyzer", ...args], io).then((code) => ({ code, out, err })),
+    result: runCommandLine("rampart", ["perf_analyzer", ...args], captured.io).then((code) => {
+      const { out, err } = captured;
+      return { code, out, err };
+    }),
     interrupt: () => {
       for (const listener of [...listeners]) listener();
     },
-    printed: () => out + err,
+    printed: () => captured.out + captured.err,
   };
 }
 

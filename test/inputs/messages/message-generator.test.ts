@@ -9,6 +9,7 @@ import {
   type GeneratorLimits,
   runMessageGenerator,
 } from "../../../src/inputs/messages/message-generator.ts";
+import { untilEnded } from "../../servers/until-ended.ts";
 
 /** Commands that write messages: what they may do wrong is reported, and they never outlive the run. */
 
@@ -29,19 +30,6 @@ async function failureOf(command: string, limits?: GeneratorLimits): Promise<Gen
   );
   assert.ok(error instanceof GeneratorError, String(error));
   return error;
-}
-
-/** Resolves when the process has ended: it is gone, or a zombie that its parent has not looked at. */
-async function untilEnded(pid: number): Promise<void> {
-  const isAlive = (): boolean => {
-    try {
-      process.kill(pid, 0);
-      return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-    } catch {
-      return false;
-    }
-  };
-  while (isAlive()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 describe("a message generator", () => {

@@ -4,7 +4,7 @@ import { methodRow } from "./inference-method.ts";
 import { sumMetric } from "./metrics.ts";
 
 const STREAM =
-  "its stream sends bare ModelInferResponse messages, all with the id of the call's first request, and no mark of a request's last one: their requests cannot be told apart";
+  "its stream sends bare ModelInferResponse messages, all with the id of the call's first request, and no mark of a request's last one: responses cannot be matched to requests";
 
 /** Two texts, in Base64. */
 const TEXTS = { name: "INPUT0", datatype: "BYTES", shape: [2], contents: { bytes_contents: ["aGVsbG8=", "d29ybGQ="] } };

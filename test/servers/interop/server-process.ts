@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { cacheFolder } from "../install-once.ts";
+import { endGroup, hasEnded, signalGroup } from "../process-group.ts";
 
 /** Real servers as processes on loopback: started, awaited, and ended with all that they started. */
 
@@ -47,7 +48,7 @@ export async function startServerProcess(of: ServerCommand): Promise<ServerProce
   process.once("exit", onExit);
   const stop = async (): Promise<void> => {
     process.off("exit", onExit);
-    await end(child);
+    await endGroup(child, STOP_TIMEOUT_MS);
   };
   try {
     await waitUntilReady(child, of, logFile);
@@ -71,7 +72,7 @@ async function waitUntilReady(child: ChildProcess, { name, isReady }: ServerComm
       const tail = readFileSync(logFile, "utf8").split("\n").slice(-LOG_TAIL_LINES).join("\n");
       throw new Error(`${name} did not start: ${reason}\n${tail}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS)); // None of them tells when it is ready.
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS)); // None of them signals when it is ready.
   }
 }
 
@@ -97,28 +98,4 @@ export async function findFreePorts(count: number): Promise<number[]> {
   }
   for (const server of servers) await new Promise((resolve) => server.close(resolve));
   return ports;
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.pid !== undefined && !hasEnded(child)) {
-    const exited = once(child, "exit");
-    signalGroup(child, "SIGTERM");
-    const timer = setTimeout(() => signalGroup(child, "SIGKILL"), STOP_TIMEOUT_MS);
-    await exited;
-    clearTimeout(timer);
-  }
-  signalGroup(child, "SIGKILL"); // What is left of it.
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    child.kill(signal); // No such group: it has ended, or this runtime did not make one.
-  }
 }

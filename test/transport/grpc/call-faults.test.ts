@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ClientOptions } from "../../../src/transport/client.ts";
 import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
 import { hex, inPieces, join, latin1, toText } from "../bytes.ts";
@@ -17,6 +16,7 @@ import {
   TYPE,
   words,
 } from "../http2/write-frames.ts";
+import { scriptedClient } from "./scripted-client.ts";
 
 /** What servers may do to a call with several messages, and what the client then reports. */
 
@@ -34,21 +34,7 @@ function bidi(
 
 const PACED = bidi(MESSAGES);
 
-async function withClient(
-  script: (connection: ScriptedConnection) => void | Promise<void>,
-  use: (driver: Driver) => Promise<void>,
-  more: { greeting?: Uint8Array; options?: Partial<ClientOptions>; slots?: number } = {},
-): Promise<void> {
-  const server = await startScripted(script, more.greeting);
-  const driver = new Driver((options) => new GrpcCallClient(endpointAt(server.port), options), more.options);
-  try {
-    await driver.client.reserve(more.slots ?? 1);
-    await use(driver);
-  } finally {
-    driver.close();
-    await server.stop();
-  }
-}
+const withClient = scriptedClient((endpoint, options) => new GrpcCallClient(endpoint, options));
 
 const data = (streamId: number, ...texts: readonly string[]): Uint8Array =>
   frame(TYPE.data, 0, streamId, join(...texts.map((text) => grpcMessage(latin1(text)))));

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readStreamed } from "../../../src/service/triton/grpc-codec.ts";
-import type { ClientOptions } from "../../../src/transport/client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { inPieces, join, latin1, toText } from "../bytes.ts";
-import { Driver, endpointAt, postRequest } from "../drive.ts";
-import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
+import { postRequest } from "../drive.ts";
+import type { ScriptedConnection } from "../http2/scripted-server.ts";
 import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE, words } from "../http2/write-frames.ts";
+import { scriptedClient } from "./scripted-client.ts";
 
 /** Our client for bidirectional gRPC streams against a server whose every frame is scripted. */
 
@@ -36,24 +36,7 @@ async function idsOf(connection: ScriptedConnection, count: number, streamId = 1
   return inPieces(connection.dataOf(streamId), 12).map((message) => toText(message.slice(8)));
 }
 
-async function withClient(
-  script: (connection: ScriptedConnection) => void | Promise<void>,
-  use: (driver: Driver) => Promise<void>,
-  more: { slots?: number; options?: Partial<ClientOptions>; greeting?: Uint8Array } = {},
-): Promise<void> {
-  const server = await startScripted(script, more.greeting);
-  const driver = new Driver(
-    (options) => new GrpcStreamClient(endpointAt(server.port), options, readStreamed),
-    more.options,
-  );
-  try {
-    await driver.client.reserve(more.slots ?? 1);
-    await use(driver);
-  } finally {
-    driver.close();
-    await server.stop();
-  }
-}
+const withClient = scriptedClient((endpoint, options) => new GrpcStreamClient(endpoint, options, readStreamed));
 
 /** Resolves once `isMet`; looks at every turn of the event loop. */
 async function until(isMet: () => boolean): Promise<void> {
@@ -110,6 +93,29 @@ describe("own gRPC stream client", () => {
         ]);
       },
       { slots: 2, options: { onResponse: (call) => seen.push([call.messageCount, call.responseCount]) } },
+    );
+  });
+
+  test("a server that accepts a long request slowly is not silent", async () => {
+    const parts = 12;
+    const long = postRequest("/test.Service/Stream", join(latin1("id=0000"), new Uint8Array(65_523 + parts * 1000)), {
+      stampPlace: { offset: 3, length: 4, idDigits: 4 },
+    });
+    await withClient(
+      async (connection) => {
+        for (let part = 0; part <= parts; part++) {
+          await connection.raw.until(() => connection.dataOf(1).length === 65_535 + part * 1000);
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
+        }
+        connection.write(headers(1, GRPC_HEADERS), data(part("0001", true, "a")));
+      },
+      async (driver) => {
+        const outcome = await driver.request(0, long, "0001");
+        assert.equal(outcome.failure, undefined);
+        assert.ok(outcome.times[3] - outcome.times[0] > 0.8e9);
+      },
+      { options: { stallTimeoutNs: 0.8e9 } },
     );
   });
 

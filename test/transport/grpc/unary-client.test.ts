@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ClientOptions } from "../../../src/transport/client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import { inPieces, join, latin1, pattern, toText } from "../bytes.ts";
-import { Driver, endpointAt, postRequest } from "../drive.ts";
+import { endpointAt, postRequest } from "../drive.ts";
 import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
 import {
   ACK,
@@ -22,26 +21,14 @@ import {
   TYPE,
   words,
 } from "../http2/write-frames.ts";
+import { scriptedClient } from "./scripted-client.ts";
 
 /** Our gRPC client against a server whose every frame is scripted. */
 
 const REQUEST = postRequest("/test.Service/Call", latin1("question"));
 const ANSWER = latin1("answer");
 
-async function withClient(
-  script: (connection: ScriptedConnection) => void | Promise<void>,
-  use: (driver: Driver, slots: (count: number) => Promise<void>) => Promise<void>,
-  more: { greeting?: Uint8Array; options?: Partial<ClientOptions> } = {},
-): Promise<void> {
-  const server = await startScripted(script, more.greeting);
-  const driver = new Driver((options) => new GrpcUnaryClient(endpointAt(server.port), options), more.options);
-  try {
-    await use(driver, (count) => driver.client.reserve(count));
-  } finally {
-    driver.close();
-    await server.stop();
-  }
-}
+const withClient = scriptedClient((endpoint, options) => new GrpcUnaryClient(endpoint, options), 0);
 
 /** Answers every request of a connection. */
 async function answerAll(connection: ScriptedConnection, from = 1): Promise<void> {

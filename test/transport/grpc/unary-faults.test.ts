@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ClientOptions } from "../../../src/transport/client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import { hex, join, latin1 } from "../bytes.ts";
 import { Driver, endpointAt, postRequest } from "../drive.ts";
-import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
+import type { ScriptedConnection } from "../http2/scripted-server.ts";
 import {
   END_HEADERS,
   END_STREAM,
@@ -19,27 +18,14 @@ import {
   words,
 } from "../http2/write-frames.ts";
 import { startRawServer } from "../raw-server.ts";
+import { scriptedClient } from "./scripted-client.ts";
 
 /** What servers may do to a call, and what the client then says. */
 
 const REQUEST = postRequest("/test.Service/Call", latin1("question"));
 const ANSWER = grpcMessage(latin1("answer"));
 
-async function withClient(
-  script: (connection: ScriptedConnection) => void | Promise<void>,
-  use: (driver: Driver) => Promise<void>,
-  more: { greeting?: Uint8Array; options?: Partial<ClientOptions>; slots?: number } = {},
-): Promise<void> {
-  const server = await startScripted(script, more.greeting);
-  const driver = new Driver((options) => new GrpcUnaryClient(endpointAt(server.port), options), more.options);
-  try {
-    await driver.client.reserve(more.slots ?? 1);
-    await use(driver);
-  } finally {
-    driver.close();
-    await server.stop();
-  }
-}
+const withClient = scriptedClient((endpoint, options) => new GrpcUnaryClient(endpoint, options));
 
 async function answerAll(connection: ScriptedConnection, from = 1): Promise<void> {
   for (let streamId = from; ; streamId += 2) {

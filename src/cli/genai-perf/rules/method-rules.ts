@@ -1,4 +1,4 @@
-import { METHOD_NAME } from "../../../service/dynamic-grpc/target.ts";
+import { METHOD_NAME } from "../../../transport/request.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { RuleSet } from "./rule-set.ts";

@@ -1,4 +1,4 @@
-import { METHOD_NAME } from "../../../service/dynamic-grpc/target.ts";
+import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";

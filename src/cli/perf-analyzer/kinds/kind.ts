@@ -4,7 +4,7 @@ import type { LaneError } from "../../../result/run-result.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 
-/** A value of `--service-kind`: everything that the rest of perf_analyzer mode asks about it, instead of testing its name. */
+/** A value of `--service-kind`: everything that the rest of perf_analyzer mode needs to know about it, so that nothing else tests its name. */
 export interface PerfAnalyzerKind {
   /** Its name and what it is, for the help of `--service-kind`: `openai, which …`. */
   readonly help: string;
@@ -12,7 +12,7 @@ export interface PerfAnalyzerKind {
   readonly server: string;
   /** Whether requests consist of payloads. Options that describe tensors are then refused. */
   readonly takesPayloads: boolean;
-  /** Options for tensors that apply to it all the same, or that its own rules refuse. Absent: none. */
+  /** Options for tensors that also apply to it, or that its own rules refuse. Absent: none. */
   readonly takesOptions?: readonly string[];
   /** Whether requests consist of messages; other kinds refuse the options for them. Absent: no. */
   readonly takesMessages?: true;

@@ -1,3 +1,4 @@
+import { PAYLOAD_PATH } from "../../../service/openai/target.ts";
 import { isDirectory } from "../../output-files.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
@@ -39,6 +40,13 @@ function openAiRules(settings: Settings): Rule[] {
       "--endpoint",
       'Must supply --endpoint for OpenAI service kind. For example, "v1/chat/completions".',
       "Give the path that payloads go to.",
+    ],
+    [
+      endpoint !== "" && !PAYLOAD_PATH.test(endpoint),
+      "--endpoint",
+      "--endpoint must be a path without blanks and '#'",
+      "Give the path that payloads go to, such as v1/chat/completions.",
+      endpoint,
     ],
     [
       target.protocol === "grpc",

@@ -2,7 +2,7 @@ import type { Plan, TargetPlan } from "../../../plan/plan.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { option, type UngroupedOption } from "./option.ts";
-import { giveOneOf, on, text } from "./readers.ts";
+import { filled, giveOneOf, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
 const SERVICE_KINDS = Object.keys(KINDS);
@@ -29,7 +29,7 @@ export const GENERAL: readonly UngroupedOption[] = [
     names: ["--model-signature-name"],
     value: "NAME",
     help: "Signature of the model. Needs --service-kind tfserving.",
-    parse: text,
+    parse: filled("Give the signature's name, or leave it out."),
     of: ({ target }) => ("signatureName" in target ? target.signatureName : undefined),
   }),
   option("outputs.verbosity", {

@@ -97,7 +97,7 @@ function readInputData(reader: ValueReader, before: readonly string[]): readonly
   return undefined;
 }
 
-/** Generated prompts, messages in a plan and files without a list have no option. A file with them stands for each. */
+/** No option expresses generated prompts, messages in a plan, and files without a list. Print a file that would contain them. */
 function sourcesOf(inputs: InputsPlan): readonly string[] {
   if ("paths" in inputs) return ["files.json"];
   if ("messageFiles" in inputs)

@@ -137,7 +137,7 @@ function maxThreadsOf({ client, load }: Plan): number | undefined {
   return threads === null || threads === preset ? undefined : threads;
 }
 
-/** Streams are always asynchronous, and so are payloads unless a plan says otherwise. */
+/** Streams are always asynchronous. So are payloads, unless the plan is synchronous. */
 function isAsync({ client, target }: Plan): boolean {
   if (target.isStreaming) return false;
   return client.callMode === "async" || (client.callMode === "auto" && payloadPathOf(target) !== undefined);

@@ -1,10 +1,15 @@
 import { fileSystem } from "../../../runtime/files.ts";
 import { option, type UngroupedOption } from "./option.ts";
-import { on, text } from "./readers.ts";
+import { filled, GIVE_FILE, on } from "./readers.ts";
 
 /** Options of the output. */
 export const OUTPUT: readonly UngroupedOption[] = [
-  option("outputs.files.csv", { names: ["-f"], value: "FILE", help: "Write the results as CSV.", parse: text }),
+  option("outputs.files.csv", {
+    names: ["-f"],
+    value: "FILE",
+    help: "Write the results as CSV.",
+    parse: filled(GIVE_FILE),
+  }),
   option("outputs.isVerboseCsv", { names: ["--verbose-csv"], help: "More columns in the CSV.", parse: on }),
   option("outputs.files.profileExport", {
     names: ["--profile-export-file"],
@@ -13,7 +18,7 @@ export const OUTPUT: readonly UngroupedOption[] = [
     parse: (reader) => {
       if (fileSystem().existsSync(reader.text))
         reader.fail("Path must not already exist.", "Remove it or give another path.");
-      return reader.text;
+      return filled(GIVE_FILE)(reader);
     },
   }),
 ];

@@ -1,7 +1,7 @@
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
 import { toOutputPath } from "../../output-files.ts";
 import { option, type UngroupedOption } from "./option.ts";
-import { choice, decimal, on, whole } from "./readers.ts";
+import { choice, decimal, filled, GIVE_FILE, on, whole } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
 /** Options that Rampart adds. */
@@ -15,7 +15,7 @@ export const OWN: readonly UngroupedOption[] = [
     defaultText: "the server's reflection",
     isRepeatable: true,
     help: "The .proto file that describes the method and its messages. Needs --service-kind dynamic_grpc.",
-    parse: ({ text }, before) => [...before, text],
+    parse: (reader, before) => [...before, filled("Give the path of a .proto file.")(reader)],
     of: ({ target }) => ("protoFiles" in target ? target.protoFiles : []),
     format: (files) => files,
   }),
@@ -28,7 +28,7 @@ export const OWN: readonly UngroupedOption[] = [
     defaultText: "the folder of each file, and those above it",
     isRepeatable: true,
     help: "Folder in which --proto files and their imports are looked for first.",
-    parse: ({ text }, before) => [...before, text],
+    parse: (reader, before) => [...before, filled("Give the path of a folder.")(reader)],
     of: ({ target }) => ("importPaths" in target ? target.importPaths : []),
     format: (folders) => folders,
   }),
@@ -88,7 +88,7 @@ export const OWN: readonly UngroupedOption[] = [
     isOwn: true,
     value: "FILE",
     help: "Write Rampart's own report too: all requests of the run, confidence, histograms, the client's CPU and lag.",
-    parse: ({ text }) => toOutputPath(text),
+    parse: (reader) => toOutputPath(filled(GIVE_FILE)(reader)),
   }),
 ];
 

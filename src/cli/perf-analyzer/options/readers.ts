@@ -16,6 +16,17 @@ export function text(reader: ValueReader): string {
   return reader.text;
 }
 
+/** Hint for the path of an output file. */
+export const GIVE_FILE = "Give the path of a file, or leave the option out.";
+
+/** Reads a text that is not empty. @param hint what to give */
+export function filled(hint: string): (reader: ValueReader) => string {
+  return (reader) => {
+    if (reader.text === "") reader.fail("The value must not be empty.", hint, undefined);
+    return reader.text;
+  };
+}
+
 /** Reads an integer. @param rule perf_analyzer's message for one that is not allowed */
 export function whole(isAllowed: (value: number) => boolean, rule: string, hint: string): Reader<number> {
   return (reader) => allow(reader, reader.integer(), isAllowed, rule, hint);

@@ -6,7 +6,7 @@ import { HEADER_NAME } from "../../../transport/request.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { tritonKind } from "../kinds/triton.ts";
 import { option, type UngroupedOption } from "./option.ts";
-import { choice, on, text } from "./readers.ts";
+import { choice, filled, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
 /** Options of the server, and of what is sent with each request. */
@@ -16,7 +16,7 @@ export const SERVER: readonly UngroupedOption[] = [
     value: "URL",
     defaultText: `${tritonKind.defaultUrl("http")}, or ${tritonKind.defaultUrl("grpc")} with gRPC`,
     help: "Server: host:port, http://host:port or https://host:port.",
-    parse: text,
+    parse: filled("Give the server's address, or leave -u out."),
     of: urlOf,
   }),
   option("target.protocol", {

@@ -1,0 +1,120 @@
+import type { Plan } from "../plan/plan.ts";
+import { type Problem, problem } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
+import type { RequestForm } from "../service/service.ts";
+import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
+import { loadModeOf } from "./load-modes.ts";
+import { targetKindOf, urlsOf } from "./service-kinds.ts";
+
+/**
+ * Returns conflicts between parts of a plan whose values are valid. Loads no schemas, so that each run can look for them before it connects
+ * to the server.
+ */
+export function findConflicts(plan: Plan): Problem[] {
+  return [
+    ...(targetKindOf(plan.target).check?.(plan.target, plan) ?? []),
+    ...checkInputs(plan),
+    ...checkExtracted(plan),
+    ...checkClient(plan),
+    ...checkLoad(plan),
+  ];
+}
+
+/** Returns inputs and assertions that the target cannot have. */
+function checkInputs(plan: Plan): Problem[] {
+  const problems: Problem[] = [];
+  const { measurement, target } = plan;
+  const takes = targetKindOf(target).takes(target);
+  if (inputKindOf(plan.inputs).makes !== takes) {
+    const message = "do not fit the target";
+    const hint = `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`;
+    problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
+  }
+  if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
+    const message = "assertions on tokens need a target whose tokens are measured";
+    const hint = "Leave them out, or measure a target whose answers are text.";
+    problems.push(problem("conflict", "assertions", message, hint));
+  }
+  return problems;
+}
+
+/** Returns conflicts between the client and the target. */
+function checkClient({ client, measurement, target, telemetry }: Plan): Problem[] {
+  const problems: Problem[] = [];
+  if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
+    const message = "undici does not report when each event of a stream arrived";
+    problems.push(problem("unsupported", setting("client.kind"), message, "Use own.", "undici"));
+  }
+  if (client.kind === "undici" && target.protocol !== "http") {
+    problems.push(
+      problem("conflict", setting("client.kind"), "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"),
+    );
+  }
+  if (client.kind === "grpc-js" && target.protocol !== "grpc") {
+    problems.push(
+      problem("conflict", setting("client.kind"), "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"),
+    );
+  }
+  if (target.isStreaming && client.callMode === "sync") {
+    problems.push(problem("conflict", "client.callMode", "streams are asynchronous", "Use async.", "sync"));
+  }
+  if (telemetry.trace !== null && urlsOf(target).length > 1)
+    problems.push(
+      problem("conflict", "target.moreUrls", "trace settings can be set on one server only", "Measure one server."),
+    );
+  return problems;
+}
+
+/** Returns conflicts between the load, the measurement and the order of the data. */
+function checkLoad(plan: Plan): Problem[] {
+  const problems: Problem[] = [];
+  const { load, measurement } = plan;
+  const mode = loadModeOf(load);
+  const asked = mode.levels?.(load);
+  if (asked?.search === "binary" && measurement.latencyLimitMs === null) {
+    problems.push(
+      problem("missing", "measurement.latencyLimitMs", "a binary search needs a latency limit", "Give one."),
+    );
+  }
+  const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
+  if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
+    const message = "must be null for fixed schedules and sessions, and a number for all other loads";
+    const hint = "Correct it.";
+    problems.push(problem("conflict", "measurement.mode.count", message, hint));
+  }
+  problems.push(...checkOrder(plan));
+  if (mode.requestCount !== undefined) {
+    for (const name of ["warmupRequests", "warmupMs"] as const) {
+      const value = measurement[name] ?? 0;
+      if (value === 0) continue;
+      const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
+      problems.push(problem("conflict", `measurement.${name}`, message, "Leave the warm-up out.", String(value)));
+    }
+  }
+  if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
+    const message = "a range without an end needs a latency limit";
+    problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
+  }
+  return problems;
+}
+
+/** Returns assertions on values that the target does not extract, and limits that no metric can have. */
+function checkExtracted({ assertions, target }: Plan): Problem[] {
+  const names = Object.keys(("extract" in target ? target.extract : undefined) ?? {});
+  return assertions.flatMap(({ metric, limit }, index): Problem[] => {
+    const path = `assert.${index}`;
+    if (metric.kind !== "extracted")
+      return limit < 0 ? [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))] : [];
+    if (names.includes(metric.name)) return [];
+    const hint = names.length === 0 ? "Name it in extract, in the target's options." : `Use ${names.join(" or ")}.`;
+    return [problem("unknown-name", path, "the target extracts no value of this name", hint, metric.name)];
+  });
+}
+
+function inputsThatMake(form: RequestForm): string[] {
+  return Object.entries(INPUT_KINDS).flatMap(([name, { makes }]) => (makes === form ? [name] : []));
+}
+
+function isOfTokens(kind: Plan["assertions"][number]["metric"]["kind"]): boolean {
+  return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
+}

@@ -1,0 +1,33 @@
+import type { CommandIo } from "../../src/cli/execute.ts";
+
+/** Input and output of a command that a test runs in its own process. */
+export interface CapturedIo {
+  readonly io: CommandIo;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Captures what a command prints. @param onInterrupt default: no signal arrives */
+export function captureIo(onInterrupt: CommandIo["onInterrupt"] = () => () => {}): CapturedIo {
+  let out = "";
+  let err = "";
+  const io: CommandIo = {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    loadApi: () => Promise.resolve({}),
+    onInterrupt,
+  };
+  return {
+    io,
+    get out() {
+      return out;
+    },
+    get err() {
+      return err;
+    },
+  };
+}
