@@ -58,6 +58,8 @@ export type {
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
+export { concurrency, findMax, requestRate } from "./scenario/find-max/builders.ts";
+export type { FindMaxOptions, SearchedLoad } from "./scenario/find-max/options.ts";
 export type {
   HookContext,
   ReadyOptions,

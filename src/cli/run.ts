@@ -8,6 +8,7 @@ import { showValue } from "../plan/show-value.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { judgeRepeated } from "../report/run-verdicts.ts";
+import { judgedLevels } from "../result/judged-levels.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -187,10 +188,9 @@ function isValid({ levels }: RunResult): boolean {
 }
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
-  const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
-  return (
-    isValid(result) && plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet)
-  );
+  const judged = judgedLevels(result);
+  if (result.findMax !== undefined && result.findMax.highest === undefined) return false;
+  return isValid(result) && plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet);
 }
 
 /** Reads the flags. @param problems gets all problems */

@@ -29,23 +29,8 @@ export function checkPlan(plan: Plan): Plan {
 /** Returns the schema of a plan's parts besides target, load and inputs. */
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
-  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
   const runs = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(2, "must be 2 or more"));
-  const metric = v.variant("kind", [
-    v.object({ kind: v.literal("latency-percentile"), percentile, of }),
-    v.object({ kind: v.literal("latency-average"), of }),
-    v.object({ kind: v.literal("throughput") }),
-    v.object({ kind: v.literal("error-ratio") }),
-    ...tokenMetricSchemas(percentile),
-    v.object({
-      kind: v.literal("extracted"),
-      name: v.string(),
-      statistic: v.picklist(["average", "min", "max", "percentile"]),
-      percentile: v.exactOptional(percentile),
-    }),
-  ]);
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -64,18 +49,15 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
-    assertions: v.array(
-      v.object({
-        metric,
-        comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
-        limit: v.number(),
-      }),
-    ),
+    assertions: assertionsSchema(),
+    limits: v.exactOptional(assertionsSchema()),
     repeat: v.exactOptional(
       v.object({
         atLeast: runs,
         atMost: runs,
-        until: v.exactOptional(v.object({ metric, ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")) })),
+        until: v.exactOptional(
+          v.object({ metric: metricSchema(), ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")) }),
+        ),
       }),
     ),
     outputs: v.object({
@@ -87,6 +69,34 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     }),
     behaviour: v.exactOptional(behaviourSchema(builders)),
   });
+}
+
+function assertionsSchema() {
+  return v.array(
+    v.object({
+      metric: metricSchema(),
+      comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
+      limit: v.number(),
+    }),
+  );
+}
+
+function metricSchema() {
+  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
+  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  return v.variant("kind", [
+    v.object({ kind: v.literal("latency-percentile"), percentile, of }),
+    v.object({ kind: v.literal("latency-average"), of }),
+    v.object({ kind: v.literal("throughput") }),
+    v.object({ kind: v.literal("error-ratio") }),
+    ...tokenMetricSchemas(percentile),
+    v.object({
+      kind: v.literal("extracted"),
+      name: v.string(),
+      statistic: v.picklist(["average", "min", "max", "percentile"]),
+      percentile: v.exactOptional(percentile),
+    }),
+  ]);
 }
 
 function tokenMetricSchemas(percentile: Schema<number>) {

@@ -33,9 +33,14 @@ export function repeatSchema(): Schema<Repeat> {
   return v.lazy((input) => (typeof input === "object" && input !== null ? options : runs)) as unknown as Schema<Repeat>;
 }
 
-/** Returns conflicts between the options of a repetition. */
-export function checkRepeat(repeat: Repeat | undefined): Problem[] {
-  if (repeat === undefined || typeof repeat === "number") return [];
+/** Returns conflicts of a repetition: between its options, and with a load that searches. */
+export function checkRepeat(repeat: Repeat | undefined, isSearch: boolean): Problem[] {
+  if (repeat === undefined) return [];
+  if (isSearch) {
+    const message = "findMax(…) chooses the loads of a run, so that several runs do not measure the same ones";
+    return [problem("conflict", "repeat", message, "Leave it out, or repeat the load that the search found.")];
+  }
+  if (typeof repeat === "number") return [];
   const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST } = repeat;
   if (atLeast <= atMost) return [];
   const [name, other] = repeat.atMost === undefined ? ["atLeast", "atMost"] : ["atMost", "atLeast"];

@@ -22,6 +22,7 @@ import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.t
 import { checkLlm } from "./check-llm.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
 import type { Inputs } from "./input-data.ts";
 import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
@@ -109,6 +110,8 @@ function checkLoadAlone(definition: unknown): Problem[] {
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
+  const findMax = findMaxOf(load);
+  const warmupMs = warmupFor === undefined ? findMax && findMaxSettleMs(findMax) : toMs(warmupFor);
   const builder = targetBuilderOf(definition.target);
   const target = builder.toPlan(definition.target, folder, definition.inputs);
   const content = builder.content?.(definition.target, folder);
@@ -133,7 +136,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     measurement: {
       mode,
       warmupRequests: definition.warmupRequests ?? 0,
-      ...(warmupFor === undefined ? {} : { warmupMs: toMs(warmupFor) }),
+      ...(warmupMs === undefined ? {} : { warmupMs }),
       percentile: stability?.percentile ?? null,
       latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
       ...(tokens === undefined ? {} : { tokens }),
@@ -152,6 +155,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
+    ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
       verbosity: overrides.verbosity ?? 0,
@@ -271,7 +275,8 @@ function describeValue(value: unknown): string {
 
 /** Returns conflicts between parts of a scenario. */
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
-  const { target, load, assert = [] } = definition;
+  const { target, load } = definition;
+  const assert = allAssertions(definition);
   const problems = checkLoad(load);
   const protocol = target.options.protocol ?? targetBuilderOf(target).protocol ?? "http";
   const client = overrides.client ?? definition.client ?? "own";
@@ -289,7 +294,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     );
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
-  problems.push(...checkRepeat(definition.repeat));
+  problems.push(...checkRepeat(definition.repeat, findMaxOf(load) !== undefined));
   for (const found of checkLlm({ ...definition, assert: judged }))
     problems.push({ ...found, path: namedAt(found.path) });
   const builder = targetBuilderOf(target);
@@ -318,5 +323,18 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, load.kind));
     }
   }
-  return problems;
+  return nameLimits(problems, definition.assert?.length ?? 0);
+}
+
+/** Returns the assertions, and after them the limits of a search. */
+function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly Assertion[] {
+  return [...assert, ...(findMaxOf(load)?.where ?? [])];
+}
+
+/** Names the limits of a search by their own path. @param count number of assertions before them */
+function nameLimits(problems: readonly Problem[], count: number): Problem[] {
+  return problems.map((problem) => {
+    const index = Number(/^assert\.(\d+)$/.exec(problem.path)?.[1] ?? -1);
+    return index < count ? problem : { ...problem, path: `load.where.${index - count}` };
+  });
 }

@@ -4,6 +4,7 @@ import type { RepeatPlan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { extracted, p50, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
+import { concurrency, findMax } from "../../src/scenario/find-max/builders.ts";
 import { hold } from "../../src/scenario/loads.ts";
 import type { Repeat } from "../../src/scenario/repeat.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
@@ -62,6 +63,15 @@ describe("a repetition of runs", () => {
     ],
     "tokens of tensors": [{ until: outputTokensPerSec().within("5 %") }, "repeat.until", /not tokens/],
   };
+  test("is refused for a search, which measures other loads each time", () => {
+    const target = triton("host:1", { model: "m" });
+    const load = findMax({ over: concurrency(1, 8), where: [p99("latency").below("1 s")] });
+    assert.throws(
+      () => toPlan(defineScenario({ name: "x", target, load, repeat: 3 }) as Scenario, "/"),
+      (error: unknown) => error instanceof UserError && error.problems.map(({ path }) => path).join() === "repeat",
+    );
+  });
+
   for (const [name, [repeat, path, message]] of Object.entries(mistakes))
     test(`is refused: ${name}`, () => {
       assert.throws(

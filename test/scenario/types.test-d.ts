@@ -2,6 +2,7 @@ import * as api from "rampart";
 import {
   average,
   choice,
+  concurrency,
   defineScenario,
   defineTarget,
   duration,
@@ -11,6 +12,7 @@ import {
   errorRate,
   extracted,
   files,
+  findMax,
   fixedSchedule,
   flag,
   goodput,
@@ -33,6 +35,7 @@ import {
   random,
   rate,
   rateRamp,
+  requestRate,
   steps,
   text,
   throughput,
@@ -566,6 +569,24 @@ export const wrongParameters = [
   duration("5"),
   // @ts-expect-error An unknown option.
   integer(16, { minimum: 1 }),
+];
+
+/** A search takes the metrics of its load. */
+export const searches = [
+  defineScenario({
+    ...grpc,
+    load: findMax({ over: concurrency(1, 8), where: [p99("latency").below("1 ms"), errorRate().is(0)] }),
+    assert: [p99("latency").below("1 ms")],
+  }),
+  defineScenario({
+    ...grpc,
+    load: findMax({ over: requestRate(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+    assert: [p99("scheduledLatency").below("1 ms")],
+  }),
+  // @ts-expect-error concurrencies have no schedule
+  findMax({ over: concurrency(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error a search needs limits
+  findMax({ over: concurrency(1, 8) }),
 ];
 
 /** Sound hooks. */

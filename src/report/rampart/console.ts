@@ -20,6 +20,7 @@ import { paint } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
+import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
@@ -33,6 +34,7 @@ import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
+import { describeLimitState, formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatMlperf } from "./mlperf.ts";
@@ -100,13 +102,13 @@ class RampartConsole implements Report {
   }
 
   finish(result: RunResult): void {
-    const measured = measuredLevels(result);
+    const judged = judgedLevels(result);
     this.printRun(result);
     if (this.plan.assertions.length === 0) return;
     const verdicts = this.plan.assertions.map((assertion) =>
-      judge(assertion, measured, this.plan.target.batchSize, this.unit),
+      judge(assertion, judged, this.plan.target.batchSize, this.unit),
     );
-    this.sink.out(`\n${this.formatVerdicts(verdicts, measured.length > 1)}\n`);
+    this.sink.out(`\n${this.formatVerdicts(verdicts, judged.length > 1)}\n`);
   }
 
   finishRuns(repeated: RepeatedResult): void {
@@ -166,6 +168,7 @@ class RampartConsole implements Report {
     const repeats = describeRepeats(result);
     if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
+    if (result.findMax !== undefined) out(`\n${formatFindMax(this.plan, result, this.unit)}\n`);
   }
 
   /** The unit of throughput. */
@@ -311,10 +314,6 @@ class RampartConsole implements Report {
   }
 }
 
-function measuredLevels({ levels }: RunResult): LevelResult[] {
-  return levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
-}
-
 function formatServer({ server }: WindowResult): string {
   return server === undefined ? "-" : formatUs(averageUs(server.successNs, server.successCount));
 }
@@ -325,7 +324,8 @@ function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean):
   return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
 }
 
-function describeOutcome({ outcome }: LevelResult): string {
+function describeOutcome({ outcome, limits }: LevelResult): string {
+  if (limits !== undefined) return describeLimitState(limits);
   if (outcome === "unstable") return "UNSTABLE";
   if (outcome === "partial") return "PARTIAL";
   return outcome === "over-limit" ? "over the latency limit" : "";
