@@ -29,6 +29,7 @@ const BUILDERS: readonly (readonly [
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],
+      ["mix", "MixMember"],
     ],
   ],
   [
@@ -104,6 +105,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`audio` of `prompts`", "AudioOptions"],
   ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
+  ["Input of a function for `tags`", "TaggedInput"],
 ];
 
 /** The whole reference as Markdown. */

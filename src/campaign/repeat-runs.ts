@@ -1,5 +1,5 @@
 import { combineRuns, precisionOf } from "../measure/intervals/over-runs.ts";
-import { metricValue } from "../measure/verdicts.ts";
+import { valueAt } from "../measure/verdicts.ts";
 import type { Plan, PrecisionPlan, RepeatPlan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import type { RepeatedResult, RepeatPrecision } from "../result/repeated-result.ts";
@@ -50,18 +50,20 @@ export function unstartedRun({ prepared }: RunResult, error: RunError): RunResul
 }
 
 /** Returns the precision of a metric at the level where it is lowest. A level that a run did not measure has none. */
-function findPrecision(plan: Plan, { metric, ratio }: PrecisionPlan, runs: readonly RunResult[]): RepeatPrecision {
+function findPrecision(plan: Plan, until: PrecisionPlan, runs: readonly RunResult[]): RepeatPrecision {
   const levels = new Set(runs.flatMap((run) => run.levels.map(({ level }) => level)));
   let widest = 0;
   for (const level of levels) {
     const values = runs.flatMap((run) => {
       const measured = run.levels.find((one) => one.level === level);
-      const value = measured && metricValue(metric, measured, plan.target.batchSize);
+      const value = measured && valueAt(measured, until, plan.target.batchSize);
       return value === undefined ? [] : [{ value }];
     });
     const reached = values.length < runs.length ? undefined : precisionOf(combineRuns(values));
     if (reached === undefined) return { ratio: undefined, isReached: false };
     widest = Math.max(widest, reached);
   }
-  return levels.size === 0 ? { ratio: undefined, isReached: false } : { ratio: widest, isReached: widest <= ratio };
+  return levels.size === 0
+    ? { ratio: undefined, isReached: false }
+    : { ratio: widest, isReached: widest <= until.ratio };
 }

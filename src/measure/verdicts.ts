@@ -1,6 +1,8 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
+import { type GroupedLevel, selectTags } from "./groups.ts";
 import { combineRuns } from "./intervals/over-runs.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
@@ -13,12 +15,16 @@ import {
 } from "./tokens/token-verdicts.ts";
 import type { WindowResult } from "./window.ts";
 
-/** The measurement of one level. */
-export interface JudgedLevel {
-  readonly level: number;
+/** What an assertion is on: a level, or a part of its requests. */
+interface MeasuredPart {
   readonly window: WindowResult;
   /** Token metrics of its responses, when measured. */
   readonly tokens?: TokenColumns | undefined;
+}
+
+/** The measurement of one level. */
+export interface JudgedLevel extends MeasuredPart, GroupedLevel {
+  readonly level: number;
 }
 
 /** The result of an assertion. It is met when it holds at every level. */
@@ -55,13 +61,14 @@ export function judgeRuns(
   const found = [...new Set(runs.flat().map(({ level }) => level))].map((level) => {
     const values = runs.map((levels) => {
       const measured = levels.find((one) => one.level === level);
-      return measured && metricValue(assertion.metric, measured, batchSize);
+      return measured && valueAt(measured, assertion, batchSize);
     });
     const known = values.filter((value) => value !== undefined);
     const over = known.length < runs.length ? undefined : combineRuns(known.map((value) => ({ value })));
     return { level, value: over?.mean, over };
   });
-  const verdict = toVerdict(assertion, found, runs.flat(), unit);
+  const parts = runs.flat().map((level) => partOf(level, assertion.where));
+  const verdict = toVerdict(assertion, found, parts, unit);
   const worst = found.find(({ level }) => level === verdict.level)?.over;
   const metCount = runs.filter((levels) => judge(assertion, levels, batchSize, unit).isMet).length;
   return { ...verdict, low: worst?.low ?? null, high: worst?.high ?? null, runCount: runs.length, metCount };
@@ -77,17 +84,18 @@ export function judge(
   batchSize: number,
   unit: string = DEFAULT_UNIT,
 ): Verdict {
-  const values = levels.map((measured) => ({
-    level: measured.level,
-    value: metricValue(assertion.metric, measured, batchSize),
-  }));
-  return toVerdict(assertion, values, levels, unit);
+  const parts = levels.map((level) => partOf(level, assertion.where));
+  const values = levels.map(({ level }, index) => {
+    const part = parts[index];
+    return { level, value: part && metricValue(assertion.metric, part, batchSize) };
+  });
+  return toVerdict(assertion, values, parts, unit);
 }
 
 function toVerdict(
   assertion: AssertionPlan,
   values: readonly { readonly level: number; readonly value: number | undefined }[],
-  levels: readonly JudgedLevel[],
+  parts: readonly (MeasuredPart | undefined)[],
   unit: string,
 ): Verdict {
   const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
@@ -97,16 +105,32 @@ function toVerdict(
     isMet: known.length === values.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
     measured: worst?.value,
-    reason: known.length === values.length ? undefined : findReason(assertion.metric, levels),
+    reason: known.length === values.length ? undefined : findReason(assertion.metric, parts),
     text: describe(assertion, unit),
   };
 }
 
-function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string | undefined {
+/** Returns a metric's value at a level, of all its requests or of those with certain tags; undefined when there is none. */
+export function valueAt(
+  level: JudgedLevel,
+  { metric, where }: Pick<AssertionPlan, "metric" | "where">,
+  batchSize: number,
+): number | undefined {
+  const part = partOf(level, where);
+  return part && metricValue(metric, part, batchSize);
+}
+
+/** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */
+function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | undefined {
+  return where === undefined ? level : selectTags(level, where);
+}
+
+function findReason(metric: MetricPlan, parts: readonly (MeasuredPart | undefined)[]): string | undefined {
+  if (parts.includes(undefined)) return "no request had these tags";
   if (metric.kind === "extracted") return "no answer had a number there";
   if (!isTokenMetric(metric)) return undefined;
-  for (const { tokens, window } of levels) {
-    const reason = tokens && explainNoValue(metric, tokens, window);
+  for (const part of parts) {
+    const reason = part?.tokens && explainNoValue(metric, part.tokens, part.window);
     if (reason !== undefined) return reason;
   }
   return undefined;
@@ -115,7 +139,7 @@ function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string 
 /** Returns a metric's value; undefined when the window has no data for it. */
 export function metricValue(
   metric: MetricPlan,
-  { window, tokens }: JudgedLevel,
+  { window, tokens }: MeasuredPart,
   batchSize: number,
 ): number | undefined {
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
@@ -166,8 +190,9 @@ const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
   is: "is",
 };
 
-function describe({ metric, comparison, limit }: AssertionPlan, unit: string): string {
-  return `${metricText(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
+function describe({ metric, comparison, limit, where }: AssertionPlan, unit: string): string {
+  const part = where === undefined ? "" : ` where ${describeTags(where)}`;
+  return `${metricText(metric)}${part} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
 }
 
 /** Returns a metric in words: `p99 latency`. */

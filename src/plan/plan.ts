@@ -5,6 +5,7 @@ import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
+import type { Tags, TagsPlan } from "./split/tags.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
@@ -29,6 +30,8 @@ export interface Plan {
   readonly assertions: readonly AssertionPlan[];
   /** Absent: one run. */
   readonly repeat?: RepeatPlan;
+  /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
+  readonly tags?: TagsPlan | undefined;
   /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
   readonly limits?: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
@@ -157,6 +160,8 @@ export interface PrecisionPlan {
   readonly metric: MetricPlan;
   /** 0.05 for 5 %. */
   readonly ratio: number;
+  /** Looks only at the requests with these tags. Absent: all requests. */
+  readonly where?: Tags | undefined;
 }
 
 /** What to print and write. */

@@ -6,11 +6,14 @@ import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
+import { memberPlanOf } from "../plan/split/mix.ts";
+import { tagsSchema } from "../plan/split/tags.ts";
 import { telemetrySchema } from "../plan/telemetry.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { findConflicts } from "./conflicts.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
+import { membersOf } from "./mix.ts";
 import { TARGETS } from "./service-kinds.ts";
 
 /** Checks a plan from any front door: its values, and whether its parts fit together. @throws UserError with all problems, by path in the plan */
@@ -21,9 +24,27 @@ export function checkPlan(plan: Plan): Plan {
     ...checkVariant("inputs", INPUT_KINDS, plan.inputs),
     ...toProblems("", v.safeParse(restSchema(), plan)),
   ];
+  if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...findConflicts(plan));
   if (problems.length > 0) throw new UserError(problems);
   return plan;
+}
+
+/** Checks the members of a mix like targets that are measured alone. */
+function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
+  return membersOf(mix).flatMap((member, index) => {
+    const path = `target.members.${index}`;
+    const problems = [
+      ...checkVariant(`${path}.target`, TARGETS, member.target),
+      ...checkVariant(`${path}.inputs`, INPUT_KINDS, member.inputs),
+    ];
+    if (problems.length > 0) return problems;
+    const alone = findConflicts(memberPlanOf({ ...plan, target: member.target }, member));
+    return alone.map((found) => ({
+      ...found,
+      path: /^(target|inputs)\b/.test(found.path) ? `${path}.${found.path}` : found.path,
+    }));
+  });
 }
 
 /** Returns the schema of a plan's parts besides target, load and inputs. */
@@ -47,6 +68,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     measurement: measurementSchema(builders),
     client: clientSchema(builders),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
+    tags: v.exactOptional(tagsSchema(builders)),
     cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: assertionsSchema(),
@@ -56,7 +78,11 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
         atLeast: runs,
         atMost: runs,
         until: v.exactOptional(
-          v.object({ metric: metricSchema(), ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")) }),
+          v.object({
+            metric: metricSchema(),
+            ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+            where: v.exactOptional(v.record(v.string(), v.string())),
+          }),
         ),
       }),
     ),
@@ -77,6 +103,7 @@ function assertionsSchema() {
       metric: metricSchema(),
       comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
       limit: v.number(),
+      where: v.exactOptional(v.record(v.string(), v.string())),
     }),
   );
 }

@@ -54,6 +54,8 @@ export interface LevelResult {
   readonly delayedByLimit?: DelayedRequests;
   /** Token metrics, if the plan asks for them. */
   readonly tokens?: TokenColumns;
+  /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
+  readonly groupTokens?: readonly (TokenColumns | undefined)[];
   /** Whether the level keeps the plan's limits; absent unless the load searches the highest level that does. */
   readonly limits?: LevelLimits;
   /** What the rules of MLPerf say; absent unless the load is one of its scenarios. */

@@ -2,7 +2,7 @@ import { canLanesWait, type Drive, isScheduled } from "../load/drive.ts";
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
+import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
@@ -14,8 +14,8 @@ import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import { createJudge } from "./judge/create-judge.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
-import { RequestJudge } from "./judge/judge.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
 import { findMaxOf } from "./level/find-highest.ts";
 import { LevelRun } from "./level/level.ts";
@@ -53,7 +53,7 @@ export class MeasuredRun {
   private readonly driver: Driver;
   private readonly canceller: Canceller | undefined;
   private readonly poller: MetricsPoller | undefined;
-  private readonly tokens: TokenLink | undefined;
+  private readonly tokens: RunTokens | undefined;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   /** Due time of each step, when the load follows the data. */
@@ -93,14 +93,13 @@ export class MeasuredRun {
       laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
-    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers, (values) =>
-      this.meter.addExtracted(values),
-    );
+    const judge = createJudge(parts, (values, group) => this.meter.addExtracted(values, group));
     this.driver = driver;
     this.policy = new FailurePolicy(plan, signal, driver.ended, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
     driver.setWork({
       feed,
+      groups: parts.groups,
       needsBodies: judge.needsBodies,
       createCheck: judge.createCheck,
       canWait: judge.canWait,
@@ -212,6 +211,7 @@ export class MeasuredRun {
     return {
       plan: this.plan,
       session: this.session,
+      groups: this.parts.groups,
       driver: this.driver,
       health: this.health,
       signal: this.signal,

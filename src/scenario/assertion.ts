@@ -11,21 +11,25 @@ export type LatencyName = "latency" | "scheduledLatency";
 /** The metrics that an assertion can refer to by name. */
 export type MetricName = LatencyName | TokenMetricName | TokenSystemName;
 
-/** An assertion on metrics with these names. */
-export interface Assertion<N extends MetricName = MetricName> {
+/** An assertion on metrics with these names. `W` is the type of the tags that it names; `never`: it is on all requests. */
+export interface Assertion<N extends MetricName = MetricName, W = never> {
   readonly metric: AssertedMetric & { readonly of?: N };
   readonly comparison: AssertionPlan["comparison"];
   readonly limit: Duration | number;
+  /** Judges only the requests with these tags. Default: all requests. */
+  readonly where?: W | undefined;
 }
 
 /** A percentage: `"5 %"`. */
 export type Percent = `${number} %` | `${number}%`;
 
 /** How precise a metric must be over repeated runs. */
-export interface Precision<N extends MetricName = MetricName> {
+export interface Precision<N extends MetricName = MetricName, W = never> {
   readonly metric: AssertedMetric & { readonly of?: N };
   /** How far the 95 % confidence interval of the mean over runs may reach to each side, in percent of the mean. */
   readonly within: Percent;
+  /** Looks only at the requests with these tags. Default: all requests. */
+  readonly where?: W | undefined;
 }
 
 /** Metrics over all responses. */

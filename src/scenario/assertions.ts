@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import {
   TOKEN_COUNTS,
   TOKEN_TIMES,
@@ -10,8 +11,9 @@ import type { AssertionPlan } from "../plan/assertions.ts";
 import type { PrecisionPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName, Percent, Precision } from "./assertion.ts";
+import type { AssertedMetric, Assertion, LatencyName, MetricName, Percent, Precision } from "./assertion.ts";
 import { durationSchema, parsePercent } from "./fields.ts";
+import { givenTagsSchema, toTexts } from "./tags.ts";
 import {
   comparisons,
   goodputLimitsSchema,
@@ -22,13 +24,15 @@ import {
 } from "./token-assertions.ts";
 
 /** Limits for a latency or another time. */
-export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
-  below(limit: Duration): Assertion<N>;
-  atMost(limit: Duration): Assertion<N>;
-  above(limit: Duration): Assertion<N>;
-  atLeast(limit: Duration): Assertion<N>;
+export interface LatencyMetric<N extends LatencyName | TokenTimeName, W = never> {
+  below(limit: Duration): Assertion<N, W>;
+  atMost(limit: Duration): Assertion<N, W>;
+  above(limit: Duration): Assertion<N, W>;
+  atLeast(limit: Duration): Assertion<N, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): LatencyMetric<N, X>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
-  within(percent: Percent): Precision<N>;
+  within(percent: Percent): Precision<N, W>;
 }
 
 /** Metrics with percentiles and an average. */
@@ -42,20 +46,24 @@ export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCount
     : never;
 
 /** Limits for a throughput in inferences per second. */
-export interface ThroughputMetric {
-  above(inferPerSec: number): Assertion<never>;
-  atLeast(inferPerSec: number): Assertion<never>;
-  below(inferPerSec: number): Assertion<never>;
-  atMost(inferPerSec: number): Assertion<never>;
+export interface ThroughputMetric<W = never> {
+  above(inferPerSec: number): Assertion<never, W>;
+  atLeast(inferPerSec: number): Assertion<never, W>;
+  below(inferPerSec: number): Assertion<never, W>;
+  atMost(inferPerSec: number): Assertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ThroughputMetric<X>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
-  within(percent: Percent): Precision<never>;
+  within(percent: Percent): Precision<never, W>;
 }
 
 /** Limits for the ratio of failed requests, 0 to 1. */
-export interface ErrorRateMetric {
-  is(ratio: number): Assertion<never>;
-  below(ratio: number): Assertion<never>;
-  atMost(ratio: number): Assertion<never>;
+export interface ErrorRateMetric<W = never> {
+  is(ratio: number): Assertion<never, W>;
+  below(ratio: number): Assertion<never, W>;
+  atMost(ratio: number): Assertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ErrorRateMetric<X>;
 }
 
 /** Any percentile of the latency, such as `percentile(99.9)`. @param value above 0 and below 100 */
@@ -100,14 +108,16 @@ export function throughput(): ThroughputMetric {
 }
 
 /** Limits for a number. */
-export interface PlainMetric {
-  above(limit: number): Assertion<never>;
-  atLeast(limit: number): Assertion<never>;
-  below(limit: number): Assertion<never>;
-  atMost(limit: number): Assertion<never>;
-  is(limit: number): Assertion<never>;
+export interface PlainMetric<W = never> {
+  above(limit: number): Assertion<never, W>;
+  atLeast(limit: number): Assertion<never, W>;
+  below(limit: number): Assertion<never, W>;
+  atMost(limit: number): Assertion<never, W>;
+  is(limit: number): Assertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): PlainMetric<X>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
-  within(percent: Percent): Precision<never>;
+  within(percent: Percent): Precision<never, W>;
 }
 
 /** Statistics of the numbers that a target extracts from its answers. */
@@ -148,26 +158,33 @@ function isLatency(name: string): name is LatencyName {
   return !isTokenTime(name) && !isTokenCount(name);
 }
 
+/** A validated assertion. */
+export type CheckedAssertion = Assertion<MetricName, GivenTags>;
+
+/** A validated precision. */
+export type CheckedPrecision = Precision<MetricName, GivenTags>;
+
 /** Returns the schema of an assertion. */
-export function assertionSchema(): Schema<Assertion> {
+export function assertionSchema(): Schema<CheckedAssertion> {
   return schemaByMetric('must be an assertion such as p99().below("25 ms")', (metric, limit, comparisons) =>
     v.object({
       metric: v.object(metric),
       comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
       limit,
+      where: v.optional(givenTagsSchema()),
     }),
-  ) as unknown as Schema<Assertion>;
+  ) as unknown as Schema<CheckedAssertion>;
 }
 
 /** Returns the schema of a precision. */
-export function precisionSchema(): Schema<Precision> {
+export function precisionSchema(): Schema<CheckedPrecision> {
   const within = v.pipe(
     v.string('must be a percentage such as "5 %"'),
     v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
   );
   return schemaByMetric('must be a precision such as p99().within("5 %")', (metric) =>
-    v.object({ metric: v.object(metric), within }),
-  ) as unknown as Schema<Precision>;
+    v.object({ metric: v.object(metric), within, where: v.optional(givenTagsSchema()) }),
+  ) as unknown as Schema<CheckedPrecision>;
 }
 
 /**
@@ -224,15 +241,17 @@ function schemaByMetric(
 }
 
 /** Converts a precision to that of a plan. */
-export function toPrecisionPlan({ metric, within }: Precision): PrecisionPlan {
-  return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100 };
+export function toPrecisionPlan({ metric, within, where }: CheckedPrecision): PrecisionPlan {
+  const tags = where === undefined ? {} : { where: toTexts(where) };
+  return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100, ...tags };
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */
-export function toAssertionPlan({ metric, comparison, limit }: Assertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, where }: CheckedAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,
     limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number),
+    ...(where === undefined ? {} : { where: toTexts(where) }),
   };
 }

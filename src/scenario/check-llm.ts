@@ -150,7 +150,7 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
 }
 
 /** How to give requests of a form, up to the other way. */
-const OWN_HINTS: Readonly<Record<RequestForm, string>> = {
+const OWN_HINTS: Readonly<Record<Exclude<RequestForm, "mixed">, string>> = {
   tensors: "Use random(), or l",
   payloads: "Use payloads(file), or l",
   messages: "L",
@@ -159,7 +159,7 @@ const OWN_HINTS: Readonly<Record<RequestForm, string>> = {
 /** Checks a target whose answers are not those of a language model. @param form of its requests */
 function checkOwnRequests(
   { call, inputsHint }: TargetBuilder,
-  form: RequestForm,
+  form: Exclude<RequestForm, "mixed">,
   inputs: Inputs | undefined,
   assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {

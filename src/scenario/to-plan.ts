@@ -16,21 +16,19 @@ import { checkPlan } from "../registry/check-plan.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
-import type { Assertion } from "./assertion.ts";
-import { assertionSchema, toAssertionPlan } from "./assertions.ts";
+import { assertionSchema, type CheckedAssertion, toAssertionPlan } from "./assertions.ts";
 import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.ts";
-import { checkLlm } from "./check-llm.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
 import type { Inputs } from "./input-data.ts";
-import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
+import { inputsSchema } from "./inputs.ts";
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
 import { copyPlainData } from "./plain-data.ts";
-import { asksLength } from "./prompts.ts";
-import { checkRepeat, type Repeat, repeatSchema, toRepeatPlan, untilOf } from "./repeat.ts";
+import { type CheckedRepeat, checkRepeat, repeatSchema, toRepeatPlan, untilOf } from "./repeat.ts";
+import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
-import { toTokensPlan } from "./targets/llm-content.ts";
+import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
 import { targetBuilderOf, targetSchema } from "./targets/table.ts";
 import type { CheckedTarget } from "./targets/target-builder.ts";
 
@@ -52,8 +50,9 @@ interface CheckedDefinition {
   readonly target: CheckedTarget;
   readonly load: CheckedLoad;
   readonly inputs?: Inputs;
-  readonly assert?: readonly Assertion[];
-  readonly repeat?: Repeat;
+  readonly assert?: readonly CheckedAssertion[];
+  readonly tags?: TagOptions;
+  readonly repeat?: CheckedRepeat;
   readonly warmupRequests?: number;
   readonly warmupFor?: Duration;
   readonly cancel?: CancelOptions;
@@ -93,9 +92,19 @@ export function checkFields({ definition }: Scenario, absent: readonly string[])
 
 /** Registers the secrets of a scenario before validation, because errors show values. */
 function registerGiven(definition: unknown): void {
-  const { url, moreUrls, options } =
-    (definition as { target?: { url?: unknown; moreUrls?: unknown; options?: { headers?: unknown } } } | undefined)
-      ?.target ?? {};
+  const { target } = (definition ?? {}) as { readonly target?: GivenTarget & { readonly values?: unknown } };
+  registerTarget(target ?? {});
+  if (!Array.isArray(target?.values)) return;
+  for (const member of target.values as { readonly target?: GivenTarget }[]) registerTarget(member?.target ?? {});
+}
+
+interface GivenTarget {
+  readonly url?: unknown;
+  readonly moreUrls?: unknown;
+  readonly options?: { readonly headers?: unknown };
+}
+
+function registerTarget({ url, moreUrls, options }: GivenTarget): void {
   for (const address of [url, moreUrls].flat()) if (typeof address === "string") registerUrl(address);
   const headers = options?.headers;
   if (typeof headers !== "object" || headers === null) return;
@@ -112,16 +121,10 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
   const findMax = findMaxOf(load);
   const warmupMs = warmupFor === undefined ? findMax && findMaxSettleMs(findMax) : toMs(warmupFor);
-  const builder = targetBuilderOf(definition.target);
-  const target = builder.toPlan(definition.target, folder, definition.inputs);
-  const content = builder.content?.(definition.target, folder);
-  const inputs = definition.inputs ?? random();
   const loadPlan = toLoadPlan(load, folder);
   const mode = toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
-  const ownInputs =
-    definition.inputs === undefined ? builder.inputs?.(definition.target, folder, requestCount) : undefined;
-  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(inputs) ?? {}));
+  const { target, inputs, tokens } = toRequestsPlan(definition, folder, requestCount);
   const isAsync = LEVEL_UNITS[loadModeOf(loadPlan).unit].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
@@ -132,7 +135,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     target: overrides.url === undefined ? target : atServer(target, overrides.url),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
-    inputs: ownInputs ?? toInputsPlan(inputs, folder, content),
+    inputs,
     measurement: {
       mode,
       warmupRequests: definition.warmupRequests ?? 0,
@@ -155,6 +158,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
+    ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
@@ -206,6 +210,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
     repeat: v.optional(repeatSchema()),
+    tags: v.optional(tagOptionsSchema()),
     warmupRequests: v.optional(whole),
     warmupFor: v.optional(spanSchema()),
     cancel: v.optional(cancelSchema()),
@@ -278,28 +283,28 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   const { target, load } = definition;
   const assert = allAssertions(definition);
   const problems = checkLoad(load);
-  const protocol = target.options.protocol ?? targetBuilderOf(target).protocol ?? "http";
+  const protocols = partsOf(definition).map(
+    (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
+  );
   const client = overrides.client ?? definition.client ?? "own";
   const [path, other] =
     overrides.client === undefined
       ? ["client", "the scenario"]
       : [setting("overrides.client"), "the scenario's target"];
-  if (client === "undici" && protocol === "grpc")
+  if (client === "undici" && protocols.includes("grpc"))
     problems.push(
       problem("conflict", path, `undici speaks HTTP only, and ${other} uses gRPC`, "Use own or grpc-js.", client),
     );
-  if (client === "grpc-js" && protocol === "http")
+  if (client === "grpc-js" && protocols.includes("http"))
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
   problems.push(...checkRepeat(definition.repeat, findMaxOf(load) !== undefined));
-  for (const found of checkLlm({ ...definition, assert: judged }))
+  for (const found of checkRequests({ ...definition, assert: judged }))
     problems.push({ ...found, path: namedAt(found.path) });
-  const builder = targetBuilderOf(target);
-  problems.push(...(builder.check?.(target, definition.inputs) ?? []));
-  const { isOwn, call } = builder;
+  const { isOwn, call } = targetBuilderOf(target);
   const mode = loadModeOf(toLoadPlan(load, ""));
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;
@@ -327,7 +332,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
 }
 
 /** Returns the assertions, and after them the limits of a search. */
-function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly Assertion[] {
+function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly CheckedAssertion[] {
   return [...assert, ...(findMaxOf(load)?.where ?? [])];
 }
 

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import {
   findAsserted,
   isTimeMetric,
@@ -24,13 +25,15 @@ import type {
 import { durationSchema, strictOptions } from "./fields.ts";
 
 /** Limits for a count, or for a rate per second. */
-export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
-  above(limit: number): Assertion<N>;
-  atLeast(limit: number): Assertion<N>;
-  below(limit: number): Assertion<N>;
-  atMost(limit: number): Assertion<N>;
+export interface NumberMetric<N extends TokenCountName | TokenSystemName, W = never> {
+  above(limit: number): Assertion<N, W>;
+  atLeast(limit: number): Assertion<N, W>;
+  below(limit: number): Assertion<N, W>;
+  atMost(limit: number): Assertion<N, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): NumberMetric<N, X>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
-  within(percent: Percent): Precision<N>;
+  within(percent: Percent): Precision<N, W>;
 }
 
 /** Output tokens of all responses per second. */
@@ -47,18 +50,37 @@ export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
   return comparisons({ kind: "goodput", limits });
 }
 
+interface Comparisons<N extends MetricName, L, W>
+  extends Readonly<Record<"is" | "below" | "atMost" | "above" | "atLeast", (limit: L) => Assertion<N, W>>> {
+  where<const X extends GivenTags>(tags: X): Comparisons<N, L, X>;
+  within(percent: Percent): Precision<N, W>;
+}
+
 /** Returns all comparisons; the metrics' types only offer those that make sense. */
-export function comparisons<N extends MetricName, L extends Duration | number = number>(metric: AssertedMetric) {
+export function comparisons<N extends MetricName, L extends Duration | number = number, W = never>(
+  metric: AssertedMetric,
+  where?: W,
+): Comparisons<N, L, W> {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
-    (limit: L): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
+    (limit: L): Assertion<N, W> => ({
+      metric: metric as Assertion<N>["metric"],
+      comparison,
+      limit,
+      ...(where === undefined ? {} : { where }),
+    });
   return {
+    where: (tags) => comparisons(metric, tags),
     is: compare("is"),
     below: compare("below"),
     atMost: compare("at-most"),
     above: compare("above"),
     atLeast: compare("at-least"),
-    within: (percent: Percent): Precision<N> => ({ metric: metric as Assertion<N>["metric"], within: percent }),
+    within: (percent) => ({
+      metric: metric as Assertion<N>["metric"],
+      within: percent,
+      ...(where === undefined ? {} : { where }),
+    }),
   };
 }
 

@@ -20,6 +20,7 @@ import {
   integer,
   intervals,
   json,
+  mix,
   number,
   openai,
   outputTokensPerSec,
@@ -36,6 +37,7 @@ import {
   rate,
   rateRamp,
   requestRate,
+  http as restApi,
   steps,
   text,
   throughput,
@@ -569,6 +571,104 @@ export const wrongParameters = [
   duration("5"),
   // @ts-expect-error An unknown option.
   integer(16, { minimum: 1 }),
+];
+
+const twoModels = mix([
+  { name: "tensors", target: overGrpc, inputs: json("a.json"), weight: 9 },
+  { name: "chat", target: chat, inputs: prompts({ isl: 10 }), tags: ({ isl, target }) => ({ isl, target2: target }) },
+]);
+
+/** Sound scenarios of several targets, and with tags. */
+export const withGroups = [
+  defineScenario({
+    name: "m",
+    target: twoModels,
+    load: hold(1),
+    assert: [
+      p99().where({ target: "chat" }).below("1 s"),
+      p99("timeToFirstToken").where({ target: "chat" }).below("1 s"),
+      throughput().where({ team: "x", batch: 8, warm: true }).above(1),
+      errorRate().where({}).is(0),
+      extracted("n").max().where({ target: "b" }).below(3),
+      goodput({ latency: "1 s" }).where({ target: "chat" }).atLeast(1),
+      outputTokensPerSec().where({ target: "chat" }).atLeast(1),
+    ],
+  }),
+  defineScenario({
+    ...closed,
+    tags: (input) => ({ length: input.isl > 1000 ? "long" : "short", tensors: Object.keys(input.tensors).length }),
+    assert: [p99("latency").where({ length: "long" }).below("2 s"), p99().where({ tensors: 3 }).below("1 s")],
+  }),
+  defineScenario({
+    ...closed,
+    tags: { team: "a" },
+    assert: [errorRate().where({ team: "a" }).is(0), errorRate().is(0)],
+  }),
+  defineScenario({
+    ...scheduled,
+    params,
+    tags: ({ index }) => ({ index }),
+    assert: ({ share }) => [errorRate().below(share)],
+  }),
+  defineScenario({
+    name: "m",
+    target: mix([
+      { name: "a", target: restApi("h/x") },
+      { name: "b", target: torchserve("h", { model: "m" }), inputs: files(["a"]) },
+      { name: "c", target: embedded() },
+    ]),
+    load: rate(10),
+    client: "undici",
+    assert: [p99("scheduledLatency").where({ target: "c" }).below("1 s")],
+  }),
+];
+
+/** Mistakes with several targets and tags. */
+export const wrongGroups = [
+  // @ts-expect-error One target is no mix.
+  mix([{ name: "a", target: overHttp }]),
+  // @ts-expect-error A member has a name.
+  mix([{ name: "a", target: overHttp }, { target: overHttp }]),
+  mix([
+    { name: "a", target: overHttp },
+    // @ts-expect-error A member takes the inputs of its own target.
+    { name: "b", target: chat, inputs: json("a.json") },
+  ]),
+  mix([
+    // @ts-expect-error A weight is a number.
+    { name: "a", target: overHttp, weight: "2" },
+    { name: "b", target: overHttp },
+  ]),
+  // @ts-expect-error Each member has its inputs.
+  defineScenario({ name: "m", target: twoModels, load: hold(1), inputs: random() }),
+  defineScenario({
+    name: "m",
+    target: mix([
+      { name: "a", target: overHttp },
+      { name: "b", target: overGrpc },
+    ]),
+    load: hold(1),
+    // @ts-expect-error No member has tokens.
+    assert: [p99("timeToFirstToken").below("1 s")],
+  }),
+  // @ts-expect-error One of the targets uses gRPC.
+  defineScenario({ name: "m", target: twoModels, load: hold(1), client: "h2" }),
+  defineScenario({
+    ...closed,
+    tags: ({ isl }) => ({ length: isl > 1000 ? "long" : "short" }),
+    // @ts-expect-error A value that the function does not return.
+    assert: [p99("latency").where({ length: "medium" }).below("2 s")],
+  }),
+  defineScenario({
+    ...closed,
+    tags: ({ isl }) => ({ length: isl > 1000 ? "long" : "short" }),
+    // @ts-expect-error A tag that the function does not return.
+    assert: [p99("latency").where({ size: "long" }).below("2 s")],
+  }),
+  // @ts-expect-error Tags are texts, numbers or booleans.
+  defineScenario({ ...closed, tags: { a: ["b"] } }),
+  // @ts-expect-error A search has limits on all requests.
+  findMax({ over: concurrency(1, 8), where: [errorRate().where({ a: "b" }).is(0)] }),
 ];
 
 /** A search takes the metrics of its load. */

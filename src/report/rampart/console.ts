@@ -19,6 +19,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { RunWarning } from "../../result/observer.ts";
@@ -37,6 +38,7 @@ import { formatExtracted } from "./extracted.ts";
 import { describeLimitState, formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatGroups } from "./groups.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { levelsOverRuns } from "./runs.ts";
@@ -158,6 +160,7 @@ class RampartConsole implements Report {
       if (level.window.extracted !== undefined) out(`\n${formatExtracted(level.window.extracted)}\n`);
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
+    if (measured.some(({ window }) => window.groups !== undefined)) out(formatGroups(this.plan, measured, this.unit));
     if (this.isRamp) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
@@ -177,7 +180,7 @@ class RampartConsole implements Report {
   }
 
   private get isStreamed(): boolean {
-    return this.plan.measurement.tokens?.isStreamed === true;
+    return tokensPlanOf(this.plan)?.isStreamed === true;
   }
 
   /** Whether the load changes within a level, so that a time line shows more than averages. */

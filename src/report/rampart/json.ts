@@ -1,4 +1,5 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
@@ -16,6 +17,7 @@ import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
@@ -156,7 +158,9 @@ function toRunJson(plan: Plan, result: RunResult): object {
   };
 }
 
-function toLevelJson(plan: Plan, result: LevelResult): object {
+/** @param tags those of the requests, if it is a part of them */
+function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] = {}): object {
+  const isStreamed = tokensPlanOf(plan, tags)?.isStreamed;
   const {
     unit,
     level,
@@ -209,13 +213,12 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     ...(window.scheduledLatency === window.latency
       ? {}
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
-    client: toClientJson(window, tokens, plan.measurement.tokens?.isStreamed),
+    client: toClientJson(window, tokens, isStreamed),
     ...(window.server === undefined ? {} : { server: window.server }),
-    ...(tokens === undefined
-      ? {}
-      : { tokens: toTokensJson(tokens, window, plan.measurement.tokens?.isStreamed === true) }),
+    ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens, window, isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
+    ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
     timeline: timeline.map((bucket) => ({
       startSec: bucket.startNs / 1e9,
       endSec: bucket.endNs / 1e9,
@@ -227,6 +230,46 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     })),
   };
 }
+
+/**
+ * Converts the parts of a level by tag, each with the metrics of the level: `groups` by the values of each tag, and with several tags
+ * `combinations` by all of them. The values of a tag together are the level.
+ */
+function toGroupsJson(plan: Plan, result: LevelResult): object {
+  const { unit, level, outcome, hasServerCounters } = result;
+  const common = {
+    unit,
+    level,
+    outcome,
+    hasServerCounters,
+    trials: 1,
+    instability: undefined,
+    isLatencyUnstable: false,
+  };
+  const convert = ({ tags, window, tokens }: TaggedPart): object => {
+    const part = { ...common, window, timeline: [], ...(tokens === undefined ? {} : { tokens }) };
+    const all = toLevelJson(plan, part, tags) as Readonly<Record<string, unknown>>;
+    const own = Object.entries(all).filter(([key]) => !LEVEL_KEYS.has(key));
+    const named = Object.entries(tags).map(([name, value]) => [name, value ?? null]);
+    return { tags: Object.fromEntries(named) as object, ...(Object.fromEntries(own) as object) };
+  };
+  const combinations = splitByAllTags(result);
+  return {
+    groups: tagNamesOf(result).flatMap((name) => splitByTag(result, name).map(convert)),
+    ...(combinations.length === 0 ? {} : { combinations: combinations.map(convert) }),
+  };
+}
+
+/** What a level has and its groups share. */
+const LEVEL_KEYS: ReadonlySet<string> = new Set([
+  "unit",
+  "level",
+  "outcome",
+  "trials",
+  "durationSec",
+  "client",
+  "timeline",
+]);
 
 /** Converts the time between responses; nothing where no request has two. */
 function toGapJson(window: WindowResult): object {

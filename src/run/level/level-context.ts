@@ -1,4 +1,4 @@
-import type { TokenLink } from "../../measure/tokens/token-thread.ts";
+import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
@@ -6,12 +6,15 @@ import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { Driver } from "../send/driver.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
 import type { Session } from "../target/session.ts";
 
 /** The dependencies of a level's measurement. */
 export interface LevelContext {
   readonly plan: Plan;
   readonly session: Session;
+  /** The groups of requests to measure apart; undefined when there are none. */
+  readonly groups?: RequestGroups | undefined;
   readonly driver: Driver;
   readonly health: HealthMonitor;
   readonly signal: RunSignal;
@@ -20,7 +23,7 @@ export interface LevelContext {
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: MetricsPoller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
-  readonly tokens: TokenLink | undefined;
+  readonly tokens: RunTokens | undefined;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
   /** Whether lanes may be idle. */

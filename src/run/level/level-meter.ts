@@ -11,12 +11,17 @@ export class LevelMeter {
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
+  private groupTallies: WindowTally[] = [];
   private newTally: () => WindowTally = () =>
     new WindowTally({ isScheduled: false, countsReading: true, isDecoupled: false });
+  private newGroups: () => WindowTally[] = () => [];
 
-  begin(newTally: () => WindowTally): void {
+  /** @param newGroups creates the tallies of the groups of requests; default: there are none */
+  begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
     this.newTally = newTally;
+    this.newGroups = newGroups;
     this.tally = newTally();
+    this.groupTallies = newGroups();
     this.lastEndNs = 0;
   }
 
@@ -27,13 +32,20 @@ export class LevelMeter {
       this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
     }
     this.tally?.add(records, count);
+    if (this.groupTallies.length > 0) this.addToGroups(records, count);
     this.timeline?.add(records, count);
     this.mlperf?.add(records, count);
   }
 
-  /** Adds the values extracted from an answer, in the order of their names. */
-  addExtracted(values: readonly unknown[]): void {
+  private addToGroups(records: RecordColumns, count: number): void {
+    const present = new Set(records.group.subarray(0, count));
+    for (const group of present) this.groupTallies[group]?.add(records, count, group);
+  }
+
+  /** Adds the values extracted from an answer, in the order of their names. @param group that of the request; default: none */
+  addExtracted(values: readonly unknown[], group?: number): void {
     this.tally?.extracted?.add(values);
+    if (group !== undefined) this.groupTallies[group]?.extracted?.add(values);
   }
 
   /** Number of requests in the current window, including failed ones, without those still in the columns. */
@@ -46,5 +58,12 @@ export class LevelMeter {
     const tally = this.tally ?? this.newTally();
     this.tally = this.newTally();
     return tally;
+  }
+
+  /** Like `cut`, for the groups of requests. Call right after it. */
+  cutGroups(): readonly WindowTally[] {
+    const tallies = this.groupTallies;
+    this.groupTallies = this.newGroups();
+    return tallies;
   }
 }

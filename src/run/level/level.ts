@@ -1,4 +1,5 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
+import { addGroupTokens } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../../measure/metrics.ts";
@@ -56,7 +57,7 @@ export class LevelRun {
     const { tokens } = this.context;
     return tokens === undefined || result.tokens !== undefined
       ? result
-      : { ...result, tokens: await tokens.merge(this.windowCount) };
+      : { ...result, ...(await tokens.mergeLevel(this.windowCount)) };
   }
 
   private async measureWindow(): Promise<LevelResult> {
@@ -148,13 +149,19 @@ export class LevelRun {
       else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
       return window;
     };
-    const takeTokens = async () => tokens?.merge(1);
+    let groupTokens: LevelResult["groupTokens"];
+    const takeTokens = async () => {
+      const taken = await tokens?.mergeLevel(1);
+      groupTokens = addGroupTokens(groupTokens, taken?.groupTokens);
+      return taken?.tokens;
+    };
     const { level, batchSize } = this;
     const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow, takeTokens });
     if (resolved === undefined) return this.partial(windows, windows.length);
     const { limits } = resolved;
     const measured = this.result("measured", mergeWindows(windows), windows.length, { limits });
-    return resolved.tokens === undefined ? measured : { ...measured, tokens: resolved.tokens };
+    if (resolved.tokens === undefined) return measured;
+    return { ...measured, tokens: resolved.tokens, ...(groupTokens === undefined ? {} : { groupTokens }) };
   }
 
   private async measureRequests({ count, minDurationMs }: RequestsMode): Promise<LevelResult> {

@@ -4,6 +4,7 @@ import { Timeline } from "../../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../measure/window.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
+import { GroupCutter, toGroupWindows } from "./group-cutter.ts";
 import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { awaitDelta } from "./settled-delta.ts";
@@ -12,6 +13,7 @@ import { awaitDelta } from "./settled-delta.ts";
 export class WindowCutter {
   private readonly context: LevelContext;
   private readonly meter: LevelMeter;
+  private readonly groups: GroupCutter | undefined;
   /** Start of the current window. */
   startNs = 0;
   private sentBefore = 0;
@@ -21,6 +23,7 @@ export class WindowCutter {
   constructor(context: LevelContext, meter: LevelMeter) {
     this.context = context;
     this.meter = meter;
+    this.groups = context.groups === undefined ? undefined : new GroupCutter(context, context.groups);
   }
 
   /** Number of requests sent in the current window. */
@@ -44,15 +47,17 @@ export class WindowCutter {
     this.context.tokens?.reset();
     this.meter.begin(
       () => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled, extractedNames }),
+      () => this.groups?.newTallies() ?? [],
     );
     this.startNs = driver.clock.nowNs();
     this.sentBefore = driver.sentCount;
+    this.groups?.begin(this.startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), this.startNs);
     this.startTimeline();
     health.start();
     this.context.poller?.start();
     const isReady = ready && Promise.race([ready, signal.stopped]);
-    [this.countersBefore] = await Promise.all([session.counters(), isReady]);
+    [this.countersBefore] = await Promise.all([session.counters(), isReady, this.groups?.readCounters()]);
     // Without load, the time for reading the counters must not be part of the window.
     if (driver.activeLanes > 0) return;
     this.startNs = driver.clock.nowNs();
@@ -72,6 +77,7 @@ export class WindowCutter {
     const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const tally = this.meter.cut();
+    const parts = this.groups?.cut(this.meter.cutGroups(), endNs);
     const { startNs } = this;
     const { sentCount } = this;
     const gpu = this.context.poller?.take();
@@ -85,8 +91,12 @@ export class WindowCutter {
     this.sentBefore = driver.sentCount;
     this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
-    const server = await this.serverDelta(tally.latency.count);
-    return toWindowResult(tally, { ...frame, server });
+    const [server, memberServers] = await Promise.all([
+      this.serverDelta(tally.latency.count),
+      parts && this.groups?.memberServers(parts),
+    ]);
+    const window = toWindowResult(tally, { ...frame, server });
+    return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
   }
 
   /** Returns the send time of each request in flight. */

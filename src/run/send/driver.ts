@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
@@ -29,6 +30,7 @@ export class Driver implements Sender {
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
+  private groups: RequestGroups | undefined;
   /** Only the driver sends on it. */
   readonly client: LoadClient;
   /** Counts and records of ended requests. */
@@ -96,6 +98,7 @@ export class Driver implements Sender {
     this.requestTimeout?.start();
     this.ended.setWork(work);
     this.feed = work.feed;
+    this.groups = work.groups;
     this.closedLoad.readsFirst = work.readsFirst === true;
   }
 
@@ -302,6 +305,7 @@ export class Driver implements Sender {
     this.sentCount++;
     this.outstandingCount++;
     slots.fill(slot, feed, sequence, intendedNs, isDelayed);
+    this.groups?.countSent(feed.step);
     if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
     this.sharing?.sent();

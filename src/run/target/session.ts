@@ -17,6 +17,7 @@ import type { Ask, Query, Service, ServiceAddress } from "../../service/service.
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../../transport/client.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
+import type { MemberRoute } from "../../transport/mixed-client.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
 import type { CreateClient } from "./create-client.ts";
 import { connect, toLinks } from "./links.ts";
@@ -39,6 +40,13 @@ export interface Target {
   close(): Promise<readonly string[]>;
 }
 
+/** A member of a mix, as if it were measured alone. */
+export interface MemberSession {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly session: Session;
+}
+
 /** A target with its model and data. */
 export interface Session {
   readonly service: Service;
@@ -46,6 +54,10 @@ export interface Session {
   readonly warnings: readonly string[];
   /** Names of the servers by their index, when there are several. */
   readonly serverNames?: readonly string[];
+  /** The members of a mix; absent without one. */
+  readonly members?: readonly MemberSession[] | undefined;
+  /** Connects the feed, the judges and the client of a mix; absent without one. */
+  readonly route?: MemberRoute | undefined;
   /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
   /** Returns the server's current counters; undefined when it has none. */
