@@ -6,6 +6,7 @@ import { formatRunError, type Problem, problem, UserError } from "../plan/proble
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
+import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { judgeRepeated } from "../report/run-verdicts.ts";
 import { judgedLevels } from "../result/judged-levels.ts";
@@ -169,7 +170,7 @@ async function runPlan(plan: Plan, file: string, isDryRun: boolean, io: CommandI
 export function concludeRun(plan: Plan, { result, outputError, repeated }: ExecutedPlan, io: CommandIo): number {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
-    io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+    io.err(`rampart: ${describeOnlyFailures(plan, result)}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
@@ -185,6 +186,14 @@ export function concludeRun(plan: Plan, { result, outputError, repeated }: Execu
 
 function isValid({ levels }: RunResult): boolean {
   return levels.every(({ mlperf }) => mlperf?.isValid !== false);
+}
+
+function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunResult): string {
+  const { kind, example = "" } = failures[0] ?? {};
+  const isUnreached = kind === "connect" && failures.length === 1;
+  return isUnreached
+    ? `cannot connect to ${urlsOf(target).join(", ")} (${example})`
+    : `all ${failedCount} requests failed: ${example}`;
 }
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { modelsFolder } from "../servers/triton.ts";
@@ -23,7 +23,9 @@ before(async () => {
   const installed = readInstallation(await installTriton());
   directory = join(installed.backends, "..");
   const path = `${installed.env["PATH"]}:${join(root, "node_modules/.bin")}`;
-  env = { ...installed.env, PATH: path };
+  // A shell that reads its user's configuration leaves a file.
+  writeFileSync(join(folder, ".bashrc"), 'touch "$HOME/configured"\n');
+  env = { ...installed.env, PATH: path, HOME: folder, SHLVL: "0" };
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -212,6 +214,10 @@ test("a run that is killed leaves no process", async () => {
   });
   assert.ok(pids.length > 0);
   await waitForModelProcesses(models);
+});
+
+test("models are started without the configuration of the user's shell", () => {
+  assert.equal(existsSync(join(folder, "configured")), false);
 });
 
 test("nothing is left in shared memory", () => {

@@ -13,8 +13,10 @@ export function formatTotals(result: RunResult): string {
       : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
   const { sentCount, connectionCount } = result;
   const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
-  const connections = `${connectionCount} ${connectionCount === 1 ? "connection" : "connections"}`;
-  return `sent ${requests} over ${connections} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
+  const connections = connectionCount === 1 ? "connection" : "connections";
+  // A target in process has none, and none was opened to one that is not there.
+  const over = connectionCount === 0 ? "" : ` over ${connectionCount} ${connections}`;
+  return `sent ${requests}${over} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
 }
 
 /** Formats the counts of conversations. */

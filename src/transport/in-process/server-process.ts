@@ -7,6 +7,12 @@ import { TemplateTable } from "./template-table.ts";
 /** The variable that tells this program's process to be a server, with its settings as JSON. */
 export const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
 
+/**
+ * Triton starts Python models through bash. At a lower level, with a socket as its input, bash takes itself for the shell of a remote user and
+ * runs `~/.bashrc`, which may change the models' environment.
+ */
+const SHELL_LEVEL = "2";
+
 /** Kept of what the process writes, from its end. */
 const MOST_LOG_CHARACTERS = 64 * 1024;
 /** The last lines of it that an error shows. */
@@ -41,7 +47,7 @@ export class ServerProcess {
   constructor(program: OwnProgram, settings: object) {
     this.child = spawn(program.command, program.args, {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
-      env: { ...process.env, [SERVER_ROLE]: JSON.stringify(settings) },
+      env: { ...process.env, SHLVL: SHELL_LEVEL, [SERVER_ROLE]: JSON.stringify(settings) },
       detached: true,
     });
     this.input = this.child.stdin as Writable;
