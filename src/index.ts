@@ -20,6 +20,7 @@ export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/ta
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
 export type {
+  AbortableAssertion,
   Assertion,
   GoodputLimits,
   LatencyName,
@@ -119,6 +120,7 @@ export {
   text,
   type ValuesOf,
 } from "./scenario/params/parameter.ts";
+export { type LoadList, phase, type SoakOptions, type SpikeOptions, soak, spike, warmup } from "./scenario/phases.ts";
 export {
   type AudioOptions,
   type ImageOptions,

@@ -89,7 +89,12 @@ const RUNTIME_TESTS: readonly string[] = [
 ].map((path) => `./test/${path}`);
 
 /** End-to-end tests that each runtime runs from source. */
-const SMOKE_TESTS: readonly string[] = ["counts.test.ts", "generative.test.ts", "scenarios.test.ts"];
+const SMOKE_TESTS: readonly string[] = [
+  "counts.test.ts",
+  "generative.test.ts",
+  "in-process-runtimes.test.ts",
+  "scenarios.test.ts",
+];
 
 /** An end-to-end test in which names of shared memory are used. Bun runs it in the executable only. */
 const SHARED_MEMORY_END_TO_END = "shared-memory.test.ts";

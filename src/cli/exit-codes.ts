@@ -25,6 +25,8 @@ export function exitCodeOf(code: RunErrorCode): number {
     case "failed-request":
     case "no-valid-requests":
       return EXIT.unreachable;
+    case "assertion-failed":
+      return EXIT.assertionFailed;
     case "unsupported":
       return EXIT.usage;
     case "output":

@@ -8,6 +8,7 @@ import { showValue } from "../plan/show-value.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
+import { verdictsOfPhases } from "../report/rampart/phases.ts";
 import { judgeRepeated } from "../report/run-verdicts.ts";
 import { judgedLevels } from "../result/judged-levels.ts";
 import type { RunResult } from "../result/run-result.ts";
@@ -199,7 +200,11 @@ function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunRe
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const judged = judgedLevels(result);
   if (result.findMax !== undefined && result.findMax.highest === undefined) return false;
-  return isValid(result) && plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet);
+  return (
+    isValid(result) &&
+    plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet) &&
+    verdictsOfPhases(plan, judged).every(({ isMet }) => isMet)
+  );
 }
 
 /** Reads the flags. @param problems gets all problems */

@@ -25,6 +25,8 @@ interface MeasuredPart {
 /** The measurement of one level. */
 export interface JudgedLevel extends MeasuredPart, GroupedLevel {
   readonly level: number;
+  /** Absent if the load has no phases. */
+  readonly phase?: { readonly index: number } | undefined;
 }
 
 /** The result of an assertion. It is met when it holds at every level. */
@@ -33,6 +35,8 @@ export interface Verdict {
   readonly isMet: boolean;
   /** The level with the worst value; undefined without a measurement. */
   readonly level: number | undefined;
+  /** The phase of that level; absent if the load has no phases. */
+  readonly phaseIndex?: number | undefined;
   /** The worst value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
   readonly measured: number | undefined;
   /** Why there is no value, when known. */
@@ -80,30 +84,38 @@ const DEFAULT_UNIT = "infer/s";
 /** Evaluates an assertion at all levels. Without a measurement it is not met. @param unit of throughput */
 export function judge(
   assertion: AssertionPlan,
-  levels: readonly JudgedLevel[],
+  allLevels: readonly JudgedLevel[],
   batchSize: number,
   unit: string = DEFAULT_UNIT,
 ): Verdict {
+  const levels = applicableLevels(assertion.metric, allLevels);
   const parts = levels.map((level) => partOf(level, assertion.where));
-  const values = levels.map(({ level }, index) => {
+  const values = levels.map(({ level, phase }, index) => {
     const part = parts[index];
-    return { level, value: part && metricValue(assertion.metric, part, batchSize) };
+    return { level, phaseIndex: phase?.index, value: part && metricValue(assertion.metric, part, batchSize) };
   });
   return toVerdict(assertion, values, parts, unit);
 }
 
 function toVerdict(
   assertion: AssertionPlan,
-  values: readonly { readonly level: number; readonly value: number | undefined }[],
+  values: readonly {
+    readonly level: number;
+    readonly phaseIndex?: number | undefined;
+    readonly value: number | undefined;
+  }[],
   parts: readonly (MeasuredPart | undefined)[],
   unit: string,
 ): Verdict {
-  const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
+  const known = values.filter(
+    (entry): entry is (typeof values)[number] & { value: number } => entry.value !== undefined,
+  );
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
   return {
     assertion,
     isMet: known.length === values.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
+    ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
     reason: known.length === values.length ? undefined : findReason(assertion.metric, parts),
     text: describe(assertion, unit),
@@ -118,6 +130,12 @@ export function valueAt(
 ): number | undefined {
   const part = partOf(level, where);
   return part && metricValue(metric, part, batchSize);
+}
+
+/** Phases without a schedule have no scheduled latency. */
+function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): readonly JudgedLevel[] {
+  if (!("of" in metric) || metric.of !== "scheduledLatency") return levels;
+  return levels.filter(({ phase, window }) => phase === undefined || window.scheduledLatency !== window.latency);
 }
 
 /** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */

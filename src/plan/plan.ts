@@ -69,31 +69,38 @@ export type MeasurementPlan = PlanOf<typeof measurementSchema>;
 /** How long to measure a level. */
 export type MeasurementModePlan = MeasurementPlan["mode"];
 
-/** Schema of the measurement. */
-export function measurementSchema(v: Builders) {
+/** Schema of the mode of a measurement. */
+export function measurementModeSchema(v: Builders) {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
   const stability = { stabilityPct: natural, maxTrials: count };
+  return v.variant("kind", [
+    /** Windows of 1.2 × `windowMs` until three in a row agree. */
+    v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
+    /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
+    v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
+    /**
+     * A total number of requests; null: the number that the load defines. With `minDurationMs`, requests are sent until this time has
+     * passed too.
+     */
+    v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
+    /**
+     * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
+     * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
+     */
+    v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
+    /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */
+    v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive }),
+  ]);
+}
+
+/** Schema of the measurement. */
+export function measurementSchema(v: Builders) {
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
   return v.object({
-    mode: v.variant("kind", [
-      /** Windows of 1.2 × `windowMs` until three in a row agree. */
-      v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
-      /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
-      v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
-      /**
-       * A total number of requests; null: the number that the load defines. With `minDurationMs`, requests are sent until this time has
-       * passed too.
-       */
-      v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
-      /**
-       * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
-       * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
-       */
-      v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
-      /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */
-      v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive }),
-    ]),
+    mode: measurementModeSchema(v),
     /** Number of requests before each measurement that are not measured. */
     warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
     /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */

@@ -103,6 +103,7 @@ function assertionsSchema() {
       metric: metricSchema(),
       comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
       limit: v.number(),
+      abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
       where: v.exactOptional(v.record(v.string(), v.string())),
     }),
   );

@@ -44,6 +44,14 @@ export interface RunProgress {
   drainRecords(): void;
 }
 
+/** A phase that begins, or a level of it. */
+export interface PhasePlace {
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
+  readonly label: string;
+}
+
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
   /** Called before each run of a plan that is repeated. @param run from 1 @param atMost largest number of runs */
@@ -55,7 +63,8 @@ export interface RunObserver {
   onTrace?(event: TraceEvent): void;
   onWarning?(warning: RunWarning): void;
   onPrepared?(prepared: PreparedRun): void;
-  onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void;
+  /** @param phase absent if the load has no phases */
+  onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;
   /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
   /** A window in which no request succeeded. */

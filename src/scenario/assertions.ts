@@ -11,8 +11,16 @@ import type { AssertionPlan } from "../plan/assertions.ts";
 import type { PrecisionPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName, MetricName, Percent, Precision } from "./assertion.ts";
-import { durationSchema, parsePercent } from "./fields.ts";
+import type {
+  AbortableAssertion,
+  AssertedMetric,
+  Assertion,
+  LatencyName,
+  MetricName,
+  Percent,
+  Precision,
+} from "./assertion.ts";
+import { durationSchema, parsePercent, spanSchema, toMs } from "./fields.ts";
 import { givenTagsSchema, toTexts } from "./tags.ts";
 import {
   comparisons,
@@ -25,10 +33,10 @@ import {
 
 /** Limits for a latency or another time. */
 export interface LatencyMetric<N extends LatencyName | TokenTimeName, W = never> {
-  below(limit: Duration): Assertion<N, W>;
-  atMost(limit: Duration): Assertion<N, W>;
-  above(limit: Duration): Assertion<N, W>;
-  atLeast(limit: Duration): Assertion<N, W>;
+  below(limit: Duration): AbortableAssertion<N, W>;
+  atMost(limit: Duration): AbortableAssertion<N, W>;
+  above(limit: Duration): AbortableAssertion<N, W>;
+  atLeast(limit: Duration): AbortableAssertion<N, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): LatencyMetric<N, X>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
@@ -47,10 +55,10 @@ export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCount
 
 /** Limits for a throughput in inferences per second. */
 export interface ThroughputMetric<W = never> {
-  above(inferPerSec: number): Assertion<never, W>;
-  atLeast(inferPerSec: number): Assertion<never, W>;
-  below(inferPerSec: number): Assertion<never, W>;
-  atMost(inferPerSec: number): Assertion<never, W>;
+  above(inferPerSec: number): AbortableAssertion<never, W>;
+  atLeast(inferPerSec: number): AbortableAssertion<never, W>;
+  below(inferPerSec: number): AbortableAssertion<never, W>;
+  atMost(inferPerSec: number): AbortableAssertion<never, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): ThroughputMetric<X>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
@@ -59,9 +67,9 @@ export interface ThroughputMetric<W = never> {
 
 /** Limits for the ratio of failed requests, 0 to 1. */
 export interface ErrorRateMetric<W = never> {
-  is(ratio: number): Assertion<never, W>;
-  below(ratio: number): Assertion<never, W>;
-  atMost(ratio: number): Assertion<never, W>;
+  is(ratio: number): AbortableAssertion<never, W>;
+  below(ratio: number): AbortableAssertion<never, W>;
+  atMost(ratio: number): AbortableAssertion<never, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): ErrorRateMetric<X>;
 }
@@ -109,11 +117,11 @@ export function throughput(): ThroughputMetric {
 
 /** Limits for a number. */
 export interface PlainMetric<W = never> {
-  above(limit: number): Assertion<never, W>;
-  atLeast(limit: number): Assertion<never, W>;
-  below(limit: number): Assertion<never, W>;
-  atMost(limit: number): Assertion<never, W>;
-  is(limit: number): Assertion<never, W>;
+  above(limit: number): AbortableAssertion<never, W>;
+  atLeast(limit: number): AbortableAssertion<never, W>;
+  below(limit: number): AbortableAssertion<never, W>;
+  atMost(limit: number): AbortableAssertion<never, W>;
+  is(limit: number): AbortableAssertion<never, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): PlainMetric<X>;
   /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
@@ -171,6 +179,7 @@ export function assertionSchema(): Schema<CheckedAssertion> {
       metric: v.object(metric),
       comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
       limit,
+      abortAfter: v.optional(spanSchema()),
       where: v.optional(givenTagsSchema()),
     }),
   ) as unknown as Schema<CheckedAssertion>;
@@ -247,11 +256,12 @@ export function toPrecisionPlan({ metric, within, where }: CheckedPrecision): Pr
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */
-export function toAssertionPlan({ metric, comparison, limit, where }: CheckedAssertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: CheckedAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,
     limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number),
+    ...(typeof abortAfter === "string" ? { abortAfterMs: toMs(abortAfter) } : {}),
     ...(where === undefined ? {} : { where: toTexts(where) }),
   };
 }

@@ -39,12 +39,12 @@ export function repeatSchema(): Schema<CheckedRepeat> {
   ) as unknown as Schema<CheckedRepeat>;
 }
 
-/** Returns conflicts of a repetition: between its options, and with a load that searches. */
-export function checkRepeat(repeat: CheckedRepeat | undefined, isSearch: boolean): Problem[] {
+/** Returns conflicts of a repetition: between its options, and with the load. @param unrepeatable what the load is made of when it cannot be repeated */
+export function checkRepeat(repeat: CheckedRepeat | undefined, unrepeatable: string | undefined): Problem[] {
   if (repeat === undefined) return [];
-  if (isSearch) {
-    const message = "findMax(…) chooses the loads of a run, so that several runs do not measure the same ones";
-    return [problem("conflict", "repeat", message, "Leave it out, or repeat the load that the search found.")];
+  if (unrepeatable !== undefined) {
+    const message = `a load of ${unrepeatable} has no fixed levels that runs can be compared by`;
+    return [problem("conflict", "repeat", message, "Leave it out, or repeat one of its loads.")];
   }
   if (typeof repeat === "number") return [];
   const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST } = repeat;

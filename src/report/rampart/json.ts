@@ -34,6 +34,7 @@ import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
+import { toPhasesJson, verdictsOfPhases } from "./phases.ts";
 import { levelsOverRuns, toLevelOverRunsJson } from "./runs.ts";
 import { toTokensJson } from "./tokens.ts";
 
@@ -144,16 +145,20 @@ function toRunJson(plan: Plan, result: RunResult): object {
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(repeats === undefined ? {} : { warnings: [repeats] }),
     ...(result.server === undefined ? {} : { server: result.server }),
+    ...(result.phased === undefined ? {} : toPhasesJson(result.phased, verdictsOfPhases(plan, levels))),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
-    assertions: plan.assertions.map((assertion) => {
-      const { isMet, level, measured, reason, text } = judge(
+    assertions: plan.assertions.map((assertion, index) => {
+      const { isMet, level, phaseIndex, measured, reason, text } = judge(
         assertion,
         judgedLevels(result),
         plan.target.batchSize,
         targetKindOf(plan.target).throughputUnit,
       );
-      return { text, isMet, level, measured, reason, limit: assertion.limit };
+      const given = { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
+      const { aborted } = result;
+      if (aborted?.assertionIndex !== index) return given;
+      return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
     }),
   };
 }
@@ -177,6 +182,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
   return {
     unit,
     level,
+    ...(result.phase === undefined ? {} : { phase: { index: result.phase.index, name: result.phase.label } }),
     outcome,
     trials,
     ...(instability === undefined ? {} : { instability }),
