@@ -37,7 +37,7 @@ import { describeLimitState, formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatGroups } from "./groups.ts";
-import { describeClient, formatGap, formatServer } from "./level-cells.ts";
+import { describeClient, describeOutcome, formatGap, formatServer } from "./level-cells.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatPhases, formatRunTimeline, verdictsOfPhases } from "./phases.ts";
@@ -337,13 +337,6 @@ ${text}
     if (this.sink.hasColor !== true) return table;
     return table.replaceAll(/^(pass|FAIL)(?= )/gm, (word) => paint(word, word === "pass" ? "green" : "red"));
   }
-}
-
-function describeOutcome({ outcome, limits }: LevelResult): string {
-  if (limits !== undefined) return describeLimitState(limits);
-  if (outcome === "unstable") return "UNSTABLE";
-  if (outcome === "partial") return "PARTIAL";
-  return outcome === "over-limit" ? "over the latency limit" : "";
 }
 
 /** Whether the load changes within a level, so that a time line shows more than averages. */

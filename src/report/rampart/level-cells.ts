@@ -2,6 +2,7 @@ import { meanGapNs } from "../../measure/metrics.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { formatDurationNs } from "../../plan/units.ts";
+import type { LevelResult } from "../../result/run-result.ts";
 import { formatPct, formatUs } from "./format.ts";
 
 /** Parts of a level's row and notes. */
@@ -21,4 +22,12 @@ export function describeClient({ health, overheadPct }: WindowResult, isRamp: bo
 export function formatGap(window: WindowResult): string {
   const gapNs = meanGapNs(window);
   return gapNs === undefined ? "-" : formatDurationNs(gapNs);
+}
+
+/** Names an outcome that is not as planned; empty otherwise. */
+export function describeOutcome({ outcome, limits }: LevelResult): string {
+  if (limits !== undefined) return describeLimitState(limits);
+  if (outcome === "unstable") return "UNSTABLE";
+  if (outcome === "partial") return "PARTIAL";
+  return outcome === "over-limit" ? "over the latency limit" : "";
 }
