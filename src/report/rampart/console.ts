@@ -33,7 +33,7 @@ import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
-import { describeLimitState, formatFindMax } from "./find-max.ts";
+import { formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatGroups } from "./groups.ts";
