@@ -33,7 +33,7 @@ export function checkPlan(plan: Plan): Plan {
 /** Checks the members of a mix like targets that are measured alone. */
 function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
   return membersOf(mix).flatMap((member, index) => {
-    const path = `target.members.${index}`;
+    const path = `target.${index}`;
     const problems = [
       ...checkVariant(`${path}.target`, TARGETS, member.target),
       ...checkVariant(`${path}.inputs`, INPUT_KINDS, member.inputs),

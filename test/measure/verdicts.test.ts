@@ -103,3 +103,22 @@ test("over runs an assertion is judged on the mean, with its interval", () => {
   assert.equal(judgeRuns(failures, [runOf(5), runOf(5)], 1).isMet, true);
   assert.equal(judgeRuns(failures, [runOf(5), failed], 1).isMet, false);
 });
+
+test("an assertion on tags is judged by the requests that have them, and not met at a level without any", () => {
+  const levelOf = (level: number, lengths: Readonly<Record<string, number>>) => {
+    const groups = Object.entries(lengths).map(([length, ms]) => ({
+      tags: { length },
+      window: makeWindow({ latenciesNs: [ms * 1e6] }),
+    }));
+    return { level, window: { ...makeWindow({ latenciesNs: Object.values(lengths).map((ms) => ms * 1e6) }), groups } };
+  };
+  const long = { metric: p99, comparison: "below", limit: 8e6, where: { length: "long" } } as const;
+  const levels = [levelOf(1, { long: 5, short: 20 }), levelOf(2, { long: 7 })];
+  const verdict = judge(long, levels, 1);
+  assert.deepEqual(
+    [verdict.isMet, verdict.level, verdict.measured, verdict.text],
+    [true, 2, 7e6, "p99 latency where length is long below 8 ms"],
+  );
+  const absent = judge(long, [...levels, levelOf(3, { short: 1 })], 1);
+  assert.deepEqual([absent.isMet, absent.reason], [false, "no request had these tags"]);
+});
