@@ -79,9 +79,16 @@ export function comparisonCells({ metric, base, next, change, verdict }: MetricC
 }
 
 function formatLevel(level: LevelComparison, metrics: readonly MetricComparison[]): string {
-  const table = formatTable([...COMPARISON_COLUMNS], metrics.map(comparisonCells), MOST_COLUMNS);
+  const table = formatTable([...COMPARISON_COLUMNS], alignChanges(metrics.map(comparisonCells)), MOST_COLUMNS);
   const lines = [level.label, ...table.split("\n").map((line) => `  ${line}`), ...describeNeeds(metrics).map(indent)];
   return lines.map((line) => line.trimEnd()).join("\n");
+}
+
+/** Tables align what begins with a digit to the right; changes begin with a sign. */
+function alignChanges(rows: readonly string[][]): string[][] {
+  const signed = [3, 4];
+  const widths = signed.map((at) => Math.max(0, ...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, at) => cell.padStart(widths[signed.indexOf(at)] ?? 0)));
 }
 
 function indent(line: string): string {
@@ -95,7 +102,7 @@ export function describeRest({ base, next, levels, onlyInBase, onlyInNew }: Comp
     [next.name, onlyInNew, (level: LevelComparison) => level.onlyInNew],
   ] as const;
   return sides.flatMap(([name, labels, metricsOf]) => {
-    const metrics = [...new Set(levels.flatMap(metricsOf))];
+    const metrics = [...new Set(levels.flatMap(metricsOf).map((metric) => metric.replace(/\.(avg|p[\d.]+)$/, "")))];
     return [
       ...(labels.length === 0 ? [] : [`Only in ${name}: ${listSome(labels)}`]),
       ...(metrics.length === 0 ? [] : [`Metrics only in ${name}: ${listSome(metrics)}`]),

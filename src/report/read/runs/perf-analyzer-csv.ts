@@ -40,7 +40,14 @@ export const perfAnalyzerCsv: RunFormat = {
       .split(/\r?\n\s*\r?\n/);
     const [header = "", ...rows] = table.trimEnd().split(/\r?\n/);
     const titles = header.split(",");
-    const levels = rows.map((row, index) => readRow(titles, row, `${path}, line ${index + 2}`));
+    // Rows are by throughput; levels are easier to read by load.
+    const levels = rows
+      .map((row, index) => ({
+        load: Number(row.split(",")[0]),
+        level: readRow(titles, row, `${path}, line ${index + 2}`),
+      }))
+      .sort((a, b) => a.load - b.load)
+      .map(({ level }) => level);
     if (levels.length === 0)
       throw userError("missing", path, "has no level", "Give the CSV of a run that measured something.");
     return [{ source: path, format: NAME, isPartial: false, facts: new Map(), levels }];
