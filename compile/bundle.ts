@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { TOPICS } from "../src/cli/help/topics.ts";
+import { makeDeclarations } from "./declarations.ts";
 
 /**
  * `bun compile/bundle.ts --outfile FILE [--order FILE]… [--target TARGET] [--runtime FILE]`: builds the executable with Bun's bundler,
@@ -70,10 +71,18 @@ const executable = {
   },
   plugins: [
     { name: "guides", setup: embedGuides },
+    { name: "types", setup: embedTypes },
     { name: "start in one chunk", setup: keepStartTogether },
   ],
 };
-const folder = { target: "node", outdir: values.outdir, plugins: [{ name: "guides", setup: embedGuides }] };
+const folder = {
+  target: "node",
+  outdir: values.outdir,
+  plugins: [
+    { name: "guides", setup: embedGuides },
+    { name: "types", setup: embedTypes },
+  ],
+};
 const { success, logs, metafile } = await Bun.build({
   ...common,
   ...(values.outdir === undefined ? executable : folder),
@@ -90,6 +99,15 @@ function embedGuides(builder: PluginBuilder): void {
   const texts = Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
   builder.onLoad({ filter: /[/\\]cli[/\\]help[/\\]guides\.ts$/ }, () => ({
     contents: `const texts = ${JSON.stringify(texts)};\nexport const readGuide = (path: string): string => texts[path];`,
+    loader: "ts",
+  }));
+}
+
+/** The types that `rampart types` writes become part of the code. */
+function embedTypes(builder: PluginBuilder): void {
+  const text = makeDeclarations();
+  builder.onLoad({ filter: /[/\\]cli[/\\]types[/\\]declarations\.ts$/ }, () => ({
+    contents: `const text = ${JSON.stringify(text)};\nexport const readDeclarations = (): string => text;`,
     loader: "ts",
   }));
 }

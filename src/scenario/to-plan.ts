@@ -13,7 +13,7 @@ import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
-import { loadModeOf } from "../registry/load-modes.ts";
+import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { assertionSchema, type CheckedAssertion, toAssertionPlan } from "./assertions.ts";
@@ -23,8 +23,10 @@ import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toM
 import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
 import type { Inputs } from "./input-data.ts";
 import { inputsSchema } from "./inputs.ts";
-import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { toExtentPlan } from "./loads.ts";
+import { type CheckedLoads, checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./phases.ts";
 import { copyPlainData } from "./plain-data.ts";
+import { type CheckedRepeat, checkRepeat, repeatSchema, toRepeatPlan, untilOf } from "./repeat.ts";
 import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
@@ -47,10 +49,11 @@ export interface PlanOverrides {
 interface CheckedDefinition {
   readonly name: string;
   readonly target: CheckedTarget;
-  readonly load: CheckedLoad;
+  readonly load: CheckedLoads;
   readonly inputs?: Inputs;
   readonly assert?: readonly CheckedAssertion[];
   readonly tags?: TagOptions;
+  readonly repeat?: CheckedRepeat;
   readonly warmupRequests?: number;
   readonly warmupFor?: Duration;
   readonly cancel?: CancelOptions;
@@ -111,19 +114,20 @@ function registerTarget({ url, moreUrls, options }: GivenTarget): void {
 
 /** Checks the rules of a valid load when other parts of the definition are not valid. */
 function checkLoadAlone(definition: unknown): Problem[] {
-  const load = v.safeParse(loadSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
-  return load.success ? checkLoad(load.output) : [];
+  const load = v.safeParse(loadsSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
+  return load.success ? checkLoads(load.output) : [];
 }
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
-  const findMax = findMaxOf(load);
+  const plainLoad = plainLoadOf(load);
+  const findMax = plainLoad && findMaxOf(plainLoad);
   const warmupMs = warmupFor === undefined ? findMax && findMaxSettleMs(findMax) : toMs(warmupFor);
-  const loadPlan = toLoadPlan(load, folder);
-  const mode = toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {});
+  const loadPlan = toLoadsPlan(load, folder);
+  const mode = (plainLoad && toExtentPlan(plainLoad, loadPlan)) ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
   const { target, inputs, tokens } = toRequestsPlan(definition, folder, requestCount);
-  const isAsync = LEVEL_UNITS[loadModeOf(loadPlan).unit].isScheduled || target.isStreaming;
+  const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
   return {
@@ -155,6 +159,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
@@ -203,9 +208,10 @@ function definitionSchema(): Schema<CheckedDefinition> {
   return strictOptions({
     name: nameSchema("a name"),
     target: targetSchema(),
-    load: loadSchema(),
+    load: loadsSchema(),
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
+    repeat: v.optional(repeatSchema()),
     tags: v.optional(tagOptionsSchema()),
     warmupRequests: v.optional(whole),
     warmupFor: v.optional(spanSchema()),
@@ -278,7 +284,7 @@ function describeValue(value: unknown): string {
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
   const { target, load } = definition;
   const assert = allAssertions(definition);
-  const problems = checkLoad(load);
+  const problems = [...checkLoads(load), ...checkBesidePhases(load, definition)];
   const protocols = partsOf(definition).map(
     (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
   );
@@ -295,9 +301,20 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkRequests({ ...definition, assert }));
+  const plain = plainLoadOf(load);
+  const unrepeatable = plain === undefined ? "phases" : findMaxOf(plain) === undefined ? undefined : "findMax(…)";
+  const judged = [...assert, ...untilOf(definition.repeat)];
+  const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
+  problems.push(...checkRepeat(definition.repeat, unrepeatable));
+  for (const found of checkRequests({
+    ...definition,
+    assert: judged,
+    load: { kind: plainLoadOf(load)?.kind ?? "phase" },
+  }))
+    problems.push({ ...found, path: namedAt(found.path) });
   const { isOwn, call } = targetBuilderOf(target);
-  const mode = loadModeOf(toLoadPlan(load, ""));
+  const loadPlan = toLoadsPlan(load, "");
+  const mode = loadModeOf(loadPlan);
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;
     const hint = "Leave it out, or give the scenario a triton(…) target.";
@@ -313,11 +330,11 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
-  for (const [index, { metric }] of assert.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled) {
+  for (const [index, { metric }] of judged.entries()) {
+    if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plainLoadOf(load)?.kind));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);
@@ -325,7 +342,8 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
 
 /** Returns the assertions, and after them the limits of a search. */
 function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly CheckedAssertion[] {
-  return [...assert, ...(findMaxOf(load)?.where ?? [])];
+  const plainLoad = plainLoadOf(load);
+  return [...assert, ...((plainLoad && findMaxOf(plainLoad)?.where) ?? [])];
 }
 
 /** Names the limits of a search by their own path. @param count number of assertions before them */

@@ -310,8 +310,8 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
 
 /** A server that a run starts itself, with clients of its own. */
 export interface OwnServer {
-  /** Resolves when it can be queried. Rejects with RunError. */
-  readonly ready: Promise<void>;
+  /** Resolves when it can be queried, with warnings for the user, one sentence each. Rejects with RunError. */
+  readonly ready: Promise<readonly string[]>;
   createClient(options: ClientOptions): LoadClient;
   close(): Promise<void>;
 }

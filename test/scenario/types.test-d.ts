@@ -31,6 +31,7 @@ import {
   payloads,
   percentile,
   periodic,
+  phase,
   prompts,
   ramp,
   random,
@@ -38,11 +39,14 @@ import {
   rateRamp,
   requestRate,
   http as restApi,
+  soak,
+  spike,
   steps,
   text,
   throughput,
   torchserve,
   triton,
+  warmup,
   zero,
 } from "rampart";
 
@@ -54,6 +58,8 @@ const http = { name: "over HTTP", target: overHttp };
 const grpc = { name: "over gRPC", target: overGrpc };
 const closed = { ...http, load: hold(1) };
 const scheduled = { ...http, load: rate(100) };
+const inPhases = { ...http, load: [warmup("1 s", hold(1)), ramp(1, 4)] };
+const soaking = { ...http, load: soak(4, { for: "1 h" }) };
 
 const chat = openai("localhost:8000", { model: "m", streaming: true });
 const atOnce = openai("localhost:8000", { model: "m" });
@@ -63,6 +69,16 @@ const llm = { name: "a language model", load: hold(1), inputs: prompts({ isl: 10
 /** Sound scenarios. */
 export const sound = [
   defineScenario({ name: "least", target: embedded(), load: hold(1) }),
+  defineScenario({
+    ...http,
+    load: [warmup({ requests: 5 }, hold(1)), ramp(1, 4), phase("busy", rate(5)), soak(4, { for: "1 h" })],
+    assert: [p99("scheduledLatency").below("1 s"), p99().below("1 s").abortAfter("10 s"), errorRate().is(0)],
+  }),
+  defineScenario({
+    ...http,
+    load: spike({ base: rate(5), peak: 64, at: "1 s", for: "1 s" }),
+    assert: [p99("scheduledLatency").below("1 s"), throughput().above(1).abortAfter("1 s")],
+  }),
   defineScenario({ ...closed, target: torchserve("h", { model: "m", body: "raw" }), inputs: files(["a", "b"]) }),
   defineScenario({ ...closed, metrics: { url: "host:8002/metrics", every: "1 s" } }),
   defineScenario({
@@ -93,6 +109,7 @@ export const sound = [
       throughput().atLeast(100),
       errorRate().below(0.01),
     ],
+    repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
     warmupRequests: 10,
     warmupFor: "10 s",
     cancel: { percent: 5, after: "60 ms", seed: 1 },
@@ -104,6 +121,9 @@ export const sound = [
     maxResponseBytes: 1_000_000,
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
+  defineScenario({ ...closed, repeat: 5 }),
+  defineScenario({ ...closed, repeat: { until: throughput().within("2.5%") } }),
+  defineScenario({ ...http, load: rate(10), repeat: { until: p99("scheduledLatency").within("5 %") } }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),
   defineScenario({ ...grpc, load: ramp(50, 1, { over: "2 min" }), inputs: random({ stringLength: 3 }) }),
   defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: zero({ stringData: "x" }) }),
@@ -153,6 +173,18 @@ export const wrongFields = [
   defineScenario({ ...closed, inputs: "random" }),
   // @ts-expect-error An assertion needs its limit.
   defineScenario({ ...closed, assert: [p99()] }),
+  // @ts-expect-error No load of the list has a schedule.
+  defineScenario({ ...inPhases, assert: [p99("scheduledLatency").below("1 s")] }),
+  // @ts-expect-error A concurrency has no schedule.
+  defineScenario({ ...soaking, assert: [p99("scheduledLatency").below("1 s")] }),
+  // @ts-expect-error A warm-up needs a load.
+  defineScenario({ ...http, load: [warmup("1 s"), hold(1)] }),
+  // @ts-expect-error The length of a spike is missing.
+  defineScenario({ ...http, load: spike({ base: 1, peak: 2, at: "1 s" }) }),
+  // @ts-expect-error A bare number is no duration.
+  defineScenario({ ...closed, assert: [p99().below("1 s").abortAfter(10)] }),
+  // @ts-expect-error It is given once.
+  defineScenario({ ...closed, assert: [p99().below("1 s").abortAfter("1 s").abortAfter("1 s")] }),
   // @ts-expect-error Assertions are a list.
   defineScenario({ ...closed, assert: errorRate().is(0) }),
   // @ts-expect-error A misspelt field of stability.
@@ -193,6 +225,16 @@ export const wrongUnits = [
   defineScenario({ ...closed, stability: { window: 5000 } }),
   // @ts-expect-error A bare number is refused.
   embedded({ latency: 5 }),
+  // @ts-expect-error A precision is a percentage.
+  p99("latency").within(5),
+  // @ts-expect-error An error rate of 0 has no percentage.
+  errorRate().within("5 %"),
+  // @ts-expect-error A repetition ends with a precision, not with an assertion.
+  defineScenario({ ...closed, repeat: { until: p99("latency").below("5 ms") } }),
+  // @ts-expect-error Only a load with a schedule has due times.
+  defineScenario({ ...closed, repeat: { until: p99("scheduledLatency").within("5 %") } }),
+  // @ts-expect-error The target has no tokens.
+  defineScenario({ ...closed, repeat: { until: p99("timeToFirstToken").within("5 %") } }),
 ];
 
 /** Targets. */

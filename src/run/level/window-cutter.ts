@@ -19,6 +19,8 @@ export class WindowCutter {
   private sentBefore = 0;
   private openBefore: OpenRequests = NO_OPEN_REQUESTS;
   private countersBefore: ServerCounters[] | undefined;
+  /** Resolves when the first counters are read, for a window that does not wait for them. */
+  private countersRead: Promise<void> | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter) {
     this.context = context;
@@ -38,30 +40,50 @@ export class WindowCutter {
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { driver, session, health, isScheduled, observer, signal } = this.context;
-    const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
-    const isDecoupled = isModelDecoupled || hasManyResponses === true;
-    const extractedNames = answerReader?.names;
+    const { driver, session, observer, signal } = this.context;
     driver.drain();
     observer.onRecordsCut?.(undefined);
     this.context.tokens?.reset();
-    this.meter.begin(
-      () => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled, extractedNames }),
-      () => this.groups?.newTallies() ?? [],
-    );
-    this.startNs = driver.clock.nowNs();
-    this.sentBefore = driver.sentCount;
-    this.groups?.begin(this.startNs);
-    this.openBefore = sumOpenRequests(this.openSentNs(), this.startNs);
-    this.startTimeline();
-    health.start();
-    this.context.poller?.start();
+    this.open(driver.clock.nowNs());
     const isReady = ready && Promise.race([ready, signal.stopped]);
     [this.countersBefore] = await Promise.all([session.counters(), isReady, this.groups?.readCounters()]);
     // Without load, the time for reading the counters must not be part of the window.
     if (driver.activeLanes > 0) return;
     this.startNs = driver.clock.nowNs();
     this.startTimeline();
+  }
+
+  /**
+   * Begins the first window in the middle of a load. Requests in flight then are counted when they end.
+   * @param startNs the end of what was measured before
+   */
+  continueAt(startNs: number): void {
+    this.open(startNs);
+    this.countersRead = Promise.all([this.context.session.counters(), this.groups?.readCounters()]).then(
+      ([counters]) => {
+        this.countersBefore = counters;
+      },
+      (error: unknown) => this.context.fail(error),
+    );
+  }
+
+  private open(startNs: number): void {
+    const { driver, session, health, isScheduled } = this.context;
+    const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
+    const isDecoupled = isModelDecoupled || hasManyResponses === true;
+    const extractedNames = answerReader?.names;
+    const options = { isScheduled, countsReading: wire === "http", isDecoupled, extractedNames };
+    this.meter.begin(
+      () => new WindowTally(options),
+      () => this.groups?.newTallies() ?? [],
+    );
+    this.startNs = startNs;
+    this.sentBefore = driver.sentCount;
+    this.groups?.begin(startNs);
+    this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
+    this.startTimeline();
+    health.start();
+    this.context.poller?.start();
   }
 
   private startTimeline(): void {
@@ -91,6 +113,7 @@ export class WindowCutter {
     this.sentBefore = driver.sentCount;
     this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
+    await this.countersRead;
     const [server, memberServers] = await Promise.all([
       this.serverDelta(tally.latency.count),
       parts && this.groups?.memberServers(parts),
@@ -110,7 +133,7 @@ export class WindowCutter {
     const { session, driver, plan, signal } = this.context;
     const before = this.countersBefore;
     // After an error the server may not answer; the measurement counts without its times.
-    if (before === undefined || signal.error !== undefined) return undefined;
+    if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
     // With nothing outstanding, the counters must include every request; under load, any increase is enough.
     const expected =
       plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);

@@ -28,7 +28,8 @@ export async function createFeed(
   if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(service, dataset);
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
-  const isInOrder = inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true;
+  const isInOrder =
+    inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true || loadModeOf(plan.load).sharesSteps === true;
   return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder });
 }
 
@@ -87,7 +88,9 @@ function checkEnd({ levels }: LevelSearch): void {
 }
 
 function checkIds({ sequences }: Plan, search: LevelSearch): void {
-  const atOnce = LEVEL_UNITS[search.unit].isScheduled ? sequences.concurrent : largestLevel(search.levels);
+  const atOnce = LEVEL_UNITS[search.unit].isScheduled
+    ? Math.max(sequences.concurrent, search.maxConcurrency ?? 0)
+    : largestLevel(search.levels);
   const { idCount } = sequences;
   if (idCount === null || (atOnce !== undefined && idCount >= atOnce)) return;
   throw new RunError(

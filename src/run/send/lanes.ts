@@ -51,7 +51,7 @@ function laneCountOf(
   isSync: boolean,
 ): number {
   if (LEVEL_UNITS[search.unit].isScheduled) {
-    const lanes = client.maxLanes ?? DEFAULT_SCHEDULE_LANES;
+    const lanes = client.maxLanes ?? Math.max(DEFAULT_SCHEDULE_LANES, search.maxConcurrency ?? 0);
     return model.isSequence ? Math.min(lanes, sequences.concurrent) : lanes;
   }
   if (isSync || loadModeOf(load).hasOwnLanes === true) return UNSHARED;
@@ -65,7 +65,7 @@ const MANY_OUTSTANDING = 256;
 export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): number {
   if (!LEVEL_UNITS[search.unit].isScheduled) return largestLevel(search.levels) ?? MANY_OUTSTANDING;
   const { isSync, laneCount } = laneOptionsOf(plan, search, model);
-  return isSync ? laneCount : MANY_OUTSTANDING;
+  return isSync ? laneCount : Math.max(MANY_OUTSTANDING, search.maxConcurrency ?? 0);
 }
 
 /** Below this number, the limit is not checked. */

@@ -9,7 +9,7 @@ import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { loadInputs, loadInputsEarly } from "../../registry/input-kinds.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
+import { levelUnitOf, loadModeOf } from "../../registry/load-modes.ts";
 import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
@@ -105,7 +105,7 @@ export async function openTarget(
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     isQueried: () => isQueried,
     setUp: async () => {
-      if (links.ready !== undefined) await links.ready;
+      const startWarnings = (await links.ready) ?? [];
       const early = loadInputsEarly(plan, held);
       if (early !== undefined) await early;
       const found = await front.setUp(ask);
@@ -119,7 +119,13 @@ export async function openTarget(
         shared = await shareTensors({ plan, search, service, memory: service.sharedMemory, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };
       }
-      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
+      const warnings = [
+        ...startWarnings,
+        ...found.warnings,
+        ...shaped.warnings,
+        ...dataset.warnings,
+        ...(shared?.warnings ?? []),
+      ];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
       const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
@@ -301,7 +307,7 @@ function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Servi
   const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;
   const isDealt = sequences.concurrent !== concurrent || sequences.isSerial !== isSerial;
   if (isSequence) {
-    if (!isDealt || LEVEL_UNITS[mode.unit].isScheduled) return [];
+    if (!isDealt || LEVEL_UNITS[levelUnitOf(load)].isScheduled) return [];
     return [
       "the number of sequences and their serial order have no effect with a concurrency: each request in flight belongs to a sequence of its own.",
     ];

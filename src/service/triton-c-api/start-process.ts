@@ -22,10 +22,11 @@ export function startTritonProcess(target: TritonInProcessTargetPlan, library: s
     offsetNs = measured;
   });
   measuringOffset.catch(() => {});
-  const becomeReady = async (): Promise<void> => {
+  const becomeReady = async (): Promise<readonly string[]> => {
     try {
-      await server.ready;
+      const warning = await server.ready;
       await measuringOffset;
+      return warning === "" ? [] : [warning];
     } catch (error) {
       const hint = `The library is ${library}, its backends are in ${join(directory, "backends")}.`;
       throw new RunError("unreachable", `Triton did not start in process: ${messageOf(error)}`, hint);
