@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { echo } from "zx";
+import { $, echo } from "zx";
 import { build, checksumLine, install, recordOrders } from "./build.ts";
 import { readFormat } from "./release/file-format.ts";
 import { installRuntime, type TargetRuntime } from "./release/runtimes.ts";
@@ -34,7 +34,10 @@ try {
 
 async function release(targets: readonly Target[]): Promise<void> {
   const sources = join(work, "sources");
-  const orders = await recordHostOrders();
+  const plain = join(work, "plain");
+  await build(plain);
+  // The order of first calls is that of the program, whatever the platform. It is recorded here.
+  const orders = await recordOrders(plain, work);
   const files: string[] = [];
   let version = "";
   for (const target of targets) {
@@ -46,15 +49,9 @@ async function release(targets: readonly Target[]): Promise<void> {
   }
   const sbom = makeSbom(root, readFileSync(sources, "utf8").split("\n"), { version });
   files.push(write("rampart.cdx.json", `${JSON.stringify(sbom, null, 2)}\n`));
+  files.push(write("rampart.1", (await $({ quiet: true })`${plain} man`).stdout));
   writeFileSync(join(folder, "SHA256SUMS"), files.map(checksumLine).join(""));
   echo(`wrote dist/release: ${files.length} files and SHA256SUMS`);
-}
-
-/** The order of first calls is that of the program, whatever the platform. It is recorded here. */
-async function recordHostOrders(): Promise<string[]> {
-  const plain = join(work, "plain");
-  await build(plain);
-  return recordOrders(plain, work);
 }
 
 async function buildFor(target: Target, runtime: TargetRuntime, flags: readonly string[]): Promise<string> {
