@@ -45,6 +45,11 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),
   },
   {
+    name: "chat",
+    summary: "ask a language model one question and see its tokens with their times",
+    run: async (args, command, io) => (await import("./chat/command.ts")).runChatCommand(args, command, io),
+  },
+  {
     name: "mock",
     summary: "start a small server to measure when there is no other",
     run: async (args, command, io) => (await import("./mock.ts")).runMockCommand(args, command, io),
