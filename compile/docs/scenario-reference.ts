@@ -100,6 +100,7 @@ const BUILDERS: readonly (readonly [
 
 /** Fields of a scenario, and of a target, that are objects. */
 const OBJECTS: readonly (readonly [title: string, type: string])[] = [
+  ["`repeat`", "RepeatOptions"],
   ["`stability`", "StabilityOptions"],
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
