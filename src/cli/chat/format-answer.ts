@@ -30,10 +30,17 @@ function formatPieces(pieces: readonly (TextPiece & { isReasoning: boolean })[],
   const rows = pieces.map(({ read, text, isReasoning }, index) => {
     const before = pieces[index - 1];
     const atNs = offsetsNs[read] ?? 0;
-    const gap = before === undefined ? "" : `+${formatDurationNs(atNs - (offsetsNs[before.read] ?? 0))}`;
+    const gap = before === undefined ? "" : formatGap(atNs - (offsetsNs[before.read] ?? 0));
     return [formatDurationNs(atNs), gap, `${isReasoning ? "(reasoning) " : ""}${quote(text)}`];
   });
   return formatTable(["after the send", "after the last", "text"], rows);
+}
+
+/** Pieces that were read at once have gaps of single nanoseconds, so that their order is kept. */
+const SAME_READ_NS = 1000;
+
+function formatGap(gapNs: number): string {
+  return gapNs < SAME_READ_NS ? "at once" : `+${formatDurationNs(gapNs)}`;
 }
 
 /** Quotes a text on one line. */
