@@ -53,6 +53,12 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),
   },
   {
+    name: "chat",
+    summary: "ask a language model one question and see its tokens with their times",
+    usage: () => usageOf(import("./chat/flags.ts"), { name: "URL", takes: "word" }),
+    run: async (args, command, io) => (await import("./chat/command.ts")).runChatCommand(args, command, io),
+  },
+  {
     name: "mock",
     summary: "start a small server to measure when there is no other",
     usage: () => usageOf(import("./mock.ts")),
@@ -87,7 +93,12 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) =>
       (await import("./shell/command.ts")).runManCommand(args, command, io, describeCommands),
   },
-  notYet("compare", "find regressions between two reports", EXIT.usage),
+  {
+    name: "compare",
+    summary: "compare reports of whole runs, and find regressions",
+    usage: () => usageOf(import("./compare/flags.ts"), { name: "REPORT", takes: "file" }),
+    run: async (args, command, io) => (await import("./compare/command.ts")).runCompareCommand(args, command, io),
+  },
 ];
 
 /** Describes a command whose module has its flags. */
@@ -110,19 +121,6 @@ async function describeCommands(): Promise<ShownCommand[]> {
     },
     { name: "version", summary: "print the version", usage: { options: [] } },
   ];
-}
-
-/** A command that a later version will implement. It reports that. */
-function notYet(name: string, summary: string, exitCode: number): Command {
-  return {
-    name,
-    summary: `${summary} (not supported yet)`,
-    usage: () => Promise.resolve({ options: [] }),
-    run: (_args, command, io) => {
-      io.err(`rampart: ${command} is not supported yet.\n`);
-      return Promise.resolve(exitCode);
-    },
-  };
 }
 
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
