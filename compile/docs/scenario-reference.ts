@@ -1,3 +1,4 @@
+import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/flags.ts";
 import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/flags.ts";
 import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
@@ -135,6 +136,7 @@ export function formatScenarioReference(): string {
     listOwnOptions("run", RUN_FLAGS),
     listOwnOptions("types", TYPES_FLAGS),
     listOwnOptions("http", HTTP_FLAGS),
+    listOwnOptions("chat", CHAT_FLAGS),
     listOwnOptions("compare", COMPARE_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
     listOwnOptions("mock", MOCK_FLAGS),
