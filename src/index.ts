@@ -16,6 +16,14 @@ export type {
   RequestBody,
   RequestOfScenario,
 } from "./inputs/request-bodies.ts";
+export type {
+  GenerateContext,
+  GeneratedElements,
+  GeneratedFile,
+  GeneratedPayload,
+  GeneratedTensors,
+  InputMaker,
+} from "./inputs/made/generated-input.ts";
 export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
@@ -26,6 +34,8 @@ export type {
   GoodputLimits,
   LatencyName,
   MetricName,
+  Percent,
+  Precision,
   TokenSystemName,
 } from "./scenario/assertion.ts";
 export {
@@ -74,7 +84,8 @@ export type {
   TeardownContext,
 } from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
-export { files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
+export { type FormOf, type GenerateOptions, generate } from "./scenario/generate/builder.ts";
+export { dir, files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
   type Extent,
   fixedSchedule,
@@ -93,6 +104,7 @@ export {
   rateRamp,
   sessions,
   steps,
+  trace,
 } from "./scenario/loads.ts";
 export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
 export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
@@ -129,7 +141,8 @@ export {
   prompts,
 } from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
-export type { ScheduleOptions } from "./scenario/schedules.ts";
+export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
+export type { ScheduleOptions, TraceOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";

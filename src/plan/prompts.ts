@@ -31,6 +31,8 @@ export function promptsSchema(v: Builders) {
     revision: named,
     /** JSON Lines file of prompts, or a folder of such files; empty: generate prompts. */
     file: v.string(),
+    /** Whether `file` is a trace: lengths, and times that the load follows. Absent: it has prompts. */
+    isTrace: v.exactOptional(v.literal(true)),
     /** The same seed and tokenizer give the same prompts on every runtime. */
     seed: v.pipe(v.number(), v.integer("must be a whole number")),
     /** Number of different requests to generate. */

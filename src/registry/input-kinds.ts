@@ -7,6 +7,7 @@ import { filesInputs } from "../inputs/kinds/files.ts";
 import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
 import { messagesInputs } from "../inputs/kinds/messages.ts";
+import { madePayloadInputs, madeTensorInputs } from "../inputs/kinds/made.ts";
 import { memberInputs } from "../inputs/kinds/of-members.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
@@ -31,6 +32,8 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   "http-requests": requestsInputs,
   "user-defined": ownInputs,
   "of-members": memberInputs,
+  "made-tensors": madeTensorInputs,
+  "made-payloads": madePayloadInputs,
 };
 
 /** Returns the source of inputs. */

@@ -6,7 +6,7 @@ import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints
 import type { RequestForm } from "../service/service.ts";
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
-import { formOf, isPlain, promptOptionsOf } from "./inputs.ts";
+import { canBe, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads.ts";
 import { type PromptOptions, toAudioPlan } from "./prompts.ts";
 import { answerTypeOf } from "./targets/llm-content.ts";
@@ -29,7 +29,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   if (content === undefined) return checkTensors(target.kind, inputs, assert);
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
-  if (inputs === undefined || formOf(inputs) !== "payloads" || isPlain(inputs)) {
+  if (inputs === undefined || !canBe(inputs, "payloads") || isPlain(inputs)) {
     const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
     problems.push(problem("conflict", "inputs", "the target takes prompts(…) or payloads(…)", hint, inputs?.kind));
   } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
@@ -164,7 +164,7 @@ function checkOwnRequests(
   assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined && (formOf(inputs) !== form || promptOptionsOf(inputs) !== undefined)) {
+  if (inputs !== undefined && (!canBe(inputs, form) || promptOptionsOf(inputs) !== undefined)) {
     const hint = inputsHint ?? `${OWN_HINTS[form]}eave inputs out and describe the request in the target's options.`;
     problems.push(problem("conflict", "inputs", `${call} takes ${form}`, hint, `${inputs.kind}(…)`));
   }
@@ -182,7 +182,7 @@ function checkTensors(
   assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined && formOf(inputs) === "payloads") {
+  if (inputs !== undefined && !canBe(inputs, "tensors")) {
     const hint = "Use random(), zero() or json(…), or an openai(…) target.";
     problems.push(problem("conflict", "inputs", `${kind}(…) takes tensors`, hint, `${inputs.kind}(…)`));
   }

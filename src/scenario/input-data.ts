@@ -3,7 +3,7 @@ export type InputKind = "tensors" | "payloads" | "files";
 
 /** The source of requests' data. */
 export interface Inputs<I extends InputKind = InputKind> {
-  readonly kind: "random" | "zero" | "json" | "prompts" | "payloads" | "files";
+  readonly kind: "random" | "zero" | "json" | "prompts" | "payloads" | "files" | "dir" | "generate" | "trace";
   readonly files: readonly string[];
   readonly options: object;
   /** Never set; it only carries the form to the scenario's type. */

@@ -1,9 +1,11 @@
 import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
+import { holdFunction } from "../plan/functions.ts";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
+import { type CheckedGenerate, generateSchema } from "./generate/builder.ts";
 import type { Inputs } from "./input-data.ts";
 import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
@@ -41,6 +43,16 @@ export function files(paths: string | readonly [string, ...string[]]): Inputs<"f
   return { kind: "files", files: typeof paths === "string" ? [paths] : paths, options: {} };
 }
 
+/**
+ * All inputs of a folder: for tensors a file for each input, with its bytes (of BYTES a text on each line); for JSON APIs the files of
+ * payloads; for targets of files each file, by name. A relative path starts at the scenario's folder.
+ * @example
+ * dir("images")
+ */
+export function dir(path: string): Inputs<never> {
+  return { kind: "dir", files: [path], options: {} };
+}
+
 const DEFAULT_STRING_LENGTH = 128;
 
 /** Returns the schema of a scenario's inputs. */
@@ -65,19 +77,35 @@ export function inputsSchema(): Schema<Inputs> {
         files: v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file")),
         options: strictOptions({}),
       }),
+      v.object({
+        kind: v.literal("dir"),
+        files: v.tuple([nameSchema("a folder")]),
+        options: strictOptions({}),
+      }),
+      generateSchema(),
       ...promptSchemas(),
     ],
-    "must be random(), zero(), json(…), files(…), prompts(…) or payloads(…)",
+    "must be random(), zero(), json(…), files(…), dir(…), prompts(…), payloads(…) or generate(…)",
   ) as Schema<Inputs>;
+}
+
+/** What a target takes. */
+export interface TakenInputs {
+  readonly form: RequestForm;
+  /** For language models. */
+  readonly content?: LlmContent | undefined;
+  /** Whether payloads are files of any kind. */
+  readonly takesFiles: boolean;
+  /** The number of requests of a level, if the load fixes it. */
+  readonly requestCount: number | undefined;
 }
 
 /** A builder of inputs: everything that the other modules ask about it. */
 interface InputBuilder {
-  readonly makes: RequestForm;
+  readonly makes: RequestForm | "any";
   /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
   readonly isPlain?: true;
-  /** @param folder base of relative paths @param content for payloads; undefined for tensors */
-  toPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan;
+  toPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan;
   /** Returns the options of prompts. Absent when the inputs are not prompts. */
   prompts?(inputs: Inputs): PromptOptions;
 }
@@ -108,14 +136,52 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   },
   prompts: {
     makes: "payloads",
-    toPlan: ({ options }, folder, content) => toPromptsPlan(options, content as LlmContent, folder),
+    toPlan: ({ options }, folder, { content }) => toPromptsPlan(options, content as LlmContent, folder),
     prompts: ({ options }) => options,
+  },
+  trace: {
+    makes: "payloads",
+    toPlan: ({ options }, folder, { content }) => ({
+      ...toPromptsPlan(options, content as LlmContent, folder),
+      isTrace: true,
+    }),
+    prompts: ({ options }) => options,
+  },
+  dir: {
+    makes: "any",
+    toPlan: ({ files }, folder, { form, takesFiles }) => {
+      const path = resolve(folder, files[0] ?? "");
+      if (form === "tensors") return { kind: "directory", directory: path };
+      if (takesFiles) return { kind: "files", paths: [join(path, "*")], isInOrder: true };
+      return { kind: "payloads", file: path, isFolder: true, readsTags: true };
+    },
+  },
+  generate: {
+    makes: "any",
+    toPlan: ({ options }, _folder, taken) => toGeneratedPlan(options as CheckedGenerate, taken),
   },
 };
 
-/** Returns the form of requests with these inputs. */
-export function formOf({ kind }: Inputs): RequestForm {
-  return INPUT_BUILDERS[kind].makes;
+/** Whether inputs can be requests of a form. */
+export function canBe({ kind }: Inputs, form: RequestForm): boolean {
+  const { makes } = INPUT_BUILDERS[kind];
+  return makes === form || (makes === "any" && (form === "tensors" || form === "payloads"));
+}
+
+/** Most inputs that a function makes unless the scenario says more. */
+const MOST_MADE = 100_000;
+const DEFAULT_MADE = 1000;
+
+function toGeneratedPlan(
+  given: CheckedGenerate,
+  { form, content, requestCount = DEFAULT_MADE }: TakenInputs,
+): InputsPlan {
+  const { make, count = Math.min(requestCount, MOST_MADE), seed = 0 } = given;
+  const common = { make: holdFunction("inputs", make), count, seed };
+  if (form === "tensors") return { kind: "made-tensors", ...common };
+  if (content === undefined) return { kind: "made-payloads", ...common };
+  const { endpoint, model, isStreaming } = content;
+  return { kind: "made-payloads", ...common, format: { name: endpoint.format, model, isStreaming } };
 }
 
 /** Whether payloads are plain bytes, instead of requests to a language model. */
@@ -128,9 +194,9 @@ export function promptOptionsOf(inputs: Inputs): PromptOptions | undefined {
   return INPUT_BUILDERS[inputs.kind].prompts?.(inputs);
 }
 
-/** Converts inputs to those of a plan. @param folder base of relative paths @param content for payloads; undefined for tensors */
-export function toInputsPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan {
-  return INPUT_BUILDERS[inputs.kind].toPlan(inputs, folder, content);
+/** Converts inputs to those of a plan. @param folder base of relative paths */
+export function toInputsPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan {
+  return INPUT_BUILDERS[inputs.kind].toPlan(inputs, folder, taken);
 }
 
 function toTexts({ stringLength = DEFAULT_STRING_LENGTH, stringData = "" }: TextOptions): Required<TextOptions> {

@@ -10,7 +10,15 @@ import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toM
 import { checkFindMax, findMaxEntries, findMaxExtent, findMaxOf, toFindMaxPlan } from "./find-max/options.ts";
 import { type CheckedMlperf, mlperfEntries, mlperfExtent, toMlperfPlan } from "./mlperf/options.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
-import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
+import {
+  type CheckedSchedule,
+  checkSchedule,
+  type ScheduleOptions,
+  scheduleEntries,
+  type TraceOptions,
+  toPart,
+  traceEntries,
+} from "./schedules.ts";
 
 /** How long each level is measured. Default: until it is stable. */
 export type Extent =
@@ -81,6 +89,7 @@ export interface Load<S extends LoadKind = LoadKind> {
     | "rate-ramp"
     | "intervals"
     | "fixed-schedule"
+    | "trace"
     | "periodic"
     | "sessions"
     | "warmup"
@@ -133,6 +142,16 @@ export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> 
 }
 
 /**
+ * Replays a recorded trace for a language model, which is both the schedule and the inputs: each request at its time with its lengths. A
+ * JSON Lines file in Mooncake's format (`{"timestamp": 250, "input_length": 512, "output_length": 64, "hash_ids": [0]}`, times in
+ * milliseconds; requests with the same id in `hash_ids` begin with the same text), or a CSV file of Azure's LLM traces or of BurstGPT. A
+ * relative path starts at the scenario's folder.
+ */
+export function trace(file: string, options: TraceOptions = {}): Load<"scheduled"> {
+  return { kind: "trace", pacing: "scheduled", values: [], options: { ...options, file } };
+}
+
+/**
  * `start` requests, then groups of more requests up to `end`. A group is sent when all requests of the group before have some responses.
  * For decoupled models over a stream.
  */
@@ -150,6 +169,8 @@ export function sessions(concurrency: number): Load<"closed"> {
 
 interface CheckedOptions extends CheckedArrivals, CheckedSchedule, CheckedMlperf {
   readonly file?: string;
+  readonly seed?: number;
+  readonly extra?: Readonly<Record<string, unknown>>;
   readonly responses?: number;
   readonly step?: number;
   readonly for?: Duration;
@@ -188,6 +209,7 @@ export function loadSchema(): Schema<CheckedLoad> {
       shape("rate-ramp", rates, { ...arrivalEntries(), over: spanSchema() }),
       shape("intervals", v.array(v.never()), { ...extent, file: nameSchema("a file") }),
       shape("fixed-schedule", v.array(v.never()), scheduleEntries()),
+      shape("trace", v.array(v.never()), { ...scheduleEntries(), ...traceEntries() }),
       shape("periodic", levels, { step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
       shape("sessions", levels, {}),
       shape("single-stream", v.array(v.never()), mlperfEntries("single-stream")),
@@ -196,7 +218,7 @@ export function loadSchema(): Schema<CheckedLoad> {
       shape("offline", v.array(v.never()), mlperfEntries("offline")),
       shape("find-max", v.array(v.never()), findMaxEntries()),
     ],
-    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), periodic(…), sessions(…), singleStream(), multiStream(), server(…), offline() or findMax(…)",
+    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), trace(…), periodic(…), sessions(…), singleStream(), multiStream(), server(…), offline() or findMax(…)",
   );
   return load as unknown as Schema<CheckedLoad>;
 }
@@ -242,6 +264,7 @@ const TO_PLAN: { readonly [K in PlainKind]: (load: CheckedLoad, folder: string) 
     toRatePlan([end], options, { fromPerSec, overMs: toMs(options.over ?? "0 s") }),
   intervals: ({ options }, folder) => ({ kind: "intervals", file: resolve(folder, options.file ?? "") }),
   "fixed-schedule": ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
+  trace: ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
   periodic: ({ values: [start = 1, end = 1], options: { step = 1, responses = 10 } }) => ({
     kind: "periodic-concurrency",
     start,

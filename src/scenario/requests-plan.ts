@@ -35,10 +35,16 @@ export function toRequestsPlan(part: TargetPart, folder: string, requestCount: n
   const content = builder.content?.(target, folder);
   const given = inputs ?? random();
   const own = inputs === undefined ? builder.inputs?.(target, folder, requestCount) : undefined;
-  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(given) ?? {}));
+  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(given) ?? {}) || given.kind === "trace");
+  const taken = {
+    form: builder.takes ?? (content === undefined ? "tensors" : "payloads"),
+    content,
+    takesFiles: builder.takesFiles === true,
+    requestCount,
+  } as const;
   return {
     target: builder.toPlan(target, folder, inputs),
-    inputs: own ?? toInputsPlan(given, folder, content),
+    inputs: own ?? toInputsPlan(given, folder, taken),
     ...(tokens === undefined ? {} : { tokens }),
   };
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { Duration } from "../plan/units.ts";
-import { durationSchema, positiveSchema, toMs } from "./fields.ts";
+import { durationSchema, nameSchema, positiveSchema, toMs } from "./fields.ts";
 
 /** Options of `fixedSchedule`. */
 export type ScheduleOptions = {
@@ -22,6 +22,23 @@ export type ScheduleOptions = {
       readonly startsAtFirst: boolean;
     }
 );
+
+/** Options of `trace`. */
+export type TraceOptions = ScheduleOptions & {
+  /** Seed of the prompts. Default: 0. */
+  readonly seed?: number;
+  /** More keys for every request body: `{ temperature: 0 }`. Default: none. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+};
+
+/** Returns the schemas of the options of `trace` besides those of a schedule and its file. */
+export function traceEntries(): v.ObjectEntries {
+  return {
+    file: nameSchema("a file"),
+    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+    extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
+  };
+}
 
 /** Validated options. */
 export interface CheckedSchedule {

@@ -1,37 +1,34 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
-import { type HeldFunction, holdFunction } from "../plan/functions.ts";
+import { holdFunction } from "../plan/functions.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
-import type { Schema } from "../plan/schema.ts";
 import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
-import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
-import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
-import { assertionSchema, type CheckedAssertion, toAssertionPlan } from "./assertions.ts";
-import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.ts";
+import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
+import { type CheckedAssertion, toAssertionPlan } from "./assertions.ts";
+import { toCancellationPlan } from "./cancel.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { type CheckedDefinition, definitionSchema } from "./definition/checked-definition.ts";
+import { withTrace } from "./definition/with-trace.ts";
+import { toMs } from "./fields.ts";
 import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
-import type { Inputs } from "./input-data.ts";
-import { inputsSchema } from "./inputs.ts";
 import { toExtentPlan } from "./loads.ts";
-import { type CheckedLoads, checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./phases.ts";
+import { checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./phases.ts";
 import { copyPlainData } from "./plain-data.ts";
+import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
 import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
-import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
-import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
-import { targetBuilderOf, targetSchema } from "./targets/table.ts";
-import type { CheckedTarget } from "./targets/target-builder.ts";
+import { toSequencesPlan } from "./sequences.ts";
+import { toTagsPlan } from "./tags.ts";
+import { targetBuilderOf } from "./targets/table.ts";
 
 /** Parts of a scenario that the command line can change. */
 export interface PlanOverrides {
@@ -46,36 +43,13 @@ export interface PlanOverrides {
   readonly parameters?: ParametersPlan | undefined;
 }
 
-interface CheckedDefinition {
-  readonly name: string;
-  readonly target: CheckedTarget;
-  readonly load: CheckedLoads;
-  readonly inputs?: Inputs;
-  readonly assert?: readonly CheckedAssertion[];
-  readonly tags?: TagOptions;
-  readonly check?: HeldFunction;
-  readonly onRecord?: HeldFunction;
-  readonly warmupRequests?: number;
-  readonly warmupFor?: Duration;
-  readonly cancel?: CancelOptions;
-  readonly stability?: StabilityOptions;
-  readonly sequences?: CheckedSequences;
-  readonly metrics?: MetricsOptions;
-  readonly latencyLimit?: Duration;
-  readonly maxFailureRatio?: number;
-  readonly client?: Plan["client"]["kind"];
-  readonly stallTimeout?: Duration;
-  readonly requestTimeout?: Duration;
-  readonly maxResponseBytes?: number;
-}
-
 /** Builds the plan of a scenario. @param folder base of relative paths @throws UserError with all problems, by path in the definition */
 export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
   const given = copyPlainData(scenario.definition);
   registerGiven(given);
   const parsed = v.safeParse(definitionSchema(), given);
   if (!parsed.success) throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(given)]);
-  const definition = parsed.output;
+  const definition = withTrace(parsed.output);
   const problems = checkTogether(definition, overrides);
   if (problems.length > 0) throw new UserError(problems);
   const plan = buildPlan(definition, folder, overrides);
@@ -160,6 +134,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(definition.check === undefined ? {} : { check: holdFunction("check", definition.check) }),
     ...(definition.onRecord === undefined ? {} : { onRecord: holdFunction("onRecord", definition.onRecord) }),
@@ -194,66 +169,6 @@ function toStabilityMode({ window, percent, trials }: StabilityOptions): Measure
     stabilityPct: percent ?? DEFAULT_WINDOWS.stabilityPct,
     maxTrials: trials ?? DEFAULT_WINDOWS.maxTrials,
   };
-}
-
-function definitionSchema(): Schema<CheckedDefinition> {
-  const ratio = v.pipe(
-    v.number("must be a number"),
-    v.minValue(0, "must be 0 or more"),
-    v.maxValue(1, "must be 1 or less: 0.01 is 1 %"),
-  );
-  const whole = v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(0, "must be 0 or more"),
-  );
-  return strictOptions({
-    name: nameSchema("a name"),
-    target: targetSchema(),
-    load: loadsSchema(),
-    inputs: v.optional(inputsSchema()),
-    assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
-    tags: v.optional(tagOptionsSchema()),
-    check: v.optional(functionField()),
-    onRecord: v.optional(functionField()),
-    warmupRequests: v.optional(whole),
-    warmupFor: v.optional(spanSchema()),
-    cancel: v.optional(cancelSchema()),
-    stability: v.optional(
-      strictOptions({
-        window: v.optional(spanSchema()),
-        percent: v.optional(positiveSchema()),
-        trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
-        percentile: v.optional(
-          v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100")),
-        ),
-      }),
-    ),
-    metrics: v.optional(
-      strictOptions({
-        url: v.optional(
-          v.pipe(
-            v.string("must be text"),
-            v.check((url) => parseMetricsUrl(url) !== undefined, 'must be a URL such as "localhost:8002/metrics"'),
-          ),
-        ),
-        every: v.optional(spanSchema()),
-      }),
-    ),
-    latencyLimit: v.optional(spanSchema()),
-    sequences: v.optional(sequenceOptionsSchema()),
-    maxFailureRatio: v.optional(ratio),
-    client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
-    stallTimeout: v.optional(spanSchema()),
-    requestTimeout: v.optional(spanSchema()),
-    maxResponseBytes: v.optional(
-      v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
-    ),
-  }) as unknown as Schema<CheckedDefinition>;
-}
-
-function functionField(): Schema<HeldFunction> {
-  return v.custom<HeldFunction>((input) => typeof input === "function", "must be a function");
 }
 
 /** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
@@ -308,7 +223,17 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkRequests({ ...definition, assert, load: { kind: plainLoadOf(load)?.kind ?? "phase" } }));
+  const plain = plainLoadOf(load);
+  const unrepeatable = plain === undefined ? "phases" : findMaxOf(plain) === undefined ? undefined : "findMax(…)";
+  const judged = [...assert, ...untilOf(definition.repeat)];
+  const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
+  problems.push(...checkRepeat(definition.repeat, unrepeatable));
+  for (const found of checkRequests({
+    ...definition,
+    assert: judged,
+    load: { kind: plainLoadOf(load)?.kind ?? "phase" },
+  }))
+    problems.push({ ...found, path: namedAt(found.path) });
   const { isOwn, call } = targetBuilderOf(target);
   const loadPlan = toLoadsPlan(load, "");
   const mode = loadModeOf(loadPlan);
@@ -327,11 +252,11 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
-  for (const [index, { metric }] of assert.entries()) {
+  for (const [index, { metric }] of judged.entries()) {
     if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", `assert.${index}`, message, hint, plainLoadOf(load)?.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plainLoadOf(load)?.kind));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);

@@ -37,7 +37,7 @@ describe("answers of a scenario", () => {
       "checked",
       `  target: embedded(),
   inputs: json("data.json"),
-  load: hold(2, { requests: 40 }),
+  load: hold(1, { requests: 40 }),
   check: ({ tensors: { OUTPUT0 }, request: { tags } }) => OUTPUT0?.values()[0] === 2 || \`\${OUTPUT0?.values()[0]} for \${tags.n}\`,
   onRecord: ({ outcome, tags, failure }) => console.error(\`\${outcome} \${tags.n} \${failure?.kind}\`),
   assert: [errorRate().is(0.5)],`,

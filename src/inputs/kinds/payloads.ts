@@ -22,6 +22,8 @@ const schema = (v: Builders) =>
      * its own stride, like in perf_analyzer.
      */
     isInOrder: v.exactOptional(v.boolean()),
+    /** Whether `file` is a folder, whose `.json` and `.jsonl` files are read by name. Default: false. */
+    isFolder: v.exactOptional(v.literal(true)),
     /** Whether the field `tags` of an entry has its tags. Default: false; it is ignored. */
     readsTags: v.exactOptional(v.literal(true)),
   });
@@ -32,6 +34,9 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ file, moreFiles = [], readsTags }, _model, order, held) =>
-    (await import("../payload-list.ts")).readPayloadLists([file, ...moreFiles], order, held, undefined, readsTags),
+  load: async ({ file, moreFiles = [], isFolder, readsTags }, _model, order, held) => {
+    const paths = isFolder ? await (await import("../made/payload-folder.ts")).listPayloadFiles(file) : [file];
+    const { readPayloadLists } = await import("../payload-list.ts");
+    return readPayloadLists([...paths, ...moreFiles], order, held, undefined, readsTags);
+  },
 };

@@ -10,6 +10,8 @@ declare module "../../plan/plan.ts" {
 export const promptsInputs: InputKind<PromptsPlan> = {
   schema: promptsSchema,
   makes: "payloads",
-  orders: ({ sessions }) => (sessions === null ? ["in-turn"] : ["in-turn", "in-sessions"]),
+  isInOrder: ({ isTrace = false }) => isTrace,
+  orders: ({ sessions, isTrace }) =>
+    isTrace ? ["at-times"] : sessions === null ? ["in-turn"] : ["in-turn", "in-sessions"],
   load: async (plan, _model, order) => (await import("../prompts/prompt-thread.ts")).makePrompts(plan, order),
 };

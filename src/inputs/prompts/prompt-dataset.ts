@@ -28,7 +28,28 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
     const place = plan.file === "" ? {} : { place: `${plan.file}, request ${steps.length}` };
     steps.push(toPayloadStep(toPayload(body), { ...place, ...facts }));
   }
+  if (order === "at-times") {
+    checkTimes(steps, plan.file);
+    steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
+  }
   return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings: [] };
+}
+
+/** @throws UserError when a request of a trace has no time */
+function checkTimes(steps: readonly DataStep[], file: string): void {
+  const untimed = steps.find(({ timestampMs }) => timestampMs === undefined);
+  if (steps.length > 0 && untimed === undefined) return;
+  const [message, hint] =
+    untimed === undefined
+      ? ["has no requests", "Write at least one line."]
+      : ["has no timestamp", 'Write "timestamp": 250, in milliseconds, in every line.'];
+  throw userError("missing", untimed?.place ?? file, message, hint);
+}
+
+function sourceOf({ file, isTrace }: PromptsPlan): PromptSettings["source"] {
+  if (file === "") return DEFAULT_PROMPTS.source;
+  if (isTrace !== true) return { kind: "file", path: file };
+  return { kind: file.endsWith(".csv") ? "trace" : "payload", path: file };
 }
 
 /** Turns need a load that holds sessions, which keeps their order and delays; such loads accept only turns. */
@@ -58,7 +79,7 @@ function toPromptSettings(plan: PromptsPlan): PromptSettings {
   const { images, audio, prefix, outputTokens, mix, sessions } = plan;
   return {
     ...DEFAULT_PROMPTS,
-    source: plan.file === "" ? DEFAULT_PROMPTS.source : { kind: "file", path: plan.file },
+    source: sourceOf(plan),
     seed: plan.seed,
     entryCount: plan.count,
     inputTokens: plan.inputTokens,

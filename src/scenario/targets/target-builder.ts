@@ -31,6 +31,8 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   readonly protocol?: "http" | "grpc";
   /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */
   readonly takes?: Exclude<RequestForm, "mixed">;
+  /** Whether its payloads are files of any kind. Absent: they are of a JSON API. */
+  readonly takesFiles?: true;
   /** What to write as inputs, for targets of payloads. Default: that payloads(…) or the target's options have them. */
   readonly inputsHint?: string;
   /**

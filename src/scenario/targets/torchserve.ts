@@ -50,6 +50,7 @@ const INPUTS_HINT = 'Write files("images/*.jpg"), or files([…]).';
 export const torchServeBuilder: TargetBuilder<CheckedTarget> = {
   call: "torchserve(…)",
   takes: "payloads",
+  takesFiles: true,
   inputsHint: INPUTS_HINT,
   check: checkInputs,
   schema: torchServeSchema,

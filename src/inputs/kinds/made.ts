@@ -1,0 +1,46 @@
+import { type FunctionPlan, functionSchema } from "../../plan/functions.ts";
+import type { Builders, Schema } from "../../plan/schema.ts";
+import type { InputKind } from "../input-kind.ts";
+
+/** Inputs that a scenario's function makes, as tensors or as payloads. */
+export interface MadeInputsPlan<K extends "made-tensors" | "made-payloads"> {
+  readonly kind: K;
+  /** An {@link InputMaker}. */
+  readonly make: FunctionPlan;
+  /** Most inputs to take, 1 or more. */
+  readonly count: number;
+  readonly seed: number;
+  /** How a prompt becomes a body. Absent: there are no prompts. */
+  readonly format?: { readonly name: string; readonly model: string; readonly isStreaming: boolean } | undefined;
+}
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly "made-tensors": MadeInputsPlan<"made-tensors">;
+    readonly "made-payloads": MadeInputsPlan<"made-payloads">;
+  }
+}
+
+function schemaOf<K extends "made-tensors" | "made-payloads">(v: Builders, kind: K): Schema<MadeInputsPlan<K>> {
+  return v.object({
+    kind: v.literal(kind),
+    make: functionSchema(v),
+    count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    format: v.exactOptional(v.object({ name: v.string(), model: v.string(), isStreaming: v.boolean() })),
+  }) as unknown as Schema<MadeInputsPlan<K>>;
+}
+
+export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
+  schema: (v) => schemaOf(v, "made-tensors"),
+  makes: "tensors",
+  isInOrder: () => true,
+  load: async (plan, model) => (await import("../made/load-made.ts")).loadMadeTensors(plan, model),
+};
+
+export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
+  schema: (v) => schemaOf(v, "made-payloads"),
+  makes: "payloads",
+  isInOrder: () => true,
+  load: async (plan) => (await import("../made/load-made.ts")).loadMadePayloads(plan),
+};

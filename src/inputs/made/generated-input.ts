@@ -1,0 +1,68 @@
+import type { GivenTags } from "../tagged-input.ts";
+
+/** What functions of `generate` get and return. */
+
+/** What a function of `generate` gets. */
+export interface GenerateContext {
+  /** Number of the input, from 0. A generator is called once, with 0. */
+  readonly index: number;
+  /** Returns the next random number, from 0 to below 1: the same in every run with the same seed. */
+  readonly random: () => number;
+  /** The tensors that the model takes; empty for other targets. */
+  readonly tensors: readonly { readonly name: string; readonly datatype: string; readonly shape: readonly number[] }[];
+}
+
+/** Elements of a tensor in order, or arrays nested like its shape; `Uint8Array`: its bytes, little-endian. */
+export type GeneratedElements =
+  | readonly unknown[]
+  | Uint8Array
+  | Int8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array
+  | BigInt64Array
+  | BigUint64Array;
+
+/** An input of a model with tensors. */
+export interface GeneratedTensors {
+  /** Elements by the tensor's name; with `shape`, without the batch dimension, where the model leaves it open. */
+  readonly tensors: Readonly<
+    Record<string, GeneratedElements | { readonly content: GeneratedElements; readonly shape: readonly number[] }>
+  >;
+  /** Its tags. Default: none. */
+  readonly tags?: GivenTags;
+}
+
+/** A request to a language model or to another HTTP server. */
+export type GeneratedPayload = {
+  /** Its tags. Default: none. */
+  readonly tags?: GivenTags;
+} & (
+  | {
+      /** Body of the request: an object that is sent as JSON, or text. */
+      readonly body: object | string;
+      readonly prompt?: never;
+      readonly maxTokens?: never;
+    }
+  | {
+      /** Prompt; the target's endpoint decides what the body looks like. For language models. */
+      readonly prompt: string;
+      /** Most tokens of the answer. Default: the server decides. */
+      readonly maxTokens?: number;
+      readonly body?: never;
+    }
+);
+
+/** A file for a target that takes files. */
+export interface GeneratedFile {
+  /** Its bytes. */
+  readonly file: Uint8Array;
+  /** Its tags. Default: none. */
+  readonly tags?: GivenTags;
+}
+
+/** A generator of inputs, or a function that returns one input for each index. */
+export type InputMaker<Y> = (context: GenerateContext) => Iterable<Y> | AsyncIterable<Y> | Y | Promise<Y>;

@@ -1,0 +1,154 @@
+import { type FunctionPlan, heldFunction } from "../../plan/functions.ts";
+import { UserError, userError } from "../../plan/problem.ts";
+import { showValue } from "../../plan/show-value.ts";
+import type { Tags } from "../../plan/split/tags.ts";
+import { createRandomFor } from "../../runtime/random.ts";
+import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
+import type { ModelInfo } from "../../service/service.ts";
+import { describeUserError } from "../../service/user-defined/user-error.ts";
+import { type DataStep, type Dataset, NO_TENSORS } from "../dataset.ts";
+import { EntryReader } from "../json-entry.ts";
+import { toPayload, toPayloadStep } from "../payload-entry.ts";
+import { readTags, TAGS_HINT } from "../tagged-input.ts";
+import type { GenerateContext, InputMaker } from "./generated-input.ts";
+
+/** Where inputs come from. */
+interface Source {
+  /** An {@link InputMaker}. */
+  readonly make: FunctionPlan;
+  readonly count: number;
+  readonly seed: number;
+}
+
+/** How prompts become bodies. */
+interface PayloadSource extends Source {
+  readonly format?: { readonly name: string; readonly model: string; readonly isStreaming: boolean } | undefined;
+}
+
+const HINT = "Correct the function of generate(…).";
+const encoder = new TextEncoder();
+
+/** Takes the tensors that a scenario's function makes. @throws UserError when it throws, or what it makes does not fit the model */
+export async function loadMadeTensors(source: Source, model: ModelInfo): Promise<Dataset> {
+  const reader = new EntryReader(model, false, []);
+  const steps: DataStep[] = [];
+  for await (const made of makeInputs(source, model)) {
+    const place = placeOf(steps.length);
+    const { tensors } = (made ?? {}) as { tensors?: unknown };
+    if (typeof tensors !== "object" || tensors === null)
+      throw wrong(place, "has no tensors", "Yield { tensors: { INPUT0: […] } }.", made);
+    const inputs = reader.inputs(place, toEntry(tensors), { stream: 0, step: steps.length });
+    steps.push({ inputs, expected: NO_TENSORS, place, ...tagsOf(made, place) });
+  }
+  reader.finish();
+  return toDataset(steps);
+}
+
+/** Takes the payloads that a scenario's function makes. @throws UserError when it throws, or makes something else */
+export async function loadMadePayloads(source: PayloadSource): Promise<Dataset> {
+  const steps: DataStep[] = [];
+  for await (const made of makeInputs(source)) {
+    const place = placeOf(steps.length);
+    steps.push(toPayloadStep(payloadOf(made, steps.length, source, place), { place, ...tagsOf(made, place) }));
+  }
+  return toDataset(steps);
+}
+
+/** Yields what the function makes, `count` at most. */
+async function* makeInputs({ make, count, seed }: Source, model?: ModelInfo): AsyncGenerator<unknown> {
+  const fn = heldFunction<InputMaker<unknown>>(make);
+  const context: Omit<GenerateContext, "index"> = {
+    random: createRandomFor(seed, "generate"),
+    tensors: (model?.inputs ?? []).map(({ name, datatype, shape }) => ({ name, datatype, shape })),
+  };
+  let index = 0;
+  try {
+    const first: unknown = await fn({ index, ...context });
+    if (isIterable(first)) {
+      for await (const made of first) {
+        yield made;
+        if (++index === count) return;
+      }
+    } else
+      for (let made: unknown = first; ; made = await fn({ index, ...context })) {
+        yield made;
+        if (++index === count) return;
+      }
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw userError("exception", placeOf(index), `throws: ${describeUserError(error)}`, HINT);
+  }
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
+}
+
+/** Converts typed arrays to what entries of JSON files have. */
+function toEntry(tensors: object): object {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, given]: [string, unknown]) => {
+      if (ArrayBuffer.isView(given)) return [name, toElements(given)];
+      const { content } = (given ?? {}) as { content?: unknown };
+      return [name, ArrayBuffer.isView(content) ? { ...(given as object), content: toElements(content) } : given];
+    }),
+  );
+}
+
+function toElements(view: ArrayBufferView): unknown {
+  if (view instanceof Uint8Array) {
+    const parts: string[] = [];
+    for (let at = 0; at < view.length; at += 8192) parts.push(String.fromCharCode(...view.subarray(at, at + 8192)));
+    return { b64: btoa(parts.join("")) };
+  }
+  return Array.from(view as unknown as Iterable<unknown>);
+}
+
+function payloadOf(made: unknown, position: number, { format, seed }: PayloadSource, place: string): Uint8Array {
+  const { body, prompt, maxTokens, file } = (made ?? {}) as Readonly<Record<string, unknown>>;
+  if (file instanceof Uint8Array) return file.slice();
+  if (body instanceof Uint8Array) return body.slice();
+  if (typeof body === "string") return encoder.encode(body);
+  if (typeof body === "object" && body !== null) return toPayload(body);
+  if (typeof prompt === "string" && format !== undefined) {
+    const settings = {
+      format: format.name as PayloadFormat,
+      models: [format.model],
+      modelSelection: "round_robin",
+      seed,
+      isStreaming: format.isStreaming,
+      asksUsage: true,
+      hasExactOutput: false,
+      extra: {},
+    } as const;
+    const entry = { texts: [prompt], ...(typeof maxTokens === "number" ? { maxTokens } : {}) };
+    return toPayload(createPayload(entry, position, settings).body);
+  }
+  const [what, hint] =
+    format === undefined
+      ? ["has no body and no file", "Yield { body: {…} } for an HTTP server, or { file: bytes }."]
+      : ["has no body and no prompt", "Yield { body: {…} } or { prompt: text }."];
+  throw wrong(place, what, hint, made);
+}
+
+function tagsOf(made: unknown, place: string): { tags?: Tags } {
+  const { tags: given } = made as { tags?: unknown };
+  if (given === undefined) return {};
+  const tags = readTags(given);
+  if (tags === undefined) throw wrong(place, "has tags that are no tags", TAGS_HINT, given);
+  return { tags };
+}
+
+function toDataset(steps: readonly DataStep[]): Dataset {
+  if (steps.length === 0) throw userError("missing", "inputs", "the function of generate(…) makes no input", HINT);
+  const hasTags = steps.some(({ tags }) => tags !== undefined);
+  return { streams: [steps], isFromJson: true, ...(hasTags ? { hasTags } : {}), warnings: [] };
+}
+
+function placeOf(index: number): string {
+  return `inputs, generate(…), input ${index}`;
+}
+
+function wrong(place: string, message: string, hint: string, value: unknown): UserError {
+  return userError("invalid-value", place, message, hint, showValue(value));
+}

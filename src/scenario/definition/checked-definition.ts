@@ -1,0 +1,106 @@
+import * as v from "valibot";
+import type { HeldFunction } from "../../plan/functions.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+import type { Schema } from "../../plan/schema.ts";
+import type { Duration } from "../../plan/units.ts";
+import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
+import { assertionSchema, type CheckedAssertion } from "../assertions.ts";
+import { type CancelOptions, cancelSchema } from "../cancel.ts";
+import type { MetricsOptions, StabilityOptions } from "../define.ts";
+import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";
+import type { Inputs } from "../input-data.ts";
+import { inputsSchema } from "../inputs.ts";
+import { type CheckedLoads, loadsSchema } from "../phases.ts";
+import { type CheckedRepeat, repeatSchema } from "../repeat.ts";
+import { type CheckedSequences, sequenceOptionsSchema } from "../sequences.ts";
+import { type TagOptions, tagOptionsSchema } from "../tags.ts";
+import { targetSchema } from "../targets/table.ts";
+import type { CheckedTarget } from "../targets/target-builder.ts";
+
+/** A validated definition of a scenario. */
+export interface CheckedDefinition {
+  readonly name: string;
+  readonly target: CheckedTarget;
+  readonly load: CheckedLoads;
+  readonly inputs?: Inputs;
+  readonly assert?: readonly CheckedAssertion[];
+  readonly tags?: TagOptions;
+  readonly check?: HeldFunction;
+  readonly onRecord?: HeldFunction;
+  readonly repeat?: CheckedRepeat;
+  readonly warmupRequests?: number;
+  readonly warmupFor?: Duration;
+  readonly cancel?: CancelOptions;
+  readonly stability?: StabilityOptions;
+  readonly sequences?: CheckedSequences;
+  readonly metrics?: MetricsOptions;
+  readonly latencyLimit?: Duration;
+  readonly maxFailureRatio?: number;
+  readonly client?: Plan["client"]["kind"];
+  readonly stallTimeout?: Duration;
+  readonly requestTimeout?: Duration;
+  readonly maxResponseBytes?: number;
+}
+
+/** Returns the schema of a scenario's definition. */
+export function definitionSchema(): Schema<CheckedDefinition> {
+  const ratio = v.pipe(
+    v.number("must be a number"),
+    v.minValue(0, "must be 0 or more"),
+    v.maxValue(1, "must be 1 or less: 0.01 is 1 %"),
+  );
+  const whole = v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(0, "must be 0 or more"),
+  );
+  return strictOptions({
+    name: nameSchema("a name"),
+    target: targetSchema(),
+    load: loadsSchema(),
+    inputs: v.optional(inputsSchema()),
+    assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
+    repeat: v.optional(repeatSchema()),
+    tags: v.optional(tagOptionsSchema()),
+    check: v.optional(functionField()),
+    onRecord: v.optional(functionField()),
+    warmupRequests: v.optional(whole),
+    warmupFor: v.optional(spanSchema()),
+    cancel: v.optional(cancelSchema()),
+    stability: v.optional(
+      strictOptions({
+        window: v.optional(spanSchema()),
+        percent: v.optional(positiveSchema()),
+        trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
+        percentile: v.optional(
+          v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100")),
+        ),
+      }),
+    ),
+    metrics: v.optional(
+      strictOptions({
+        url: v.optional(
+          v.pipe(
+            v.string("must be text"),
+            v.check((url) => parseMetricsUrl(url) !== undefined, 'must be a URL such as "localhost:8002/metrics"'),
+          ),
+        ),
+        every: v.optional(spanSchema()),
+      }),
+    ),
+    latencyLimit: v.optional(spanSchema()),
+    sequences: v.optional(sequenceOptionsSchema()),
+    maxFailureRatio: v.optional(ratio),
+    client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
+    stallTimeout: v.optional(spanSchema()),
+    requestTimeout: v.optional(spanSchema()),
+    maxResponseBytes: v.optional(
+      v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
+    ),
+  }) as unknown as Schema<CheckedDefinition>;
+}
+
+function functionField(): Schema<HeldFunction> {
+  return v.custom<HeldFunction>((input) => typeof input === "function", "must be a function");
+}

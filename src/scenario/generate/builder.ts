@@ -1,0 +1,51 @@
+import * as v from "valibot";
+import type {
+  GeneratedFile,
+  GeneratedPayload,
+  GeneratedTensors,
+  InputMaker,
+} from "../../inputs/made/generated-input.ts";
+import type { HeldFunction } from "../../plan/functions.ts";
+import { countSchema, strictOptions } from "../fields.ts";
+import type { Inputs } from "../input-data.ts";
+
+/** Options of {@link generate}. */
+export interface GenerateOptions {
+  /** Most inputs to take. Default: the number of requests of the load up to 100,000, or 1000 when the load has none. */
+  readonly count?: number;
+  /** Seed of `random`: a whole number. Default: 0. */
+  readonly seed?: number;
+}
+
+/** The form of inputs that a function makes. */
+export type FormOf<Y> = Y extends GeneratedTensors ? "tensors" : Y extends GeneratedFile ? "files" : "payloads";
+
+/**
+ * Inputs from a function, called before the load: a generator that yields them, or a function of `{ index, random }` that returns one and is
+ * called for each. Both may be asynchronous. They repeat when the load needs more.
+ * @example
+ * generate(function* ({ random }) {
+ *   for (;;) yield { tensors: { INPUT0: Array.from({ length: 16 }, () => Math.floor(random() * 100)) } };
+ * }, { count: 50 })
+ */
+export function generate<const Y extends GeneratedTensors | GeneratedPayload | GeneratedFile>(
+  make: InputMaker<Y>,
+  options: GenerateOptions = {},
+): Inputs<FormOf<Y>> {
+  return { kind: "generate", files: [], options: { ...options, make } };
+}
+
+/** Validated options. */
+export interface CheckedGenerate extends GenerateOptions {
+  readonly make: HeldFunction;
+}
+
+/** Returns the schema of what {@link generate} returns. */
+export function generateSchema() {
+  const options = strictOptions({
+    make: v.custom<HeldFunction>((input) => typeof input === "function", "must be a function"),
+    count: v.optional(countSchema()),
+    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+  });
+  return v.object({ kind: v.literal("generate"), files: v.array(v.string()), options });
+}
