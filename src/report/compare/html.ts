@@ -53,7 +53,7 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th:nth-child(-n + 2), td:nth-child(-n + 2) { text-align: left; }
+th:nth-child(1), td:nth-child(1), th:nth-child(2), td:nth-child(2) { text-align: left; }
 th { color: var(--faint); font-weight: 600; }
 .worse, .broken { color: var(--worse); font-weight: 600; } .better, .kept { color: var(--better); font-weight: 600; }
 li span { font-weight: 600; } .note { color: var(--faint); } svg { display: block; } svg line { stroke: var(--faint); } svg rect { fill: var(--bar); opacity: .45; } svg circle { fill: var(--bar); }
