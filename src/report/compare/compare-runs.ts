@@ -111,8 +111,8 @@ function toSide(levels: readonly MeasuredLevel[], { name }: NamedMetric, accepts
   return { values, ...(within === undefined ? {} : { within }) };
 }
 
-function withinOf({ low, high }: MeasuredValue): Side["within"] {
-  return low === undefined || high === undefined ? undefined : { low, high };
+function withinOf({ value, low, high }: MeasuredValue): Side["within"] {
+  return low === undefined || high === undefined || value < low || value > high ? undefined : { low, high };
 }
 
 function toSideValue(side: Side): SideValue {
