@@ -50,6 +50,19 @@ export type {
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
+export { concurrency, findMax, requestRate } from "./scenario/find-max/builders.ts";
+export type { FindMaxOptions, SearchedLoad } from "./scenario/find-max/options.ts";
+export type {
+  HookContext,
+  ReadyOptions,
+  Shell,
+  ShellCommand,
+  ShellOptions,
+  ShellOutput,
+  StartedProcess,
+  StartOptions,
+  TeardownContext,
+} from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
@@ -170,7 +183,8 @@ export function defineScenario<
   const S extends LoadKind,
   const A extends AnswerType,
   const D extends ParameterTable = Record<never, never>,
->(definition: ScenarioSource<P, S, A, D>): Scenario<ScenarioSource<P, S, A, D>> {
+  R = undefined,
+>(definition: ScenarioSource<P, S, A, D, R>): Scenario<ScenarioSource<P, S, A, D, R>> {
   const scenario = define(definition);
   void startIfEntry(scenario);
   return scenario;

@@ -50,6 +50,7 @@ const COMMAND_TESTS = [
   "./test/cli/perf-analyzer/effects-processes.test.ts",
   "./test/cli/run-exit-codes.test.ts",
   "./test/cli/run-flags.test.ts",
+  "./test/scenario/hooks/hooks.test.ts",
   "./test/wizard/init.test.ts",
   "./test/wizard/terminal.test.ts",
 ];
@@ -79,6 +80,7 @@ const RUNTIME_TESTS: readonly string[] = [
   "run/tokens",
   "runtime-entry/",
   "runtime/",
+  "scenario/hooks/",
   "scenario/load-module",
   "servers/llm-stub",
   "tokenize/",

@@ -43,6 +43,9 @@ const BUILDERS: readonly (readonly [
       ["fixedSchedule", "ScheduleOptions"],
       ["periodic", "PeriodicOptions"],
       ["sessions"],
+      ["findMax", "FindMaxOptions"],
+      ["concurrency"],
+      ["requestRate", "ArrivalOptions"],
       ["singleStream", "SingleStreamOptions"],
       ["multiStream", "MultiStreamOptions"],
       ["server", "ServerOptions"],
@@ -98,6 +101,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`tls` of a target", "TlsOptions"],
   ["`images` of `prompts`", "ImageOptions"],
   ["`audio` of `prompts`", "AudioOptions"],
+  ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
 ];
 

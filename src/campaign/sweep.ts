@@ -1,3 +1,4 @@
+import type { Ladder } from "../load/load-ladder.ts";
 import { formatLimit, formatVerdict, judgeLimits, type ResultLimit } from "../report/genai-perf/limits.ts";
 import {
   type FailedPoint,
@@ -7,7 +8,7 @@ import {
   type SweepRow,
   type SweepSummary,
 } from "../report/genai-perf/sweep/sweep.ts";
-import { type Ladder, searchHighest } from "./search.ts";
+import { searchHighest } from "./search.ts";
 
 /** Many runs as one: measures the points of a sweep, or searches the highest load that meets limits. */
 

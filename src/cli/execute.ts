@@ -19,9 +19,10 @@ export interface CommandIo extends TextSink {
   /**
    * Calls back at the first Ctrl-C, SIGTERM or SIGHUP. Until the listener is removed, a signal does not end the process by itself. Returns
    * a function that removes the listener.
-   * @param leave called at the second signal, before the process exits at once, to remove partial files
+   * @param leave called at the second signal, before the process exits, to remove partial files. If it returns a promise, the process exits
+   *   when that settles, or at the third signal.
    */
-  onInterrupt(callback: (signal: EndSignal) => void, leave?: () => void): () => void;
+  onInterrupt(callback: (signal: EndSignal) => void, leave?: () => Promise<void> | undefined): () => void;
   /** Loads the module that a scenario imports as `"rampart"`. */
   loadApi(): Promise<object>;
   /** Why standard output could not be written, in words; undefined if it can be written or this is unknown. */
@@ -62,7 +63,7 @@ export async function executePlan(
   // Until there is something to report, Ctrl-C ends the process as usual.
   let stopListening = (): void => {};
   const openReports = async (): Promise<RunObserver> => {
-    const discardAll = (): void => {
+    const discardAll = (): undefined => {
       for (const report of reports) report.discard?.();
     };
     stopListening = io.onInterrupt((signal) => {

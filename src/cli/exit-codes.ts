@@ -55,5 +55,6 @@ export function exitCodeOfResult(result: RunResult, areAssertionsMet: boolean): 
   if (result.isInterrupted) return EXIT.interrupted;
   if (!areAssertionsMet) return EXIT.assertionFailed;
   if (hasOnlyFailures(result)) return EXIT.unreachable;
-  return result.levels.some(({ outcome }) => outcome === "unstable") ? EXIT.unstable : EXIT.passed;
+  const isUndecided = result.findMax?.isResolved === false;
+  return isUndecided || result.levels.some(({ outcome }) => outcome === "unstable") ? EXIT.unstable : EXIT.passed;
 }

@@ -38,10 +38,11 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
       const listener = (signal: NodeJS.Signals): void => {
         count++;
         if (count === 1) callback(signal as EndSignal);
-        else {
-          leave?.();
-          exitNow();
-        }
+        else if (count === 2) {
+          const leaving = leave?.();
+          if (leaving === undefined) exitNow();
+          else void leaving.finally(exitNow);
+        } else exitNow();
       };
       for (const signal of SIGNALS) process.on(signal, listener);
       return () => {

@@ -4,8 +4,10 @@ import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
+import { showValue } from "../plan/show-value.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
+import { judgedLevels } from "../result/judged-levels.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -15,9 +17,9 @@ import {
   type ParameterHelp,
   readParameters,
 } from "../scenario/params/read-values.ts";
-import { resolveFields } from "../scenario/resolve.ts";
-import { toLaterError } from "../scenario/scenario-error.ts";
-import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
+import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
+import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
+import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
@@ -25,6 +27,7 @@ import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, par
 import { guardIo } from "./guarded-io.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "./output-files.ts";
 import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
+import type { Hooks } from "./run-hooks.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
@@ -114,15 +117,43 @@ async function runLoaded(
   problems: Problem[],
   io: CommandIo,
 ): Promise<number> {
-  const { params } = scenario.definition as { readonly params?: unknown };
+  const { params, setup, teardown } = scenario.definition as Hooks & { readonly params?: unknown };
   const given: GivenValues = { sets: flags.texts("set"), env: process.env };
   const { values, plan: parameters } = readParameters(params, given, problems);
+  problems.push(...checkHooks({ setup, teardown }));
   if (problems.length > 0) throw new UserError(problems);
-  const resolved = resolveFields(scenario, { values, file, path: resolve(file) });
-  const plan = toPlan(resolved, folder, { ...flagOverrides, ...(params === undefined ? {} : { parameters }) });
+  const overrides = { ...flagOverrides, ...(params === undefined ? {} : { parameters }) };
+  const context: FieldContext = { values, file, path: resolve(file) };
+  const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
+    runPlan(toPlan(resolveFields(scenario, runContext), folder, overrides), file, flags.has("dry-run"), runIo);
+  const late = fieldsAfterSetup(scenario);
+  const isPlanKnown = late.length === 0 || setup === undefined;
+  // A plan is known without a server unless a field needs what setup returns.
+  if ((setup ?? teardown) === undefined || (flags.has("dry-run") && isPlanKnown))
+    return run({ ...context, started: { value: undefined } }, io);
+  const known = resolveFields(scenario, context);
+  if (isPlanKnown) toPlan(known, folder, overrides);
+  else checkFields(known, late);
+  const hooks: Hooks = { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) };
+  const { runWithHooks } = await import("./run-hooks.ts");
+  return runWithHooks(hooks, { params: values, file, path: context.path }, io, (value, hookIo) =>
+    run({ ...context, started: { value } }, hookIo),
+  );
+}
+
+function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
+  return Object.entries(hooks).flatMap(([name, hook]) =>
+    hook === undefined || typeof hook === "function"
+      ? []
+      : [problem("invalid-value", name, "must be a function", "Correct it in the scenario.", showValue(hook))],
+  );
+}
+
+/** Runs a plan, or prints it. */
+async function runPlan(plan: Plan, file: string, isDryRun: boolean, io: CommandIo): Promise<number> {
   const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (unreadable.length > 0) throw new UserError(unreadable);
-  if (flags.has("dry-run")) {
+  if (isDryRun) {
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
@@ -148,26 +179,11 @@ export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, i
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
 
-/** Rejects when the scenario's code throws during the run, in a timer or a promise that is not awaited. */
-async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
-  let listener = (_error: unknown): void => {};
-  const thrown = new Promise<never>((_resolve, reject) => {
-    listener = (error) => reject(toLaterError(error, file, resolve(file)) ?? error);
-  });
-  process.on("uncaughtException", listener);
-  process.on("unhandledRejection", listener);
-  try {
-    return await Promise.race([running, thrown]);
-  } finally {
-    process.off("uncaughtException", listener);
-    process.off("unhandledRejection", listener);
-  }
-}
-
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
-  const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+  const judged = judgedLevels(result);
+  if (result.findMax !== undefined && result.findMax.highest === undefined) return false;
   const isValid = result.levels.every(({ mlperf }) => mlperf?.isValid !== false);
-  return isValid && plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
+  return isValid && plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet);
 }
 
 /** Reads the flags. @param problems gets all problems */

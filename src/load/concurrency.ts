@@ -32,9 +32,9 @@ export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
   }),
   unit: "concurrency",
   levels: ({ levels, search }) => ({ levels, search }),
-  describe: ({ levels, rampMs }) => {
+  describe: ({ levels, rampMs, search }) => {
     const reached = rampMs === undefined ? "" : `, reached from 1 over ${formatDurationNs(msToNs(rampMs))}`;
-    return `concurrency ${describeLevels(levels)}${reached}`;
+    return `concurrency ${describeLevels(levels, search)}${reached}`;
   },
   askedMean: ({ rampMs }, level, overNs) =>
     rampMs === undefined ? level : meanRampConcurrency(1, level, msToNs(rampMs), overNs),

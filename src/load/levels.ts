@@ -1,4 +1,4 @@
-import type { LevelsPlan } from "../plan/load-plan.ts";
+import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 
 /** Higher values are probably typos, and would use all memory before the first response. */
@@ -21,8 +21,10 @@ export function levelAt(levels: LevelsPlan, index: number): number | undefined {
   return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
-/** Formats the levels: `1, 2, 4`, or `1 to 8 by 1`. */
-export function describeLevels(levels: LevelsPlan): string {
+/** Formats the levels: `1, 2, 4`, or `1 to 8 by 1`. @param search how they are searched; default: in order */
+export function describeLevels(levels: LevelsPlan, search?: SearchPlan): string {
+  if (search === "highest" && levels.kind === "range")
+    return `between ${levels.start} and ${levels.end}, the highest that keeps the limits`;
   if (levels.kind === "list") return levels.values.join(", ");
   return `${levels.start} to ${levels.end ?? "the limit"} by ${levels.step}`;
 }

@@ -48,7 +48,8 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   }),
   unit: "request-rate",
   levels: ({ levels, search }) => ({ levels, search }),
-  describe: (plan) => `${plan.distribution} request rate ${describeLevels(plan.levels)}${describeOptions(plan)}`,
+  describe: (plan) =>
+    `${plan.distribution} request rate ${describeLevels(plan.levels, plan.search)}${describeOptions(plan)}`,
   describeLevel: ({ ramp }, level) =>
     ramp && `a ramp from ${formatCount(ramp.fromPerSec)} to ${formatCount(level)} requests/s`,
   ramp: ({ ramp }) => ramp && { overMs: ramp.overMs },

@@ -71,7 +71,11 @@ function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string 
 }
 
 /** Returns a metric's value; undefined when the window has no data for it. */
-function metricValue(metric: MetricPlan, { window, tokens }: JudgedLevel, batchSize: number): number | undefined {
+export function metricValue(
+  metric: MetricPlan,
+  { window, tokens }: JudgedLevel,
+  batchSize: number,
+): number | undefined {
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
   if (metric.kind === "error-ratio")
     return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);

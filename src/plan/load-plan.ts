@@ -26,10 +26,13 @@ export function levelsSchema(v: Builders, value: Schema<number>) {
   ]);
 }
 
-/** How to search the levels: in order, or by bisection for the highest that meets the latency limit. */
+/**
+ * How to search the levels: `linear` in order, `binary` by bisection for the highest that meets the latency limit, `highest` by doubling and
+ * bisection for the highest that certainly keeps the plan's limits.
+ */
 export type SearchPlan = PlanOf<typeof searchSchema>;
 
 /** Schema of a search. */
 export function searchSchema(v: Builders) {
-  return v.picklist(["linear", "binary"], "must be linear or binary");
+  return v.picklist(["linear", "binary", "highest"], "must be linear, binary or highest");
 }

@@ -27,6 +27,8 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
+  readonly limits?: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
   readonly behaviour?: BehaviourPlan;
 }
@@ -84,6 +86,8 @@ export function measurementSchema(v: Builders) {
        * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
        */
       v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
+      /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */
+      v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive }),
     ]),
     /** Number of requests before each measurement that are not measured. */
     warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),

@@ -29,8 +29,6 @@ export function checkPlan(plan: Plan): Plan {
 /** Returns the schema of a plan's parts besides target, load and inputs. */
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
-  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
   return v.object({
     version: v.literal(1),
@@ -50,25 +48,8 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
-    assertions: v.array(
-      v.object({
-        metric: v.variant("kind", [
-          v.object({ kind: v.literal("latency-percentile"), percentile, of }),
-          v.object({ kind: v.literal("latency-average"), of }),
-          v.object({ kind: v.literal("throughput") }),
-          v.object({ kind: v.literal("error-ratio") }),
-          ...tokenMetricSchemas(percentile),
-          v.object({
-            kind: v.literal("extracted"),
-            name: v.string(),
-            statistic: v.picklist(["average", "min", "max", "percentile"]),
-            percentile: v.exactOptional(percentile),
-          }),
-        ]),
-        comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
-        limit: v.number(),
-      }),
-    ),
+    assertions: assertionsSchema(),
+    limits: v.exactOptional(assertionsSchema()),
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
@@ -78,6 +59,31 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     }),
     behaviour: v.exactOptional(behaviourSchema(builders)),
   });
+}
+
+function assertionsSchema() {
+  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
+  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  const extracted = v.object({
+    kind: v.literal("extracted"),
+    name: v.string(),
+    statistic: v.picklist(["average", "min", "max", "percentile"]),
+    percentile: v.exactOptional(percentile),
+  });
+  return v.array(
+    v.object({
+      metric: v.variant("kind", [
+        v.object({ kind: v.literal("latency-percentile"), percentile, of }),
+        v.object({ kind: v.literal("latency-average"), of }),
+        v.object({ kind: v.literal("throughput") }),
+        v.object({ kind: v.literal("error-ratio") }),
+        ...tokenMetricSchemas(percentile),
+        extracted,
+      ]),
+      comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
+      limit: v.number(),
+    }),
+  );
 }
 
 function tokenMetricSchemas(percentile: Schema<number>) {

@@ -14,7 +14,8 @@ export function findConflicts(plan: Plan): Problem[] {
   return [
     ...(targetKindOf(plan.target).check?.(plan.target, plan) ?? []),
     ...checkInputs(plan),
-    ...checkExtracted(plan),
+    ...checkExtracted(plan.target, plan.assertions, "assert"),
+    ...checkExtracted(plan.target, plan.limits ?? [], "load.where"),
     ...checkClient(plan),
     ...checkLoad(plan),
   ];
@@ -30,7 +31,8 @@ function checkInputs(plan: Plan): Problem[] {
     const hint = `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`;
     problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
-  if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
+  const asserted = [...plan.assertions, ...(plan.limits ?? [])];
+  if (measurement.tokens === undefined && asserted.some(({ metric }) => isOfTokens(metric.kind))) {
     const message = "assertions on tokens need a target whose tokens are measured";
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
@@ -76,6 +78,12 @@ function checkLoad(plan: Plan): Problem[] {
       problem("missing", "measurement.latencyLimitMs", "a binary search needs a latency limit", "Give one."),
     );
   }
+  const isSearch = asked?.search === "highest";
+  if (isSearch !== (plan.limits !== undefined) || isSearch !== (measurement.mode.kind === "until-resolved")) {
+    const message =
+      "a search for the highest load needs limits and is measured until they are resolved, and no other load is";
+    problems.push(problem("conflict", "limits", message, "Correct it."));
+  }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
     const message = "must be null for fixed schedules and sessions, and a number for all other loads";
@@ -99,10 +107,10 @@ function checkLoad(plan: Plan): Problem[] {
 }
 
 /** Returns assertions on values that the target does not extract, and limits that no metric can have. */
-function checkExtracted({ assertions, target }: Plan): Problem[] {
+function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], name: string): Problem[] {
   const names = Object.keys(("extract" in target ? target.extract : undefined) ?? {});
   return assertions.flatMap(({ metric, limit }, index): Problem[] => {
-    const path = `assert.${index}`;
+    const path = `${name}.${index}`;
     if (metric.kind !== "extracted")
       return limit < 0 ? [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))] : [];
     if (names.includes(metric.name)) return [];

@@ -1,5 +1,6 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import type { Instability } from "../measure/instability.ts";
+import type { LimitState, LimitVerdict } from "../measure/limits/judge-limits.ts";
 import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
@@ -53,12 +54,33 @@ export interface LevelResult {
   readonly delayedByLimit?: DelayedRequests;
   /** Token metrics, if the plan asks for them. */
   readonly tokens?: TokenColumns;
+  /** Whether the level keeps the plan's limits; absent unless the load searches the highest level that does. */
+  readonly limits?: LevelLimits;
   /** What the rules of MLPerf say; absent unless the load is one of its scenarios. */
   readonly mlperf?: MlperfResult;
   /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
   /** Other measurements of this level, when a search repeated it. This result is the last one. */
   readonly repeats?: readonly LevelResult[];
+}
+
+/** A level of a search. */
+export interface LevelLimits {
+  readonly state: LimitState;
+  /** One per limit of the plan. */
+  readonly verdicts: readonly LimitVerdict[];
+  /** Why the level counts as broken or unresolved, whatever its limits say, in words; absent when the limits decide. */
+  readonly reason?: string;
+}
+
+/** The result of a search for the highest level that keeps all limits. */
+export interface FindMaxResult {
+  /** Absent when no level keeps them. */
+  readonly highest?: number;
+  /** The lowest level above it that does not keep them; absent when the highest level of the range does. */
+  readonly next?: number;
+  /** Whether it is certain that `next` breaks a limit. False when it could not be decided, or the search ended early. */
+  readonly isResolved: boolean;
 }
 
 /** The final result of a run. */
@@ -75,6 +97,8 @@ export interface RunResult {
   readonly failures: readonly FailureCount[];
   /** The warm-up's share of the counts above; absent without a warm-up. */
   readonly warmup?: { readonly sentCount: number; readonly failedCount: number } | undefined;
+  /** Absent unless the load searches the highest level that keeps the plan's limits. */
+  readonly findMax?: FindMaxResult | undefined;
   readonly connectionCount: number;
   /**
    * Number of resends, which happen only when the server cannot have processed the request. A request counts once as sent, however often it

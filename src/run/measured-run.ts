@@ -17,12 +17,14 @@ import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
+import { findMaxOf } from "./level/find-highest.ts";
 import { LevelRun } from "./level/level.ts";
 import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
-import { type LevelVerdict, type RunLevel, searchLevels } from "./level/level-search.ts";
+import { searchLevels } from "./level/level-search.ts";
 import { progressOf } from "./level/progress.ts";
+import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
 import { awaitDelta } from "./level/settled-delta.ts";
 import type { RunParts } from "./run-parts.ts";
 import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
@@ -173,7 +175,8 @@ export class MeasuredRun {
     if (repeat === 0) this.levels.push(result);
     else repeatLevel(this.levels, result);
     this.observer.onLevelEnd?.(result);
-    if (result.outcome === "over-limit") return "over";
+    if (result.outcome === "over-limit" || (result.limits !== undefined && result.limits.state !== "kept"))
+      return "over";
     return result.outcome === "measured" ? "kept" : "ended";
   }
 
@@ -283,11 +286,18 @@ export class MeasuredRun {
     return settled?.delta;
   }
 
+  /** Returns the levels, those of a search in ascending order. */
+  private found(): Pick<RunResult, "levels" | "findMax"> {
+    const { levels, signal } = this;
+    if (this.load.search.search !== "highest") return { levels };
+    return { levels: levels.toSorted((a, b) => a.level - b.level), findMax: findMaxOf(levels, !signal.isStopped) };
+  }
+
   private toResult(server: RunResult["server"]): RunResult {
     const warmup = { sentCount: this.warmupSentCount, failedCount: this.warmupFailedCount };
     return {
       prepared: this.prepared,
-      levels: this.levels,
+      ...this.found(),
       sentCount: this.driver.sentCount,
       completedCount: this.driver.ended.completedCount,
       failedCount: this.driver.ended.failedCount,

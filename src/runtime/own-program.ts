@@ -24,7 +24,8 @@ function findOnPath(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-function mainPath(): string {
+/** Returns the path of the entry of this program, for programs that are no executable. */
+export function mainPath(): string {
   const extension = import.meta.url.endsWith(".js") ? "js" : "ts";
   const beside = new URL(`./main.${extension}`, import.meta.url);
   const entry = existsSync(beside) ? beside : new URL(`../main.${extension}`, import.meta.url);

@@ -2,6 +2,7 @@ import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
+import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
@@ -95,28 +96,40 @@ export interface ScenarioDefinition<
 }
 
 /**
- * A field that may be a function of the values of the parameters: `load: ({ users }) => hold(users)`.
- * @template T its type @template V the values of `params`
+ * A field that may be a function of the values of the parameters: `load: ({ users }) => hold(users)`, and of what `setup` returned:
+ * `target: (params, { url }) => triton(url, { model: "simple" })`.
+ * @template T its type @template V the values of `params` @template R what `setup` returned
  */
-export type FieldOf<T, V> = T | ((params: V) => T);
+export type FieldOf<T, V, R> = T | ((params: V, started: R) => T);
 
 /** What a scenario has besides the fields of its definition. */
-export interface ScenarioExtras<D extends ParameterTable> {
+export interface ScenarioExtras<D extends ParameterTable, R> {
   /**
    * Values that the command line and the environment can change: `{ users: integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
    * other field can be a function of them. Default: none.
    */
   readonly params?: D;
+  /**
+   * Called before the run, to start a server, for example. What it returns is the second argument of fields that are functions; write
+   * `setup` before them. Default: none.
+   */
+  readonly setup?: (context: HookContext<ValuesOf<D>>) => R | Promise<R>;
+  /**
+   * Called after the run whatever happened, also when `setup` failed and after Ctrl-C. It has 60 s. Processes of `start` need none: they are
+   * stopped after it. Default: none.
+   */
+  readonly teardown?: (context: TeardownContext<ValuesOf<D>, NoInfer<R>>) => void | Promise<void>;
 }
 
-/** What {@link defineScenario} takes: the fields of a scenario, each possibly as a function, and its parameters. */
+/** What {@link defineScenario} takes: the fields of a scenario, each possibly as a function, its parameters and its hooks. */
 export type ScenarioSource<
   P extends Protocol,
   S extends LoadKind,
   A extends AnswerType,
   D extends ParameterTable,
-> = ScenarioExtras<D> & {
-  readonly [K in keyof ScenarioDefinition<P, S, A>]: FieldOf<ScenarioDefinition<P, S, A>[K], ValuesOf<D>>;
+  R,
+> = ScenarioExtras<D, R> & {
+  readonly [K in keyof ScenarioDefinition<P, S, A>]: FieldOf<ScenarioDefinition<P, S, A>[K], ValuesOf<D>, R>;
 };
 
 const BRAND = Symbol.for("rampart.scenario");
@@ -142,7 +155,8 @@ export function defineScenario<
   const S extends LoadKind,
   const A extends AnswerType,
   const D extends ParameterTable = Record<never, never>,
->(definition: ScenarioSource<P, S, A, D>): Scenario<ScenarioSource<P, S, A, D>> {
+  R = undefined,
+>(definition: ScenarioSource<P, S, A, D, R>): Scenario<ScenarioSource<P, S, A, D, R>> {
   return Object.freeze({ [BRAND]: true, definition });
 }
 

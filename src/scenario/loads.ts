@@ -7,6 +7,7 @@ import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { checkFindMax, findMaxEntries, findMaxExtent, findMaxOf, toFindMaxPlan } from "./find-max/options.ts";
 import { type CheckedMlperf, mlperfEntries, mlperfExtent, toMlperfPlan } from "./mlperf/options.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
 import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
@@ -85,7 +86,8 @@ export interface Load<S extends LoadKind = LoadKind> {
     | "single-stream"
     | "multi-stream"
     | "server"
-    | "offline";
+    | "offline"
+    | "find-max";
   readonly pacing: S;
   readonly values: readonly number[];
   readonly options: object;
@@ -185,14 +187,18 @@ export function loadSchema(): Schema<CheckedLoad> {
       shape("multi-stream", v.array(v.never()), mlperfEntries("multi-stream")),
       shape("server", rates, mlperfEntries("server")),
       shape("offline", v.array(v.never()), mlperfEntries("offline")),
+      shape("find-max", v.array(v.never()), findMaxEntries()),
     ],
-    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), periodic(…), sessions(…), singleStream(), multiStream(), server(…) or offline()",
+    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), periodic(…), sessions(…), singleStream(), multiStream(), server(…), offline() or findMax(…)",
   );
   return load as unknown as Schema<CheckedLoad>;
 }
 
 /** Returns conflicts between the options of a load. */
-export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
+export function checkLoad(load: CheckedLoad): Problem[] {
+  const { kind, values, options } = load;
+  const findMax = findMaxOf(load);
+  if (findMax !== undefined) return checkFindMax(findMax);
   const problems: Problem[] = [];
   const { over, for: duration, requests, step } = options;
   if (duration !== undefined && requests !== undefined) {
@@ -241,6 +247,7 @@ const TO_PLAN: { readonly [K in Load["kind"]]: (load: CheckedLoad, folder: strin
   "multi-stream": toMlperfPlan("multi-stream"),
   server: toMlperfPlan("server"),
   offline: toMlperfPlan("offline"),
+  "find-max": (load) => toFindMaxPlan(findMaxOf(load) ?? {}),
 };
 
 function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan {
@@ -257,6 +264,8 @@ export function toExtentPlan(load: CheckedLoad, plan: LoadPlan): MeasurementMode
   const { options } = load;
   const mlperf = mlperfExtent(load);
   if (mlperf !== undefined) return mlperf;
+  const findMax = findMaxOf(load);
+  if (findMax !== undefined) return findMaxExtent(findMax);
   const count = loadModeOf(plan).requestCount?.(plan);
   if (count !== undefined) return { kind: "requests", count };
   if (options.over !== undefined) return { kind: "duration", durationMs: toMs(options.over) };

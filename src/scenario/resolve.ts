@@ -4,28 +4,41 @@ import type { ParameterValue } from "./params/parameter.ts";
 import { toFieldProblem } from "./scenario-error.ts";
 
 /** Fields that are no part of a plan. */
-const OTHER_FIELDS: ReadonlySet<string> = new Set(["params"]);
+const OTHER_FIELDS: ReadonlySet<string> = new Set(["params", "setup", "teardown"]);
 
 /** What the fields of a scenario may depend on. */
 export interface FieldContext {
   readonly values: Readonly<Record<string, ParameterValue>>;
+  /** What `setup` returned. Absent: it was not called. */
+  readonly started?: { readonly value: unknown };
   /** As the user typed it. */
   readonly file: string;
   /** Absolute path of the scenario. */
   readonly path: string;
 }
 
+/** Whether a field is a function of what `setup` returns. */
+function needsSetup(field: unknown): boolean {
+  return typeof field === "function" && field.length > 1;
+}
+
+/** Returns the fields that are functions of what `setup` returns. */
+export function fieldsAfterSetup({ definition }: Scenario): string[] {
+  const fields = Object.entries(definition) as [string, unknown][];
+  return fields.flatMap(([name, field]) => (!OTHER_FIELDS.has(name) && needsSetup(field) ? [name] : []));
+}
+
 /**
- * Calls the fields that are functions. Returns the scenario with their results.
+ * Calls the fields that are functions. Returns the scenario with their results; without `started`, without the fields that need it.
  * @throws UserError with an error of each field that throws
  */
-export function resolveFields({ definition }: Scenario, { values, file, path }: FieldContext): Scenario {
+export function resolveFields({ definition }: Scenario, { values, started, file, path }: FieldContext): Scenario {
   const problems = [];
   const fields: [string, unknown][] = [];
   for (const [name, field] of Object.entries(definition) as [string, unknown][]) {
-    if (OTHER_FIELDS.has(name)) continue;
+    if (OTHER_FIELDS.has(name) || (started === undefined && needsSetup(field))) continue;
     try {
-      fields.push([name, typeof field === "function" ? (field(values) as unknown) : field]);
+      fields.push([name, typeof field === "function" ? (field(values, started?.value) as unknown) : field]);
     } catch (error) {
       problems.push(toFieldProblem(error, name, file, path));
     }

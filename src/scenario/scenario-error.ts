@@ -21,6 +21,11 @@ export function toLaterError(error: unknown, file: string, path: string): UserEr
   return new UserError([toProblem(error, "throws while it runs", file, path)]);
 }
 
+/** Converts an error that a hook throws. @param hook its name */
+export function toHookError(error: unknown, hook: string, file: string, path: string): UserError {
+  return new UserError(toProblem(error, `${hook} fails`, file, path));
+}
+
 /** Converts an error that a function in place of a field throws. */
 export function toFieldProblem(error: unknown, field: string, file: string, path: string): Problem {
   return toProblem(error, `the function of ${field} throws`, file, path);

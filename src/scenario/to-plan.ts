@@ -22,6 +22,7 @@ import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.t
 import { checkLlm } from "./check-llm.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
 import type { Inputs } from "./input-data.ts";
 import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
@@ -79,6 +80,15 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   return checkPlan(plan);
 }
 
+/** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
+export function checkFields({ definition }: Scenario, absent: readonly string[]): void {
+  const given = copyPlainData(definition);
+  registerGiven(given);
+  const { issues = [] } = v.safeParse(definitionSchema(), given);
+  const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));
+  if (wrong.length > 0) throw new UserError(wrong.map(toProblem));
+}
+
 /** Registers the secrets of a scenario before validation, because errors show values. */
 function registerGiven(definition: unknown): void {
   const { url, moreUrls, options } =
@@ -98,6 +108,8 @@ function checkLoadAlone(definition: unknown): Problem[] {
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
+  const findMax = findMaxOf(load);
+  const warmupMs = warmupFor === undefined ? findMax && findMaxSettleMs(findMax) : toMs(warmupFor);
   const builder = targetBuilderOf(definition.target);
   const target = builder.toPlan(definition.target, folder, definition.inputs);
   const content = builder.content?.(definition.target, folder);
@@ -122,7 +134,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     measurement: {
       mode,
       warmupRequests: definition.warmupRequests ?? 0,
-      ...(warmupFor === undefined ? {} : { warmupMs: toMs(warmupFor) }),
+      ...(warmupMs === undefined ? {} : { warmupMs }),
       percentile: stability?.percentile ?? null,
       latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
       ...(tokens === undefined ? {} : { tokens }),
@@ -140,6 +152,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
       verbosity: overrides.verbosity ?? 0,
@@ -258,7 +271,8 @@ function describeValue(value: unknown): string {
 
 /** Returns conflicts between parts of a scenario. */
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
-  const { target, load, assert = [] } = definition;
+  const { target, load } = definition;
+  const assert = allAssertions(definition);
   const problems = checkLoad(load);
   const protocol = target.options.protocol ?? targetBuilderOf(target).protocol ?? "http";
   const client = overrides.client ?? definition.client ?? "own";
@@ -274,7 +288,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkLlm(definition));
+  problems.push(...checkLlm({ ...definition, assert }));
   const builder = targetBuilderOf(target);
   problems.push(...(builder.check?.(target, definition.inputs) ?? []));
   const { isOwn, call } = builder;
@@ -301,5 +315,18 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
     }
   }
-  return problems;
+  return nameLimits(problems, definition.assert?.length ?? 0);
+}
+
+/** Returns the assertions, and after them the limits of a search. */
+function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly Assertion[] {
+  return [...assert, ...(findMaxOf(load)?.where ?? [])];
+}
+
+/** Names the limits of a search by their own path. @param count number of assertions before them */
+function nameLimits(problems: readonly Problem[], count: number): Problem[] {
+  return problems.map((problem) => {
+    const index = Number(/^assert\.(\d+)$/.exec(problem.path)?.[1] ?? -1);
+    return index < count ? problem : { ...problem, path: `load.where.${index - count}` };
+  });
 }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { createLadder, type SearchAnswer, searchHighest } from "../../src/campaign/search.ts";
+import { type SearchAnswer, searchHighest } from "../../src/campaign/search.ts";
 import type { Sweep } from "../../src/cli/genai-perf/options/settings.ts";
+import { createLadder } from "../../src/load/load-ladder.ts";
 
 /** The search for the highest load, with loads that keep limits up to a known one. */
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLadder } from "../../src/campaign/search.ts";
 import { combineAxes, type PointOutcome, runSweep, type SweepTask } from "../../src/campaign/sweep.ts";
+import { createLadder } from "../../src/load/load-ladder.ts";
 import type { GenAiPerfResult } from "../../src/report/genai-perf/result.ts";
 import type { PointParameters } from "../../src/report/genai-perf/sweep/sweep.ts";
 

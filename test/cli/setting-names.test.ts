@@ -121,8 +121,8 @@ function namedBelow(): SettingPath[] {
   found.add("client.kind");
   for (const file of readdirSync("src", { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts") || file.startsWith("cli") || file === join("plan", "setting-names.ts")) continue;
-    // Its other paths are of plans that no front door builds.
-    if (file === join("registry", "check-plan.ts")) continue;
+    // Their other paths are of plans that no front door builds.
+    if (["check-plan.ts", "conflicts.ts"].some((name) => file === join("registry", name))) continue;
     const text = readFileSync(join("src", file), "utf8");
     if (!text.includes("setting-names.ts")) continue;
     for (const [, path] of text.matchAll(/"((?:\w+\.)+\w+(?:=\w+)?)"/g)) if (isSetting(path)) found.add(path as string);

@@ -2,6 +2,7 @@ import * as api from "rampart";
 import {
   average,
   choice,
+  concurrency,
   defineScenario,
   defineTarget,
   duration,
@@ -11,6 +12,7 @@ import {
   errorRate,
   extracted,
   files,
+  findMax,
   fixedSchedule,
   flag,
   goodput,
@@ -33,6 +35,7 @@ import {
   random,
   rate,
   rateRamp,
+  requestRate,
   steps,
   text,
   throughput,
@@ -552,4 +555,68 @@ export const wrongParameters = [
   duration("5"),
   // @ts-expect-error An unknown option.
   integer(16, { minimum: 1 }),
+];
+
+/** A search takes the metrics of its load. */
+export const searches = [
+  defineScenario({
+    ...grpc,
+    load: findMax({ over: concurrency(1, 8), where: [p99("latency").below("1 ms"), errorRate().is(0)] }),
+    assert: [p99("latency").below("1 ms")],
+  }),
+  defineScenario({
+    ...grpc,
+    load: findMax({ over: requestRate(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+    assert: [p99("scheduledLatency").below("1 ms")],
+  }),
+  // @ts-expect-error concurrencies have no schedule
+  findMax({ over: concurrency(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error a search needs limits
+  findMax({ over: concurrency(1, 8) }),
+];
+
+/** Sound hooks. */
+export const withHooks = [
+  defineScenario({
+    name: "own server",
+    params: { users: integer(1) },
+    setup: async ({ $, params, start, waitUntilReady, freePort, rampart }) => {
+      const port = await freePort();
+      const { exitCode, stdout } = await $({ nothrow: true })`docker ps ${params.users}`;
+      const server = await start([...rampart, "mock", "--http-port", String(port)], { ready: /http/, timeout: "10 s" });
+      await waitUntilReady(`http://localhost:${port}/`, { timeout: "1 min" });
+      return { url: `localhost:${port}`, pid: server.pid, isThere: exitCode === 0 && stdout !== "" };
+    },
+    target: (_params, { url }) => triton(url, { model: "simple" }),
+    load: ({ users }, { pid }) => hold(users + pid),
+    teardown: async ({ $, params, started }) => {
+      await $`docker stop ${started?.url} ${params.users}`;
+    },
+  }),
+  defineScenario({ ...closed, setup: () => {}, teardown: ({ started }) => started }),
+  defineScenario({ ...closed, teardown: async ({ $ }) => void (await $`true`) }),
+];
+
+/** Mistakes with hooks. */
+export const wrongHooks = [
+  defineScenario({
+    ...closed,
+    setup: () => ({ url: "" }),
+    // @ts-expect-error setup returns no such value.
+    load: (_params, { users }) => hold(users),
+  }),
+  // @ts-expect-error Without setup, there is nothing.
+  defineScenario({ ...closed, load: (_params, { users }) => hold(users) }),
+  // @ts-expect-error There is no such helper.
+  defineScenario({ ...closed, setup: ({ run }) => run }),
+  // @ts-expect-error setup is a function.
+  defineScenario({ ...closed, setup: "docker run" }),
+  defineScenario({
+    ...closed,
+    setup: () => ({ url: "" }),
+    // @ts-expect-error setup may have failed.
+    teardown: ({ started }) => void started.url,
+  }),
+  // @ts-expect-error A timeout has a unit.
+  defineScenario({ ...closed, setup: ({ waitUntilReady }) => waitUntilReady("h:1", { timeout: "5" }) }),
 ];

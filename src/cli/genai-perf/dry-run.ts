@@ -91,6 +91,8 @@ function describeMode(mode: MeasurementPlan["mode"], entryCount: number): string
       return `${mode.count ?? entryCount} requests`;
     case "duration":
       return `${mode.durationMs / 1000} s`;
+    case "until-resolved":
+      return `windows of ${mode.windowMs} ms, until the limits are certainly kept or broken, ${mode.maxMs / 1000} s at most`;
     case "time-windows":
       return `windows of ${mode.windowMs} ms, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
     case "count-windows":

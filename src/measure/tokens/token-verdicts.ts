@@ -40,9 +40,14 @@ export function tokenMetricValue(
     const isKnown = columns.unstreamedCount < columns.count || !needsStreams(metric);
     return isKnown ? goodPerSec(columns, window, toNamedLimits(metric.limits)) : undefined;
   }
-  const values = columns.metrics[columnOf(metric.of)].measured();
+  const values = tokenSampleOf(metric.of, columns);
   if (values.length === 0) return undefined;
   return metric.kind === "token-average" ? meanOf(values) : percentileOf(values.toSorted(), metric.percentile);
+}
+
+/** Returns the measured values of a metric, in the order of the requests. @param name its name in assertions */
+export function tokenSampleOf(name: string, columns: TokenColumns): Float64Array {
+  return columns.metrics[columnOf(name)].measured();
 }
 
 /** Explains why a metric has no value; undefined when it has one, or the reason is unknown. */

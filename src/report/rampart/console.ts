@@ -20,6 +20,7 @@ import { paint } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
+import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeDelivery } from "../load-delivery.ts";
@@ -31,6 +32,7 @@ import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
+import { describeLimitState, formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatMlperf } from "./mlperf.ts";
@@ -88,7 +90,7 @@ class RampartConsole implements Report {
 
   finish(result: RunResult): void {
     const { out } = this.sink;
-    const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+    const measured = measuredLevels(result);
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
@@ -107,7 +109,8 @@ class RampartConsole implements Report {
     const repeats = describeRepeats(result);
     if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
-    if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
+    if (result.findMax !== undefined) out(`\n${formatFindMax(this.plan, result, this.unit)}\n`);
+    if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(judgedLevels(result))}\n`);
   }
 
   /** The unit of throughput. */
@@ -255,7 +258,8 @@ function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean):
   return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
 }
 
-function describeOutcome({ outcome }: LevelResult): string {
+function describeOutcome({ outcome, limits }: LevelResult): string {
+  if (limits !== undefined) return describeLimitState(limits);
   if (outcome === "unstable") return "UNSTABLE";
   if (outcome === "partial") return "PARTIAL";
   return outcome === "over-limit" ? "over the latency limit" : "";

@@ -17,6 +17,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
+import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
@@ -24,6 +25,7 @@ import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
 import { toClientJson } from "./client.ts";
 import { toExtractedJson } from "./extracted.ts";
+import { toFindMaxJson, toLimitsJson } from "./find-max.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
@@ -44,7 +46,7 @@ export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Rep
 
 /** Converts the report to JSON. */
 export function toReportJson(plan: Plan, result: RunResult): object {
-  const levels = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+  const levels = measuredLevels(result);
   const repeats = describeRepeats(result);
   return {
     version: 1,
@@ -79,11 +81,12 @@ export function toReportJson(plan: Plan, result: RunResult): object {
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(repeats === undefined ? {} : { warnings: [repeats] }),
     ...(result.server === undefined ? {} : { server: result.server }),
+    ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion) => {
       const { isMet, level, measured, reason, text } = judge(
         assertion,
-        levels,
+        judgedLevels(result),
         plan.target.batchSize,
         targetKindOf(plan.target).throughputUnit,
       );
@@ -114,6 +117,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     trials,
     ...(instability === undefined ? {} : { instability }),
     ...(isLatencyUnstable ? { isLatencyUnstable } : {}),
+    ...(result.limits === undefined ? {} : { limits: toLimitsJson(result.limits) }),
     ...(result.mlperf === undefined ? {} : { mlperf: toMlperfJson(result.mlperf) }),
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: window.durationNs / 1e9,

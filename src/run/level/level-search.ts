@@ -2,16 +2,8 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { levelAt } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { RunSignal } from "../run-signal.ts";
-
-/**
- * Measures a level.
- * @param repeat number of earlier measurements of the level
- * @returns `kept`: stable and within the latency limit, so the search continues; `over`: over the limit; `ended`: neither
- */
-export type RunLevel = (level: number, repeat: number) => Promise<LevelVerdict>;
-
-/** The result of measuring a level, for the search. */
-export type LevelVerdict = "kept" | "over" | "ended";
+import { findHighest } from "./find-highest.ts";
+import type { LevelVerdict, RunLevel } from "./run-level.ts";
 
 export interface SearchOptions {
   /** Measure a level over the limit, and the one before it, again until two measurements agree. perf_analyzer uses the first. */
@@ -25,6 +17,7 @@ export function searchLevels(
   runLevel: RunLevel,
   { isConfirmed }: SearchOptions,
 ): Promise<void> {
+  if (search.search === "highest") return findHighest(search, signal, runLevel);
   if (search.search === "binary") return searchBinary(search, signal, runLevel);
   return isConfirmed ? searchConfirmed(search, runLevel) : searchLinear(search, runLevel);
 }

@@ -19,6 +19,7 @@ const WINDOW_STRETCH = 1.2;
 /** Count windows are checked once per second, so they last whole seconds. */
 const COUNT_POLL_MS = 1000;
 
+type ResolvedMode = Extract<MeasurementModePlan, { kind: "until-resolved" }>;
 type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
 
@@ -53,13 +54,16 @@ export class LevelRun {
   async measure(): Promise<LevelResult> {
     const result = await this.measureWindow();
     const { tokens } = this.context;
-    return tokens === undefined ? result : { ...result, tokens: await tokens.merge(this.windowCount) };
+    return tokens === undefined || result.tokens !== undefined
+      ? result
+      : { ...result, tokens: await tokens.merge(this.windowCount) };
   }
 
   private async measureWindow(): Promise<LevelResult> {
     const { mode } = this.context.plan.measurement;
     if (mode.kind === "requests") return this.measureRequests(mode);
     if (mode.kind === "duration") return this.measureDuration(mode);
+    if (mode.kind === "until-resolved") return this.measureUntilResolved(mode);
     return this.measureWindows(mode);
   }
 
@@ -128,6 +132,29 @@ export class LevelRun {
       })),
       isThroughputOnly: this.context.isAsync,
     };
+  }
+
+  private async measureUntilResolved({ windowMs, maxMs }: ResolvedMode): Promise<LevelResult> {
+    const { plan, signal, tokens, observer } = this.context;
+    const { resolveLimits } = await import("./resolve-limits.ts");
+    const windows: WindowResult[] = [];
+    const nextWindow = async (trial: number): Promise<WindowResult | undefined> => {
+      tokens?.resume();
+      await sleepUnless(windowMs, signal.stopped, this.clock);
+      if (signal.isStopped) return undefined;
+      const window = await this.windows.cut(this.clock.nowNs());
+      windows.push(window);
+      if (window.requestCount === 0) observer.onEmptyWindow?.(trial);
+      else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
+      return window;
+    };
+    const takeTokens = async () => tokens?.merge(1);
+    const { level, batchSize } = this;
+    const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow, takeTokens });
+    if (resolved === undefined) return this.partial(windows, windows.length);
+    const { limits } = resolved;
+    const measured = this.result("measured", mergeWindows(windows), windows.length, { limits });
+    return resolved.tokens === undefined ? measured : { ...measured, tokens: resolved.tokens };
   }
 
   private async measureRequests({ count, minDurationMs }: RequestsMode): Promise<LevelResult> {

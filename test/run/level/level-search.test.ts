@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LevelSearch } from "../../../src/load/load-mode.ts";
-import { type LevelVerdict, type RunLevel, searchLevels } from "../../../src/run/level/level-search.ts";
+import { searchLevels } from "../../../src/run/level/level-search.ts";
+import type { LevelVerdict, RunLevel } from "../../../src/run/level/run-level.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
 
 /** The levels that a search measures, when those above `most` are too much, or the run is stopped at one. */

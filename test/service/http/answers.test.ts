@@ -158,7 +158,8 @@ test("extracted values are in the report, in the records, and in assertions", as
       ],
       overrides: { files: { profileExport: records, json: report } },
     });
-    assert.match(run.text, /tokens +10\.5 +1 +10 +18 +20 +20 +20\n/);
+    // A star marks percentiles of too few samples.
+    assert.match(run.text, /tokens +10\.5 +1 +10\*? +18\* +20\* +20 +20\n/);
     assert.match(run.text, /label: dog 15, cat 5\n/);
     assert.match(run.text, /none: missing in 20 of 20 answers/);
     assert.match(run.text, /^a test: GET \/ on http:\/\/127\.0\.0\.1:\d+, concurrency 1\n/);
@@ -170,7 +171,7 @@ test("extracted values are in the report, in the records, and in assertions", as
     assert.equal(exported.service_kind, "http");
     assert.deepEqual(exported.experiments[0]?.requests[3]?.extracted, { tokens: 4, label: "dog", none: null });
     const { levels, assertions } = JSON.parse(await readFile(report, "utf8")) as {
-      levels: { extracted: unknown }[];
+      levels: { extracted: Record<string, { numbers?: { confidence95?: Record<string, { low: number | null }> } }> }[];
       assertions: { text: string; isMet: boolean; measured?: number; reason?: string }[];
     };
     assert.deepEqual(
@@ -183,11 +184,19 @@ test("extracted values are in the report, in the records, and in assertions", as
       ],
     );
     assert.match(assertions.at(-1)?.text ?? "", /^throughput above 0\.001 req\/s$/);
-    assert.deepEqual(levels[0]?.extracted, {
-      tokens: { numbers: { count: 20, mean: 10.5, min: 1, max: 20, p50: 10, p90: 18, p99: 20 }, missing: 0 },
-      label: { texts: { dog: 15, cat: 5 }, missing: 0 },
-      none: { missing: 20 },
-    });
+    const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
+    assert.deepEqual(Object.keys(confidence95 ?? {}), ["mean", "p50", "p90", "p99", "p99.9", "p99.99"]);
+    assert.deepEqual(
+      { ...levels[0]?.extracted, tokens: { numbers, missing: 0 } },
+      {
+        tokens: {
+          numbers: { count: 20, mean: 10.5, min: 1, max: 20, p50: 10, p90: 18, p99: 20, "p99.9": 20, "p99.99": 20 },
+          missing: 0,
+        },
+        label: { texts: { dog: 15, cat: 5 }, missing: 0 },
+        none: { missing: 20 },
+      },
+    );
   } finally {
     other.close();
     await rm(folder, { recursive: true });

@@ -1,5 +1,5 @@
-import { createLadder } from "../../../campaign/search.ts";
 import { runSweep, type SweepSearch } from "../../../campaign/sweep.ts";
+import { createLadder } from "../../../load/load-ladder.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import { drawSweep } from "../../../report/genai-perf/plots.ts";

@@ -1,0 +1,75 @@
+import type { LimitVerdict } from "../../measure/limits/judge-limits.ts";
+import { formatMetric, judge } from "../../measure/verdicts.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { describeLevel } from "../../registry/load-modes.ts";
+import type { FindMaxResult, LevelLimits, LevelResult, RunResult } from "../../result/run-result.ts";
+
+/** A search for the highest load that keeps all limits. */
+
+/** Formats how a level of the search ended. */
+export function describeLimitState({ state }: LevelLimits): string {
+  return { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" }[state];
+}
+
+/** Formats the answer and what stands behind it. @param unit of throughput */
+export function formatFindMax(plan: Plan, { findMax, levels }: RunResult, unit: string): string {
+  const { highest, next, isResolved } = findMax as FindMaxResult;
+  const resultOf = (level: number | undefined): LevelResult | undefined =>
+    levels.find((result) => result.level === level);
+  const lines: string[] = [];
+  if (highest === undefined) lines.push(`no load keeps ${plan.limits?.length === 1 ? "the limit" : "all limits"}`);
+  else
+    lines.push(
+      `highest load that keeps the limits: ${describeLevel(plan.load, highest)}`,
+      ...explain(plan, resultOf(highest), unit),
+    );
+  const above = resultOf(next);
+  if (above === undefined) {
+    if (highest !== undefined && isResolved) lines.push("it is the highest load of the search");
+  } else {
+    const word =
+      above.limits?.state === "broken" ? "breaks them" : "could not be decided in the longest time of a point";
+    lines.push(`${describeLevel(plan.load, above.level)} ${word}`, ...explain(plan, above, unit));
+  }
+  if (!isResolved) lines.push("UNRESOLVED: the highest load may be higher; measure each point longer (atMost)");
+  return lines.join("\n");
+}
+
+function explain({ target }: Plan, level: LevelResult | undefined, unit: string): string[] {
+  if (level?.limits === undefined) return [];
+  const { verdicts, reason } = level.limits;
+  const lines = verdicts.map((verdict) => `  ${explainVerdict(verdict, target.batchSize, unit)}`);
+  return reason === undefined ? lines : [...lines, `  ${reason}`];
+}
+
+function explainVerdict({ limit, estimate, state }: LimitVerdict, batchSize: number, unit: string): string {
+  const { text } = judge(limit, [], batchSize, unit);
+  if (estimate === undefined) return `${text}: no value`;
+  const format = (value: number): string => formatMetric(limit.metric, value, unit);
+  const { value, low, high } = estimate;
+  const ends =
+    low === high
+      ? ""
+      : ` (95 % confidence: ${low === null ? "no lower bound" : format(low)} to ${high === null ? "no upper bound" : format(high)})`;
+  return `${text}: ${format(value)}${ends}, ${state}`;
+}
+
+/** Converts the result of a search to JSON. */
+export function toFindMaxJson({ limits = [], target }: Plan, result: FindMaxResult): object {
+  const { highest = null, next = null, isResolved } = result;
+  return { limits: limits.map((limit) => judge(limit, [], target.batchSize).text), highest, next, isResolved };
+}
+
+/** Converts the limits of a level to JSON. Times are in nanoseconds, like the limits of assertions. */
+export function toLimitsJson({ state, reason, verdicts }: LevelLimits): object {
+  return {
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    verdicts: verdicts.map(({ limit, state: ofLimit, estimate }) => ({
+      text: judge(limit, [], 1).text,
+      state: ofLimit,
+      limit: limit.limit,
+      ...(estimate ?? {}),
+    })),
+  };
+}

@@ -1,0 +1,78 @@
+import type { EstimatedLevel } from "../../measure/limits/estimate-metric.ts";
+import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
+import { mergeWindows } from "../../measure/merge.ts";
+import { sentPerSec } from "../../measure/metrics.ts";
+import { isRateMissed } from "../../measure/rate-shortfall.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import type { LevelLimits } from "../../result/run-result.ts";
+
+/** Measures a level window by window, until its limits are certainly kept or broken. */
+
+/** Windows before the first decision: one alone says nothing about how windows vary. */
+const LEAST_WINDOWS = 2;
+/** A load that was sent with less than this ratio of its rate missing is the load that was asked for. */
+const MISSED_RATE_RATIO = 0.05;
+
+/** What the measurement needs from its level. */
+export interface ResolvingParts {
+  readonly plan: Plan;
+  readonly level: number;
+  readonly batchSize: number;
+  readonly windowMs: number;
+  readonly maxMs: number;
+  /** Waits for the end of the next window and returns it; undefined when the run has stopped. */
+  nextWindow(trial: number): Promise<WindowResult | undefined>;
+  /** Returns the tokens of the window that ended last; undefined when tokens are not measured. */
+  takeTokens(): Promise<TokenColumns | undefined>;
+}
+
+/** A level whose limits were judged. */
+export interface ResolvedLevel {
+  readonly windows: readonly WindowResult[];
+  readonly tokens: TokenColumns | undefined;
+  readonly limits: LevelLimits;
+}
+
+/** Measures until the limits are resolved, or the longest time has passed. @returns undefined when the run has stopped */
+export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLevel | undefined> {
+  const { windowMs, maxMs } = parts;
+  const windows: WindowResult[] = [];
+  const most = Math.max(LEAST_WINDOWS, Math.floor(maxMs / windowMs));
+  let tokens: TokenColumns | undefined;
+  for (;;) {
+    const window = await parts.nextWindow(windows.length + 1);
+    if (window === undefined) return undefined;
+    windows.push(window);
+    const taken = await parts.takeTokens();
+    if (tokens === undefined) tokens = taken;
+    else if (taken !== undefined) tokens.addRows(taken.rows());
+    const limits = judgeLevel(parts, { level: parts.level, window: mergeWindows(windows), windows, tokens });
+    const isDecided = limits.state !== "unresolved" && windows.length >= LEAST_WINDOWS;
+    if (isDecided || windows.length >= most) return { windows, tokens, limits };
+  }
+}
+
+/** Judges a level as far as it is measured. */
+function judgeLevel({ plan, batchSize }: ResolvingParts, level: EstimatedLevel): LevelLimits {
+  const { window } = level;
+  const verdicts = judgeLimits(plan.limits ?? [], level, batchSize);
+  if (window.requestCount === 0 && window.failedCount > 0)
+    return { state: "broken", verdicts, reason: `all ${window.failedCount} requests failed` };
+  const state = combineStates(verdicts.map((verdict) => verdict.state));
+  const reason = state === "broken" ? undefined : explainMissedRate(plan, level);
+  return reason === undefined ? { state, verdicts } : { state: "unresolved", verdicts, reason };
+}
+
+/** Returns why a level is not the load that was asked for; undefined when it is. */
+function explainMissedRate({ load }: Plan, { level, window }: EstimatedLevel): string | undefined {
+  const arrivals = loadModeOf(load).arrivals?.(load);
+  if (arrivals === undefined) return undefined;
+  const asked = { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };
+  const sent = sentPerSec(window);
+  if (!isRateMissed(sent, asked, window.durationNs, MISSED_RATE_RATIO)) return undefined;
+  return `only ${formatCount(sent)} of ${formatCount(level)} requests/s were sent`;
+}

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Processes with their children: each is the leader of a process group of its own, which a Ctrl-C at the terminal does not reach. */
+
+const GRACE_MS = 10_000;
+/** For the children of a process that has ended. */
+const CHILDREN_GRACE_MS = 2000;
+const POLL_MS = 20;
+const isWindows = process.platform === "win32";
+
+/** How a process ended. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** A process and its children. */
+export class ProcessGroup {
+  readonly child: ChildProcess;
+  /** Resolves when the process itself has ended. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Undefined while it runs. */
+  end: ProcessEnd | undefined;
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    this.ended = new Promise((resolve) => {
+      const finish = (end: ProcessEnd): void => {
+        this.end ??= end;
+        resolve(this.end);
+      };
+      child.once("exit", (code, signal) => finish({ code, signal }));
+      child.once("error", () => finish({ code: null, signal: null }));
+    });
+  }
+
+  /** Whether the process or one of its children runs. */
+  get isRunning(): boolean {
+    return this.end === undefined || this.signal(0);
+  }
+
+  /** Sends a signal to all of them. Returns whether there was one. */
+  signal(signal: NodeJS.Signals | 0): boolean {
+    const { pid } = this.child;
+    if (pid === undefined) return false;
+    try {
+      if (!isWindows) return process.kill(-pid, signal);
+      if (this.end !== undefined) return false;
+      if (signal !== 0) spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Stops them by SIGTERM, and by SIGKILL those that do not end in time. @param graceMs the time for the process itself */
+  async stop(graceMs = GRACE_MS): Promise<void> {
+    if (!this.signal("SIGTERM")) return;
+    const timer = setTimeout(() => this.signal("SIGKILL"), graceMs);
+    await this.ended;
+    clearTimeout(timer);
+    const deadlineMs = performance.now() + CHILDREN_GRACE_MS;
+    while (this.signal(0) && hasLiveMember(this.child.pid) && performance.now() < deadlineMs)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    this.signal("SIGKILL");
+  }
+}
+
+/** Whether a process of a group runs. In a container, ended processes can remain in their group, because nobody collects them. */
+function hasLiveMember(groupId: number | undefined): boolean {
+  if (process.platform !== "linux") return true;
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.some((pid) => {
+    try {
+      const [, state = "", group] =
+        /^\d+ \(.*\) (\S) \d+ (\d+) /s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+      return Number(group) === groupId && !"ZX".includes(state);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The processes of a run. */
+export class ProcessGroups {
+  private readonly groups = new Set<ProcessGroup>();
+  private readonly byChild = new WeakMap<ChildProcess, ProcessGroup>();
+
+  /** `child_process.spawn`, with the process in a group of its own. */
+  readonly spawn = ((command: string, args: readonly string[], options: object): ChildProcess => {
+    const child = spawn(command, args, { ...options, detached: !isWindows });
+    this.add(child);
+    return child;
+  }) as typeof spawn;
+
+  /** Returns the group of a process that `spawn` started. */
+  of(child: ChildProcess): ProcessGroup {
+    return this.byChild.get(child) as ProcessGroup;
+  }
+
+  private add(child: ChildProcess): void {
+    const group = new ProcessGroup(child);
+    this.groups.add(group);
+    this.byChild.set(child, group);
+    void group.ended.then(() => {
+      // The number of a group without members can be given to another one.
+      if (!group.isRunning) this.groups.delete(group);
+    });
+  }
+
+  /** Stops all of them. */
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.groups].map((group) => group.stop()));
+  }
+
+  /** Kills all of them at once, without waiting. */
+  killAll(): void {
+    for (const group of this.groups) group.signal("SIGKILL");
+  }
+}

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { inFolder, runRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** The search for the highest load, on a server that rejects what is above its capacity, so that the answer is certain. */
+
+const CAPACITY = 6;
+
+interface Report {
+  readonly findMax: { readonly highest: number | null; readonly next: number | null; readonly isResolved: boolean };
+  readonly levels: readonly {
+    readonly level: number;
+    readonly limits: {
+      readonly state: string;
+      readonly verdicts: readonly { readonly value: number; readonly low: number; readonly high: number }[];
+    };
+  }[];
+}
+
+describe("findMax", () => {
+  let server: Server;
+  let url: string;
+
+  before(async () => {
+    let inFlight = 0;
+    server = createServer((request, response) => {
+      request.resume();
+      inFlight++;
+      const isTooMany = inFlight > CAPACITY;
+      setTimeout(() => {
+        inFlight--;
+        response.statusCode = isTooMany ? 503 : 200;
+        response.end("x");
+      }, 3);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  after(() => server.close());
+
+  async function search(
+    over: string,
+    where: string,
+    more = "",
+  ): Promise<{ code: number | null; out: string; report: Report }> {
+    const load = `api.findMax({ over: ${over}, where: ${where}, window: "100 ms", settle: "20 ms", atMost: "10 s" })`;
+    const text = scenarioText({ target: `api.http("${url}")`, load, ...(more === "" ? {} : { assert: more }) });
+    return inFolder({ "x.ts": text }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });
+      assert.doesNotMatch(err, /Error/);
+      return { code, out, report: JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as Report };
+    });
+  }
+
+  test("finds the highest concurrency whose requests succeed", async () => {
+    const { code, out, report } = await search(
+      "api.concurrency(1, 64)",
+      "[errorRate().below(0.05)]",
+      "[errorRate().is(0)]",
+    );
+    assert.equal(code, 0, out);
+    assert.deepEqual(report.findMax, {
+      limits: ["error rate below 5 %"],
+      highest: CAPACITY,
+      next: CAPACITY + 1,
+      isResolved: true,
+    } as object);
+    assert.deepEqual(
+      report.levels.map(({ level }) => level),
+      report.levels.map(({ level }) => level).toSorted((a, b) => a - b),
+      "the curve is in order",
+    );
+    for (const { level, limits } of report.levels)
+      assert.equal(limits.state === "kept", level <= CAPACITY, String(level));
+    for (const { limits } of report.levels)
+      for (const { low, value, high } of limits.verdicts) assert.ok(low <= value && value <= high);
+    assert.match(out, /highest load that keeps the limits: concurrency 6\n/);
+    assert.match(out, /concurrency 7 breaks them\n/);
+  });
+
+  test("ends with 65 when the lowest load breaks a limit", async () => {
+    const { code, out, report } = await search("api.concurrency(2, 8)", '[average().below("1 us")]');
+    assert.equal(code, 65, out);
+    assert.deepEqual([report.findMax.highest, report.findMax.next], [null, 2]);
+    assert.match(out, /no load keeps the limit\n/);
+  });
+
+  test("says that the highest load of the range keeps the limits", async () => {
+    const { code, out, report } = await search(
+      "api.concurrency(1, 4)",
+      '[average().below("10 min"), errorRate().below(0.5)]',
+    );
+    assert.equal(code, 0, out);
+    assert.deepEqual([report.findMax.highest, report.findMax.next], [4, null]);
+    assert.match(out, /it is the highest load of the search/);
+  });
+});
+
+describe("findMax refuses", () => {
+  const cases: readonly (readonly [name: string, load: string, problem: RegExp])[] = [
+    ["a range without loads", "api.findMax({ over: api.concurrency(8, 8), where: [errorRate().is(0)] })", /load\.over/],
+    ["no limits", "api.findMax({ over: api.concurrency(1, 8), where: [] })", /load\.where.*must have a limit/],
+    [
+      "scheduled latency without a schedule",
+      'api.findMax({ over: api.concurrency(1, 8), where: [errorRate().is(0), p99("scheduledLatency").below("1 s")] })',
+      /load\.where\.1.*needs a load with a schedule/,
+    ],
+    [
+      "tokens of tensors",
+      'api.findMax({ over: api.concurrency(1, 8), where: [p99("timeToFirstToken").below("1 s")] })',
+      /load\.where\.0/,
+    ],
+    [
+      "a time below two windows",
+      'api.findMax({ over: api.requestRate(1, 8), where: [errorRate().is(0)], atMost: "1 s", window: "1 s" })',
+      /load\.atMost.*shorter than two windows/,
+    ],
+  ];
+  for (const [name, load, problem] of cases)
+    test(name, async () => {
+      const { code, err } = await inFolder({ "x.ts": scenarioText({ load }) }, (cwd) =>
+        runRampart(["run", "x.ts"], { cwd }),
+      );
+      assert.equal(code, 64, err);
+      assert.match(err, problem);
+    });
+});

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type EstimatedLevel, estimateMetric } from "../../../src/measure/limits/estimate-metric.ts";
+import { mergeWindows } from "../../../src/measure/merge.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import type { MetricPlan } from "../../../src/plan/assertions.ts";
+import { makeWindow } from "../make-window.ts";
+
+/** Latencies of 1 to 2 ms in no order. */
+const LATENCIES_NS = Array.from({ length: 400 }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000);
+
+function makeLevel(windowCount: number, failedCount = 0): EstimatedLevel {
+  const windows = Array.from({ length: windowCount }, (_, index) =>
+    makeWindow({ latenciesNs: LATENCIES_NS.slice(0, 400 - 10 * (index % 3)), failedCount }),
+  );
+  return { level: 1, window: mergeWindows(windows), windows };
+}
+
+const INTERVALS: readonly (readonly [name: string, metric: MetricPlan])[] = [
+  ["p50", { kind: "latency-percentile", percentile: 50, of: "latency" }],
+  ["p90", { kind: "latency-percentile", percentile: 90, of: "latency" }],
+  ["the average", { kind: "latency-average", of: "latency" }],
+  ["throughput", { kind: "throughput" }],
+  ["the error rate", { kind: "error-ratio" }],
+];
+
+for (const [name, metric] of INTERVALS)
+  test(`the interval of ${name} holds its value and shrinks with more windows`, () => {
+    const widths = [3, 24].map((count) => {
+      const estimate = estimateMetric(metric, makeLevel(count, 5), 1);
+      assert.ok(estimate?.low !== undefined && estimate.low !== null && estimate.high !== null);
+      assert.ok(estimate.low <= estimate.value && estimate.value <= estimate.high, JSON.stringify(estimate));
+      return estimate.high - estimate.low;
+    });
+    assert.ok((widths[1] as number) < (widths[0] as number), widths.join());
+  });
+
+test("one window says nothing about how much a rate varies", () => {
+  const estimate = estimateMetric({ kind: "throughput" }, makeLevel(1), 1);
+  assert.deepEqual([estimate?.low, estimate?.high], [null, null]);
+  assert.equal(estimate?.value, 400);
+});
+
+test("a sample without a value beyond the percentile has no upper bound", () => {
+  const window = makeWindow({ latenciesNs: [1e6, 2e6, 3e6] });
+  const estimate = estimateMetric(
+    { kind: "latency-percentile", percentile: 99, of: "latency" },
+    { level: 1, window, windows: [window] },
+    1,
+  );
+  assert.equal(estimate?.high, null);
+});
+
+test("without requests there is no value", () => {
+  const window = makeWindow({ latenciesNs: [] });
+  const level = { level: 1, window, windows: [window] };
+  assert.equal(estimateMetric({ kind: "latency-average", of: "latency" }, level, 1), undefined);
+  assert.equal(estimateMetric({ kind: "error-ratio" }, level, 1), undefined);
+});
+
+test("tokens have intervals, and none without tokens", () => {
+  const tokens = new TokenColumns();
+  for (let index = 0; index < 300; index++) {
+    const firstNs = 5e6 + (index % 7) * 1e5;
+    tokens.add({
+      sendNs: index * 1e7,
+      times: { contentNs: [firstNs, firstNs + 1e6], endNs: firstNs + 1e6, outputTokens: 2 } as never,
+      inputTokens: 3,
+    });
+  }
+  const level = makeLevel(3);
+  const metric: MetricPlan = { kind: "token-percentile", percentile: 90, of: "timeToFirstToken" };
+  assert.equal(estimateMetric(metric, level, 1), undefined);
+  const estimate = estimateMetric(metric, { ...level, tokens }, 1);
+  assert.ok(estimate?.low !== null && estimate?.high !== null && estimate !== undefined);
+  assert.ok(estimate.low <= estimate.value && estimate.value <= estimate.high);
+});
