@@ -57,6 +57,11 @@ export const COMMANDS: readonly Command[] = [
     outputExit: 1,
     run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
+  {
+    name: "schema",
+    summary: "print the JSON Schema of a report",
+    run: async (args, command, io) => (await import("./schema.ts")).runSchemaCommand(args, command, io),
+  },
   notYet("compare", "find regressions between two reports", EXIT.usage),
 ];
 

@@ -19,9 +19,12 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { describeMachine } from "../../runtime/machine.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
+import { REPORT_VERSION } from "../schema/version.ts";
+import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
 import { toClientJson } from "./client.ts";
 import { toExtractedJson } from "./extracted.ts";
@@ -49,13 +52,14 @@ export function toReportJson(plan: Plan, result: RunResult): object {
   const levels = measuredLevels(result);
   const repeats = describeRepeats(result);
   return {
-    version: 1,
+    version: REPORT_VERSION,
     name: plan.name,
     ...toParametersJson(plan),
     startedAt: new Date(Number(result.startEpochNs / 1_000_000n)).toISOString(),
     durationSec: result.durationNs / 1e9,
     isPartial: result.isInterrupted || result.error !== undefined,
     ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
+    machine: { ...describeMachine(), rampart: VERSION },
     model: { name: result.prepared.service.model.name, version: result.prepared.service.model.version },
     requests: {
       sent: result.sentCount,
