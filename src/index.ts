@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import type { GivenTags } from "./inputs/tagged-input.ts";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";
@@ -15,9 +16,19 @@ export type {
   RequestBody,
   RequestOfScenario,
 } from "./inputs/request-bodies.ts";
+export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
-export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
+export type {
+  AbortableAssertion,
+  Assertion,
+  GoodputLimits,
+  LatencyName,
+  MetricName,
+  Percent,
+  Precision,
+  TokenSystemName,
+} from "./scenario/assertion.ts";
 export {
   average,
   type ErrorRateMetric,
@@ -84,6 +95,7 @@ export {
   sessions,
   steps,
 } from "./scenario/loads.ts";
+export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
 export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
 export type {
   MlperfExtent,
@@ -108,6 +120,7 @@ export {
   text,
   type ValuesOf,
 } from "./scenario/params/parameter.ts";
+export { type LoadList, phase, type SoakOptions, type SpikeOptions, soak, spike, warmup } from "./scenario/phases.ts";
 export {
   type AudioOptions,
   type ImageOptions,
@@ -117,8 +130,10 @@ export {
   prompts,
 } from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
+export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
+export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
 export { type EmbeddedOptions, embedded } from "./scenario/targets/embedded.ts";
 export {
   type DynamicGrpcOptions,
@@ -184,7 +199,8 @@ export function defineScenario<
   const A extends AnswerType,
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
->(definition: ScenarioSource<P, S, A, D, R>): Scenario<ScenarioSource<P, S, A, D, R>> {
+  const G extends GivenTags = GivenTags,
+>(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
   const scenario = define(definition);
   void startIfEntry(scenario);
   return scenario;

@@ -348,7 +348,7 @@ function textsOf(text: string): string[] {
 }
 
 /** Flags of other programs in hints: they are not Rampart's, whoever reads them. */
-const FOREIGN_FLAGS = /ulimit -n|jq -c/g;
+const FOREIGN_FLAGS = /ulimit -n|jq -c|run -A/g;
 
 /** Flags of a command line that stand in a source's strings, long or of one letter. Custom properties of CSS look like them. */
 function flagsIn(text: string): string[] {

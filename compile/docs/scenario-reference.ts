@@ -2,6 +2,7 @@ import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
+import { FLAGS as TYPES_FLAGS } from "../../src/cli/types/command.ts";
 import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../src/measure/tokens/metrics.ts";
 import { LLM_ENDPOINTS } from "../../src/service/openai/endpoints.ts";
 import { listOwnOptions } from "./option-lists.ts";
@@ -29,6 +30,7 @@ const BUILDERS: readonly (readonly [
       ["embedded", "EmbeddedOptions"],
       ["embeddedLlm", "EmbeddedLlmOptions"],
       ["defineTarget", "OwnTargetDefinition"],
+      ["mix", "MixMember"],
     ],
   ],
   [
@@ -43,6 +45,10 @@ const BUILDERS: readonly (readonly [
       ["fixedSchedule", "ScheduleOptions"],
       ["periodic", "PeriodicOptions"],
       ["sessions"],
+      ["warmup"],
+      ["phase"],
+      ["soak", "SoakOptions"],
+      ["spike", "SpikeOptions"],
       ["findMax", "FindMaxOptions"],
       ["concurrency"],
       ["requestRate", "ArrivalOptions"],
@@ -94,6 +100,7 @@ const BUILDERS: readonly (readonly [
 
 /** Fields of a scenario, and of a target, that are objects. */
 const OBJECTS: readonly (readonly [title: string, type: string])[] = [
+  ["`repeat`", "RepeatOptions"],
   ["`stability`", "StabilityOptions"],
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
@@ -103,6 +110,7 @@ const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`audio` of `prompts`", "AudioOptions"],
   ["Options of `start`", "StartOptions"],
   ["Second argument of a target made by `defineTarget`", "OwnTargetOptions"],
+  ["Input of a function for `tags`", "TaggedInput"],
 ];
 
 /** The whole reference as Markdown. */
@@ -124,6 +132,7 @@ export function formatScenarioReference(): string {
     `### Metrics of responses with tokens\n\n${formatMetrics()}`,
     `### Values\n\n${formatValues(types)}`,
     listOwnOptions("run", RUN_FLAGS),
+    listOwnOptions("types", TYPES_FLAGS),
     listOwnOptions("http", HTTP_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
     listOwnOptions("mock", MOCK_FLAGS),

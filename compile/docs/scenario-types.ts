@@ -58,7 +58,7 @@ export class ScenarioTypes {
   private readonly declarations = new Map<string, readonly DocDeclaration[]>();
 
   constructor() {
-    const files = ["src/scenario/*.ts", "src/scenario/*/*.ts", "src/plan/*.ts"];
+    const files = ["src/scenario/*.ts", "src/scenario/*/*.ts", "src/plan/*.ts", "src/inputs/tagged-input.ts"];
     const command = `"${join(root, "node_modules", ".bin", "deno")}" doc --json --private ${files.join(" ")}`;
     // It warns of the types of node: modules, which are not wanted here.
     const printed = execFileSync("sh", ["-c", command], {

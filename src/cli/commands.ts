@@ -35,6 +35,11 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) => (await import("./init.ts")).runInitCommand(args, command, io),
   },
   {
+    name: "types",
+    summary: "write the types of scenarios beside them, for editors",
+    run: async (args, command, io) => (await import("./types/command.ts")).runTypesCommand(args, command, io),
+  },
+  {
     name: "http",
     summary: "measure any HTTP server by its URL, without a scenario",
     run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
+import { membersOf } from "../registry/mix.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
@@ -70,8 +71,9 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
 
 /** Returns all strings in a plan that can be the path of an input file. */
 export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
-  const tls = "tls" in target ? target.tls : undefined;
-  return textsIn([tls, load, inputs, measurement.tokens]);
+  const parts = [{ target, inputs, tokens: measurement.tokens }, ...membersOf(target)];
+  const texts = parts.flatMap((part) => ["tls" in part.target ? part.target.tls : undefined, part.inputs, part.tokens]);
+  return textsIn([texts, load]);
 }
 
 /** Returns all strings in plain data. */

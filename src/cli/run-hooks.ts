@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
 import { formatProblem, formatRunError, RunError, UserError } from "../plan/problem.ts";
-import { mainPath } from "../runtime/own-program.ts";
-import { isExecutable, runtimeName } from "../runtime/runtime.ts";
+import { ownProgram } from "../runtime/own-program.ts";
 import { type BackgroundProcess, createContext, describe, describeEnd } from "../scenario/hooks/context.ts";
 import type { HookContext, TeardownContext } from "../scenario/hooks/hook-types.ts";
 import { ProcessGroups } from "../scenario/hooks/process-group.ts";
@@ -53,12 +52,6 @@ export async function runWithHooks(
     await session.close();
     session.dispose();
   }
-}
-
-/** Returns the command line that starts this program again on this runtime. */
-function ownCommand(): [string, ...string[]] {
-  if (isExecutable) return [process.execPath];
-  return [process.execPath, ...(runtimeName === "deno" ? ["run", "-A"] : []), mainPath()];
 }
 
 class HookSession {
@@ -172,9 +165,10 @@ class HookSession {
 
   private createContext(signal: AbortSignal): Promise<HookContext<object>> {
     const { groups, processes, place } = this;
+    const { command, args } = ownProgram();
     return createContext({
       params: place.params,
-      rampart: ownCommand(),
+      rampart: [command, ...args],
       folder: dirname(place.path),
       groups,
       processes,

@@ -1,3 +1,4 @@
+import type { Tags } from "../plan/split/tags.ts";
 import type { PayloadRequest } from "../service/service.ts";
 
 /** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */
@@ -33,6 +34,8 @@ export interface DataStep {
   readonly sessionId?: string;
   /** Delay between the response and the session's next turn, in milliseconds. Default: 0. */
   readonly delayMs?: number;
+  /** Labels that reports split metrics by. Absent: none. */
+  readonly tags?: Tags;
   /** What the payload was made from, for a codec that needs more than its bytes. */
   readonly origin?: unknown;
   /** Place in the data, such as `inputs.json, data[2]`; absent for generated data. */
@@ -58,6 +61,8 @@ export interface Dataset {
   readonly isStored?: boolean;
   /** Whether any step of stored data has expected outputs; other data is searched. Default: false. */
   readonly hasExpected?: boolean;
+  /** Whether any step has tags. Default: false. */
+  readonly hasTags?: boolean;
   /** One sentence each. */
   readonly warnings: readonly string[];
 }

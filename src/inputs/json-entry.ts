@@ -1,8 +1,10 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
+import type { Tags } from "../plan/split/tags.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { TensorSpec } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
 import { readJsonTensor } from "./json-tensor.ts";
+import { readTags, TAGS_FIELD, TAGS_HINT } from "./tagged-input.ts";
 
 const MAX_PROBLEMS = 20;
 
@@ -16,23 +18,23 @@ export interface StepPlace {
 }
 
 /** The field of an entry with its send time. */
-const TIMESTAMP = "timestamp";
+export const TIMESTAMP = "timestamp";
 
 /** Reads entries of Triton's JSON data, each the tensors of one step. Collects everything that does not fit the model. */
 export class EntryReader {
   private readonly model: ModelInfo;
   /** Whether each entry must have a `timestamp` in milliseconds. */
   readonly isTimed: boolean;
-  private readonly ignoredKey: string | undefined;
+  private readonly ignoredKeys: readonly string[];
   private readonly problems: Problem[] = [];
   private hiddenCount = 0;
   private lastPath = "";
 
-  /** @param ignoredKey key of entries that is not a tensor; default: `timestamp` if `isTimed` */
-  constructor(model: ModelInfo, isTimed: boolean, ignoredKey = isTimed ? TIMESTAMP : undefined) {
+  /** @param ignoredKeys keys of entries that are no tensors; default: `timestamp` if `isTimed` */
+  constructor(model: ModelInfo, isTimed: boolean, ignoredKeys: readonly string[] = isTimed ? [TIMESTAMP] : []) {
     this.model = model;
     this.isTimed = isTimed;
-    this.ignoredKey = ignoredKey;
+    this.ignoredKeys = ignoredKeys;
   }
 
   /** Whether no problem has been reported. */
@@ -65,6 +67,15 @@ export class EntryReader {
     return undefined;
   }
 
+  /** Returns the tags of an entry; undefined without any, and when its tags are a tensor of the model. */
+  tags(place: string, entry: unknown): Tags | undefined {
+    const field = (entry as Entry | null)?.[TAGS_FIELD];
+    if (field === undefined || this.model.inputs.some(({ name }) => name === TAGS_FIELD)) return undefined;
+    const tags = readTags(field);
+    if (tags === undefined) this.report(`${place}.${TAGS_FIELD}`, "are no tags", TAGS_HINT);
+    return tags;
+  }
+
   /** @param required the step's position, when missing tensors are a problem */
   private readTensors(
     place: string,
@@ -83,7 +94,7 @@ export class EntryReader {
       return tensors;
     }
     for (const name of Object.keys(entry)) {
-      if (specs.some((spec) => spec.name === name) || name === "model" || name === this.ignoredKey) continue;
+      if (specs.some((spec) => spec.name === name) || name === "model" || this.ignoredKeys.includes(name)) continue;
       const message = `The input or output '${name}' is not found in the model configuration`;
       this.report(`${place}.${name}`, message, `The model has ${specs.map((spec) => spec.name).join(", ")}.`);
     }

@@ -5,8 +5,9 @@ import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, type HeldEntry, unpackEntries } from "./held-entries.ts";
 import type { JsonDocument } from "./json-document.ts";
-import { type Entry, EntryReader } from "./json-entry.ts";
+import { type Entry, EntryReader, TIMESTAMP } from "./json-entry.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
+import { TAGS_FIELD } from "./tagged-input.ts";
 
 const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
 const NO_DATA_FIELD = "The json file doesn't contain data field";
@@ -18,6 +19,7 @@ const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field 
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
  * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their entries are read when they are sent
+ * @param readsTags whether the field `tags` of an entry has its tags; default: it is a tensor
  * @throws UserError with file, entry and tensor of everything that does not fit the model
  */
 export async function readJsonFiles(
@@ -26,8 +28,9 @@ export async function readJsonFiles(
   isTimed = false,
   held?: HeldEntries,
   maxHeldBytes?: number,
+  readsTags = false,
 ): Promise<Dataset> {
-  const reader = new DatasetReader(model, isTimed);
+  const reader = new DatasetReader(model, isTimed, readsTags);
   for (const path of paths) {
     if (held !== undefined) {
       reader.add(toHeldDocument(path, held));
@@ -67,9 +70,13 @@ class DatasetReader {
   private readonly emptyFiles: string[] = [];
   private isStored = false;
   private hasExpected = false;
+  private hasTags = false;
+  private readonly readsTags: boolean;
 
-  constructor(model: ModelInfo, isTimed: boolean) {
-    this.entries = new EntryReader(model, isTimed);
+  constructor(model: ModelInfo, isTimed: boolean, readsTags: boolean) {
+    const ignored = [...(isTimed ? [TIMESTAMP] : []), ...(readsTags ? [TAGS_FIELD] : [])];
+    this.entries = new EntryReader(model, isTimed, ignored);
+    this.readsTags = readsTags;
   }
 
   /** Returns the root object of a file; reports a problem and returns undefined when there is none. */
@@ -124,7 +131,7 @@ class DatasetReader {
     entries.finish();
     if (entries.isTimed) for (const steps of streams) steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
     const stored = this.isStored ? { isStored: true, hasExpected: this.hasExpected } : {};
-    return { streams, isFromJson: true, ...stored, warnings: [] };
+    return { streams, isFromJson: true, ...stored, ...(this.hasTags ? { hasTags: true } : {}), warnings: [] };
   }
 
   private addStep<E>(document: JsonDocument<E>, index: number, entry: E, expected: E | undefined): void {
@@ -173,7 +180,14 @@ class DatasetReader {
       expected === undefined ? undefined : document.read(expected),
     );
     this.hasExpected ||= outputs.size > 0;
-    if (document.store !== undefined) return document.store(entry, expected, timestampMs);
-    return { inputs, expected: outputs, place, ...(timestampMs === undefined ? {} : { timestampMs }) };
+    const tags = this.readsTags ? this.entries.tags(place, value) : undefined;
+    this.hasTags ||= tags !== undefined;
+    const step = document.store?.(entry, expected, timestampMs) ?? {
+      inputs,
+      expected: outputs,
+      place,
+      ...(timestampMs === undefined ? {} : { timestampMs }),
+    };
+    return tags === undefined ? step : Object.assign(step, { tags });
   }
 }

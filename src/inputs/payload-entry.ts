@@ -3,7 +3,7 @@ import { formatJson, parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 
 /** The send time of a step, or its session and delay. */
-export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
+export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs" | "tags">;
 
 /** What an entry of a file says: its payload (or a step, if it is read later), undefined where it has none, and all beside it. */
 export interface PayloadEntry {

@@ -4,6 +4,7 @@ import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, unpackEntries } from "./held-entries.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry, toPayload, toPayloadStep } from "./payload-entry.ts";
+import { readTags, TAGS_FIELD, TAGS_HINT } from "./tagged-input.ts";
 
 const MAX_PROBLEMS = 20;
 
@@ -15,6 +16,7 @@ const MAX_PROBLEMS = 20;
  *   `session_id`, and each session becomes a stream, in the order of their first turns
  * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their payloads are read when they are sent
+ * @param readsTags whether the field `tags` of an entry has its tags; default: it is ignored
  * @throws UserError with the place of each entry that is not valid
  */
 export async function readPayloadLists(
@@ -22,6 +24,7 @@ export async function readPayloadLists(
   order: DataOrder,
   held?: HeldEntries,
   maxHeldBytes?: number,
+  readsTags = false,
 ): Promise<Dataset> {
   const problems: Problem[] = [];
   const steps: DataStep[] = [];
@@ -30,24 +33,37 @@ export async function readPayloadLists(
     const isLarge = held === undefined && (await isLargeFile(path, maxHeldBytes));
     isStored ||= isLarge;
     const entries = held ? unpackEntries(held) : isLarge ? await openEntries(path) : await readEntries(path);
-    for (const step of toSteps(path, entries, order, problems)) steps.push(step);
+    for (const step of toSteps(path, entries, { order, readsTags }, problems)) steps.push(step);
   }
   if (problems.length > 0) throw new UserError(problems);
   if (order === "at-times") steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
   const streams = order === "in-sessions" ? groupBySession(steps) : [steps];
-  return { streams, isFromJson: true, ...(isStored ? { isStored } : {}), warnings: [] };
+  const hasTags = steps.some(({ tags }) => tags !== undefined);
+  return {
+    streams,
+    isFromJson: true,
+    ...(isStored ? { isStored } : {}),
+    ...(hasTags ? { hasTags } : {}),
+    warnings: [],
+  };
+}
+
+/** What is read of an entry besides its payload. */
+interface EntryRules {
+  readonly order: DataOrder;
+  readonly readsTags: boolean;
 }
 
 function* toSteps(
   path: string,
   entries: Iterable<PayloadEntry>,
-  order: DataOrder,
+  rules: EntryRules,
   problems: Problem[],
 ): Generator<DataStep> {
   let index = 0;
   const what = isLines(path) ? (i: number) => `request ${i}` : (i: number) => `data[${i}]`;
   for (const entry of entries) {
-    const step = toStep(entry, `${path}, ${what(index++)}`, order, problems);
+    const step = toStep(entry, `${path}, ${what(index++)}`, rules, problems);
     if (step !== undefined) yield step;
     if (problems.length >= MAX_PROBLEMS) return;
   }
@@ -103,14 +119,15 @@ function parseLines(path: string, text: string): readonly unknown[] {
 function toStep(
   { payload, fields }: PayloadEntry,
   place: string,
-  order: DataOrder,
+  { order, readsTags }: EntryRules,
   problems: Problem[],
 ): DataStep | undefined {
   if (payload === undefined) {
     problems.push(problem("missing", place, "has no payload", 'Write {"payload": [{…}]} with one object in the list.'));
     return undefined;
   }
-  const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
+  const read = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
+  const facts = readsTags ? withTags(read, fields, place, problems) : read;
   if (facts === undefined) return undefined;
   return payload instanceof Uint8Array ? toPayloadStep(payload, { place, ...facts }) : Object.assign(payload, facts);
 }
@@ -126,6 +143,18 @@ function readTime(
   if (order !== "at-times" && timestampMs === undefined) return {};
   problems.push(problem("missing", place, "has no timestamp", 'Write "timestamp": [0], in milliseconds.'));
   return undefined;
+}
+
+function withTags(
+  facts: StepFacts | undefined,
+  { [TAGS_FIELD]: given }: PayloadEntry["fields"],
+  place: string,
+  problems: Problem[],
+): StepFacts | undefined {
+  if (given === undefined) return facts;
+  const tags = readTags(given);
+  if (tags === undefined) problems.push(problem("invalid-value", place, "has tags that are no tags", TAGS_HINT));
+  return tags && facts && { ...facts, tags };
 }
 
 function readTurn(

@@ -1,4 +1,5 @@
 import { messageOf, RunError, userError } from "../plan/problem.ts";
+import type { Tags } from "../plan/split/tags.ts";
 import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 import { type Extent, JsonScanner } from "./json-scanner.ts";
@@ -70,6 +71,7 @@ class StoredStep implements DataStep {
   readonly timestampMs?: number;
   readonly sessionId?: string;
   readonly delayMs?: number;
+  readonly tags?: Tags;
   private readonly file: PayloadFile;
   readonly offset: number;
   readonly byteCount: number;

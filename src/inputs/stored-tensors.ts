@@ -1,11 +1,13 @@
 import { messageOf, RunError, userError } from "../plan/problem.ts";
+import type { Tags } from "../plan/split/tags.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import type { JsonDocument } from "./json-document.ts";
-import { EntryReader } from "./json-entry.ts";
+import { EntryReader, TIMESTAMP } from "./json-entry.ts";
 import { type Extent, JsonScanner } from "./json-scanner.ts";
 import { LargeFile } from "./large-file.ts";
+import { TAGS_FIELD } from "./tagged-input.ts";
 
 /** An entry is parsed from one string, which engines limit to about 512 MiB. */
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024; // 256 MiB
@@ -66,6 +68,7 @@ class StoredStep implements DataStep, Extent {
   readonly offset: number;
   readonly byteCount: number;
   timestampMs?: number;
+  tags?: Tags;
   private readonly file: TensorFile;
   private readonly index: number;
   /** -1 when entries are not in streams. */
@@ -108,7 +111,7 @@ class TensorFile extends LargeFile {
 
   constructor(path: string, model: ModelInfo) {
     super(path);
-    this.entries = new EntryReader(model, false, "timestamp");
+    this.entries = new EntryReader(model, false, [TIMESTAMP, TAGS_FIELD]);
   }
 
   /** Reads the JSON value of an entry. @throws UserError when it is not JSON */

@@ -1,4 +1,5 @@
 import type { DataOrder, Dataset } from "../inputs/dataset.ts";
+import type { PhasePlan } from "../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
@@ -10,6 +11,8 @@ export interface LevelSearch {
   readonly unit: LevelUnitName;
   readonly levels: LevelsPlan;
   readonly search: SearchPlan;
+  /** Largest concurrency, where some phases have one and others a schedule. Absent: the levels have one unit. */
+  readonly maxConcurrency?: number;
 }
 
 /** A load mode: everything that the rest of the program asks about it, instead of testing its kind. `P` is its part of the plan. */
@@ -19,6 +22,12 @@ export interface LoadMode<P extends LoadPlan> {
   /** Prepares a load. @throws UserError when a file of the plan cannot be read */
   prepare(plan: P): PreparedLoad;
   readonly unit: LevelUnitName;
+  /** Returns the unit when it depends on the plan. Absent: `unit`. */
+  unitOf?(plan: P): LevelUnitName;
+  /** Returns the phases of the load. Absent: it has none. */
+  phases?(plan: P): readonly PhasePlan[];
+  /** Whether every request takes the next step of the data, whatever its lane. Default: each lane goes through the data. */
+  readonly sharesSteps?: true;
   /** Returns the levels of the plan. Absent: the mode has a single level. */
   levels?(plan: P): { readonly levels: LevelsPlan; readonly search: SearchPlan };
   /** Describes the load for the head of a report: `concurrency 1, 2, 4`. */
@@ -99,4 +108,14 @@ export interface PreparedLoad {
    * @param timestampsMs due times of the data's steps, for loads that follow the data; ignored by others
    */
   drive(level: number, timestampsMs: readonly number[]): Drive;
+  /** The phases, which are run instead of the levels of `search`; these describe them all. Absent: the load has none. */
+  readonly phases?: readonly PreparedPhase[];
+}
+
+/** A phase of a load. */
+export interface PreparedPhase {
+  readonly plan: PhasePlan;
+  /** Name in reports. */
+  readonly label: string;
+  readonly load: PreparedLoad;
 }

@@ -168,9 +168,10 @@ export function mergeExtracted(tallies: readonly (ExtractedTally | undefined)[])
   const known = tallies.filter((tally) => tally !== undefined);
   const [first] = known;
   if (first === undefined || known.length === 1) return first;
-  const merged = new ExtractedTally(first.columns.map(({ name }) => name));
-  for (const tally of known)
-    for (const [index, column] of tally.columns.entries()) merged.columns[index]?.merge(column);
+  // The members of a mix may extract different values.
+  const names = new Set(known.flatMap(({ columns }) => columns.map(({ name }) => name)));
+  const merged = new ExtractedTally([...names]);
+  for (const tally of known) for (const column of tally.columns) merged.find(column.name)?.merge(column);
   return merged;
 }
 

@@ -95,6 +95,17 @@ export class InFlightTime {
     changes[last] = (changes[last] as number) - 1;
   }
 
+  /** Returns the same times by intervals of twice the length. */
+  joinPairs(): InFlightTime {
+    const sums = this.sumsNs(this.partsNs.length);
+    const joined = new InFlightTime(this.startNs, this.stretchNs * 2);
+    for (let index = 0; index < sums.length; index += 2) {
+      joined.partsNs.push((sums[index] as number) + (sums[index + 1] ?? 0));
+      joined.changes.push(0);
+    }
+    return joined;
+  }
+
   /** Returns the time in each of the first `count` intervals, in nanoseconds. */
   sumsNs(count: number): number[] {
     let whole = 0;

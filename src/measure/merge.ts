@@ -52,7 +52,24 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
     server: sumDeltas(windows.map((window) => window.server)),
     gpu: mergeGpus(windows.map((window) => window.gpu)),
     ...(extracted === undefined ? {} : { extracted }),
+    ...mergeGroups(windows),
   };
+}
+
+/** Merges the parts of windows that belong to one group or member each. */
+function mergeGroups(windows: readonly WindowResult[]): Pick<WindowResult, "groups" | "memberServers"> {
+  const { groups, memberServers } = windows[0] as WindowResult;
+  if (groups === undefined) return {};
+  const merged = groups.map(({ tags }, index) => ({
+    tags,
+    window: mergeWindows(windows.flatMap((window) => window.groups?.[index]?.window ?? [])),
+  }));
+  if (memberServers === undefined) return { groups: merged };
+  const servers = Object.keys(memberServers).map((name) => [
+    name,
+    sumDeltas(windows.map((window) => window.memberServers?.[name])),
+  ]);
+  return { groups: merged, memberServers: Object.fromEntries(servers) as WindowResult["memberServers"] };
 }
 
 function mergeP99(windows: readonly WindowResult[]): Pick<WindowResult["health"], "loopLagP99Ns"> {

@@ -25,6 +25,8 @@ export class RecordColumns {
   readonly responseCount = new Uint32Array(CAPACITY);
   /** {@link RECORD_FAILED}, {@link RECORD_DELAYED}, {@link RECORD_SEQUENCE_END} and {@link RECORD_CANCELLED}. */
   readonly flags = new Uint8Array(CAPACITY);
+  /** Index of the request's group; 0 in a run without groups. */
+  readonly group = new Uint8Array(CAPACITY);
   private readonly drainTo: DrainRecords;
   private count = 0;
 

@@ -1,6 +1,9 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
+import { type GroupedLevel, selectTags } from "./groups.ts";
+import { combineRuns } from "./intervals/over-runs.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
@@ -12,12 +15,18 @@ import {
 } from "./tokens/token-verdicts.ts";
 import type { WindowResult } from "./window.ts";
 
-/** The measurement of one level. */
-export interface JudgedLevel {
-  readonly level: number;
+/** What an assertion is on: a level, or a part of its requests. */
+interface MeasuredPart {
   readonly window: WindowResult;
   /** Token metrics of its responses, when measured. */
   readonly tokens?: TokenColumns | undefined;
+}
+
+/** The measurement of one level. */
+export interface JudgedLevel extends MeasuredPart, GroupedLevel {
+  readonly level: number;
+  /** Absent if the load has no phases. */
+  readonly phase?: { readonly index: number } | undefined;
 }
 
 /** The result of an assertion. It is met when it holds at every level. */
@@ -26,6 +35,8 @@ export interface Verdict {
   readonly isMet: boolean;
   /** The level with the worst value; undefined without a measurement. */
   readonly level: number | undefined;
+  /** The phase of that level; absent if the load has no phases. */
+  readonly phaseIndex?: number | undefined;
   /** The worst value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
   readonly measured: number | undefined;
   /** Why there is no value, when known. */
@@ -34,37 +45,110 @@ export interface Verdict {
   readonly text: string;
 }
 
+/** The result of an assertion over several runs: of the mean of the runs at each level. */
+export interface RunsVerdict extends Verdict {
+  /** Ends of the 95 % confidence interval of `measured`; null below two runs. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Number of runs, and of those that meet the assertion on their own. */
+  readonly runCount: number;
+  readonly metCount: number;
+}
+
+/** Evaluates an assertion on the mean over runs, at all levels. A level that a run did not measure is not met. @param unit of throughput */
+export function judgeRuns(
+  assertion: AssertionPlan,
+  runs: readonly (readonly JudgedLevel[])[],
+  batchSize: number,
+  unit: string = DEFAULT_UNIT,
+): RunsVerdict {
+  const found = [...new Set(runs.flat().map(({ level }) => level))].map((level) => {
+    const values = runs.map((levels) => {
+      const measured = levels.find((one) => one.level === level);
+      return measured && valueAt(measured, assertion, batchSize);
+    });
+    const known = values.filter((value) => value !== undefined);
+    const over = known.length < runs.length ? undefined : combineRuns(known.map((value) => ({ value })));
+    return { level, value: over?.mean, over };
+  });
+  const parts = runs.flat().map((level) => partOf(level, assertion.where));
+  const verdict = toVerdict(assertion, found, parts, unit);
+  const worst = found.find(({ level }) => level === verdict.level)?.over;
+  const metCount = runs.filter((levels) => judge(assertion, levels, batchSize, unit).isMet).length;
+  return { ...verdict, low: worst?.low ?? null, high: worst?.high ?? null, runCount: runs.length, metCount };
+}
+
 /** The unit of throughput of most targets. */
 const DEFAULT_UNIT = "infer/s";
 
 /** Evaluates an assertion at all levels. Without a measurement it is not met. @param unit of throughput */
 export function judge(
   assertion: AssertionPlan,
-  levels: readonly JudgedLevel[],
+  allLevels: readonly JudgedLevel[],
   batchSize: number,
   unit: string = DEFAULT_UNIT,
 ): Verdict {
-  const values = levels.map((measured) => ({
-    level: measured.level,
-    value: metricValue(assertion.metric, measured, batchSize),
-  }));
-  const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
+  const levels = applicableLevels(assertion.metric, allLevels);
+  const parts = levels.map((level) => partOf(level, assertion.where));
+  const values = levels.map(({ level, phase }, index) => {
+    const part = parts[index];
+    return { level, phaseIndex: phase?.index, value: part && metricValue(assertion.metric, part, batchSize) };
+  });
+  return toVerdict(assertion, values, parts, unit);
+}
+
+function toVerdict(
+  assertion: AssertionPlan,
+  values: readonly {
+    readonly level: number;
+    readonly phaseIndex?: number | undefined;
+    readonly value: number | undefined;
+  }[],
+  parts: readonly (MeasuredPart | undefined)[],
+  unit: string,
+): Verdict {
+  const known = values.filter(
+    (entry): entry is (typeof values)[number] & { value: number } => entry.value !== undefined,
+  );
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
   return {
     assertion,
-    isMet: known.length === levels.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
+    isMet: known.length === values.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
+    ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
-    reason: known.length === levels.length ? undefined : findReason(assertion.metric, levels),
+    reason: known.length === values.length ? undefined : findReason(assertion.metric, parts),
     text: describe(assertion, unit),
   };
 }
 
-function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string | undefined {
+/** Returns a metric's value at a level, of all its requests or of those with certain tags; undefined when there is none. */
+export function valueAt(
+  level: JudgedLevel,
+  { metric, where }: Pick<AssertionPlan, "metric" | "where">,
+  batchSize: number,
+): number | undefined {
+  const part = partOf(level, where);
+  return part && metricValue(metric, part, batchSize);
+}
+
+/** Phases without a schedule have no scheduled latency. */
+function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): readonly JudgedLevel[] {
+  if (!("of" in metric) || metric.of !== "scheduledLatency") return levels;
+  return levels.filter(({ phase, window }) => phase === undefined || window.scheduledLatency !== window.latency);
+}
+
+/** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */
+function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | undefined {
+  return where === undefined ? level : selectTags(level, where);
+}
+
+function findReason(metric: MetricPlan, parts: readonly (MeasuredPart | undefined)[]): string | undefined {
+  if (parts.includes(undefined)) return "no request had these tags";
   if (metric.kind === "extracted") return "no answer had a number there";
   if (!isTokenMetric(metric)) return undefined;
-  for (const { tokens, window } of levels) {
-    const reason = tokens && explainNoValue(metric, tokens, window);
+  for (const part of parts) {
+    const reason = part?.tokens && explainNoValue(metric, part.tokens, part.window);
     if (reason !== undefined) return reason;
   }
   return undefined;
@@ -73,7 +157,7 @@ function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string 
 /** Returns a metric's value; undefined when the window has no data for it. */
 export function metricValue(
   metric: MetricPlan,
-  { window, tokens }: JudgedLevel,
+  { window, tokens }: MeasuredPart,
   batchSize: number,
 ): number | undefined {
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
@@ -124,11 +208,13 @@ const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
   is: "is",
 };
 
-function describe({ metric, comparison, limit }: AssertionPlan, unit: string): string {
-  return `${metricName(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
+function describe({ metric, comparison, limit, where }: AssertionPlan, unit: string): string {
+  const part = where === undefined ? "" : ` where ${describeTags(where)}`;
+  return `${metricText(metric)}${part} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
 }
 
-function metricName(metric: MetricPlan): string {
+/** Returns a metric in words: `p99 latency`. */
+export function metricText(metric: MetricPlan): string {
   if (isTokenMetric(metric)) return tokenMetricText(metric);
   if (metric.kind === "throughput") return "throughput";
   if (metric.kind === "error-ratio") return "error rate";

@@ -1,3 +1,4 @@
+import type { Tags } from "../plan/split/tags.ts";
 import { ExtractedTally } from "./extracted-tally.ts";
 import type { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";
@@ -74,6 +75,16 @@ export interface WindowResult {
   readonly gpu?: GpuTally | undefined;
   /** Values extracted from the answers of successful requests; absent when the target extracts none. */
   readonly extracted?: ExtractedTally | undefined;
+  /** The same by group of requests, which together are the window; absent without groups. */
+  readonly groups?: readonly GroupWindow[] | undefined;
+  /** Increase of the counters of each member's server, by the member's name; absent without a mix. */
+  readonly memberServers?: Readonly<Record<string, ServerDelta | undefined>> | undefined;
+}
+
+/** What a group of requests contributed to a window. The client's health and overhead are those of the whole window. */
+export interface GroupWindow {
+  readonly tags: Tags;
+  readonly window: WindowResult;
 }
 
 /** Properties of a run that decide how records are counted. */
@@ -87,6 +98,8 @@ export interface TallyOptions {
   /** Names of the values that the target extracts. Default: none. */
   readonly extractedNames?: readonly string[] | undefined;
 }
+
+const ALL_GROUPS = -1;
 
 /** Aggregates the records of one window. */
 export class WindowTally {
@@ -119,16 +132,19 @@ export class WindowTally {
     this.scheduledLatency = options.isScheduled ? new LatencyTally() : this.latency;
   }
 
-  add(records: RecordColumns, count: number): void {
-    for (let start = 0; start < count; start += 1024) this.addChunk(records, start, Math.min(count, start + 1024));
+  /** @param group only the records of this group. Default: all */
+  add(records: RecordColumns, count: number, group = ALL_GROUPS): void {
+    for (let start = 0; start < count; start += 1024)
+      this.addChunk(records, start, Math.min(count, start + 1024), group);
   }
 
-  private addChunk(records: RecordColumns, start: number, end: number): void {
+  private addChunk(records: RecordColumns, start: number, end: number, group: number): void {
     const { sendStartNs, sendEndNs, firstByteNs, endNs, overNs, decodeNs, intendedSendNs, responseCount, flags } =
       records;
     const { countsReading, isDecoupled, isScheduled } = this.options;
     let used = 0;
     for (let row = start; row < end; row++) {
+      if (group !== ALL_GROUPS && records.group[row] !== group) continue;
       const flag = flags[row] as number;
       const sentNs = sendStartNs[row] as number;
       const latencyNs = (endNs[row] as number) - sentNs;

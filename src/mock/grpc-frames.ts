@@ -29,6 +29,9 @@ export class StatusError extends Error {
   }
 }
 
+/** A call whose stream is cut off: the client gets no status. */
+export class CutError extends Error {}
+
 /** Sends the headers of a response. Its status follows when the stream ends. @param status of the trailers, read when they are sent */
 export function openAnswer(stream: ServerHttp2Stream, status: () => Record<string, string>): void {
   stream.respond(CONTENT, { waitForTrailers: true });

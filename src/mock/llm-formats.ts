@@ -1,4 +1,5 @@
 import { EMBEDDED_LLM } from "../service/embedded/target.ts";
+import { countPromptTokens } from "./prompt-tokens.ts";
 
 /** A request to the mock's language model. */
 export interface ModelRequest {
@@ -9,6 +10,8 @@ export interface ModelRequest {
   readonly maxTokens: number | undefined;
   /** Number of texts to embed or passages to rank. */
   readonly items: number;
+  /** Counts the tokens of the prompt, which only some answers need. */
+  countPrompt(): number;
 }
 
 /** Tokens that are sent together. */
@@ -47,7 +50,8 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
     hasReasoning: true,
     events: (request, pieces) =>
       openAiEvents(request, pieces, "chat.completion.chunk", chatDelta, { role: "assistant" }),
-    whole: ({ model }, pieces) => {
+    whole: (request, pieces) => {
+      const { model } = request;
       const reasoning = joined(pieces, true);
       const thought = reasoning === "" ? {} : { reasoning_content: reasoning };
       const message = { role: "assistant", content: joined(pieces, false), ...thought };
@@ -56,7 +60,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
         object: "chat.completion",
         model,
         choices: [{ index: 0, message, finish_reason: "stop" }],
-        usage: openAiUsage(pieces),
+        usage: openAiUsage(request, pieces),
       };
     },
   },
@@ -64,48 +68,56 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
     kind: "text",
     hasReasoning: false,
     events: (request, pieces) => openAiEvents(request, pieces, "text_completion", ({ text }) => ({ text })),
-    whole: ({ model }, pieces) => ({
+    whole: (request, pieces) => ({
       id: ID,
       object: "text_completion",
-      model,
+      model: request.model,
       choices: [{ index: 0, text: joined(pieces, false), finish_reason: "stop" }],
-      usage: openAiUsage(pieces),
+      usage: openAiUsage(request, pieces),
     }),
   },
   "/v1/responses": {
     kind: "text",
     hasReasoning: false,
-    events: ({ model }, pieces) => [
-      named("response.created", { response: { id: ID, object: "response", status: "in_progress", model } }, 0),
+    events: (request, pieces) => [
+      named(
+        "response.created",
+        { response: { id: ID, object: "response", status: "in_progress", model: request.model } },
+        0,
+      ),
       ...pieces.map(({ text, afterTokens }) => named("response.output_text.delta", { delta: text }, afterTokens)),
-      named("response.completed", { response: wholeResponse(model, pieces) }, countTokens(pieces)),
+      named("response.completed", { response: wholeResponse(request, pieces) }, countTokens(pieces)),
     ],
-    whole: ({ model }, pieces) => wholeResponse(model, pieces),
+    whole: wholeResponse,
   },
   "/v1/messages": {
     kind: "text",
     hasReasoning: false,
-    events: ({ model }, pieces) => [
-      named("message_start", { message: { id: ID, type: "message", role: "assistant", model, content: [] } }, 0),
+    events: (request, pieces) => [
+      named(
+        "message_start",
+        { message: { id: ID, type: "message", role: "assistant", model: request.model, content: [] } },
+        0,
+      ),
       named("content_block_start", { index: 0, content_block: { type: "text", text: "" } }, 0),
       ...pieces.map(({ text, afterTokens }) =>
         named("content_block_delta", { index: 0, delta: { type: "text_delta", text } }, afterTokens),
       ),
       named(
         "message_delta",
-        { delta: { stop_reason: "end_turn" }, usage: { output_tokens: countTokens(pieces) } },
+        { delta: { stop_reason: "end_turn" }, usage: messageUsage(request, pieces) },
         countTokens(pieces),
       ),
       named("message_stop", {}, countTokens(pieces)),
     ],
-    whole: ({ model }, pieces) => ({
+    whole: (request, pieces) => ({
       id: ID,
       type: "message",
       role: "assistant",
-      model,
+      model: request.model,
       content: [{ type: "text", text: joined(pieces, false) }],
       stop_reason: "end_turn",
-      usage: { output_tokens: countTokens(pieces) },
+      usage: messageUsage(request, pieces),
     }),
   },
   "/v1/embeddings": {
@@ -145,6 +157,7 @@ export function parseModelRequest(body: string): ModelRequest | string {
     wantsUsage: options?.include_usage === true,
     maxTokens: limit as number | undefined,
     items: Array.isArray(items) ? items.length : 1,
+    countPrompt: () => countPromptTokens(request),
   };
 }
 
@@ -153,12 +166,13 @@ function chatDelta({ text, isReasoning }: Piece): object {
 }
 
 function openAiEvents(
-  { model, wantsUsage }: ModelRequest,
+  request: ModelRequest,
   pieces: readonly Piece[],
   object: string,
   toChoice: (piece: Piece) => object,
   role?: object,
 ): TimedEvent[] {
+  const { model, wantsUsage } = request;
   const event = (choices: object[], afterTokens: number, rest: object = {}): TimedEvent => ({
     text: `data: ${JSON.stringify({ id: ID, object, model, choices, ...rest })}\n\n`,
     afterTokens,
@@ -169,7 +183,7 @@ function openAiEvents(
     ...(role === undefined ? [] : [event([choice({ delta: { ...role, content: "" } }, null)], 0)]),
     ...pieces.map((piece) => event([choice(toChoice(piece), null)], piece.afterTokens)),
     event([choice(role === undefined ? { text: "" } : { delta: {} }, "stop")], end),
-    ...(wantsUsage ? [event([], end, { usage: openAiUsage(pieces) })] : []),
+    ...(wantsUsage ? [event([], end, { usage: openAiUsage(request, pieces) })] : []),
     { text: "data: [DONE]\n\n", afterTokens: end },
   ];
 }
@@ -178,22 +192,33 @@ function named(type: string, data: object, afterTokens: number): TimedEvent {
   return { text: `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`, afterTokens };
 }
 
-function wholeResponse(model: string, pieces: readonly Piece[]): object {
+function wholeResponse(request: ModelRequest, pieces: readonly Piece[]): object {
+  const usage = messageUsage(request, pieces);
   return {
     id: ID,
     object: "response",
     status: "completed",
-    model,
+    model: request.model,
     output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: joined(pieces, false) }] }],
-    usage: { output_tokens: countTokens(pieces) },
+    usage: { ...usage, total_tokens: usage.input_tokens + usage.output_tokens },
   };
 }
 
-/** Omits prompt tokens: the mock has no tokenizer, and an estimate would look like a count. */
-function openAiUsage(pieces: readonly Piece[]): object {
+/** Usage in the words of Anthropic's API, and of OpenAI's responses. */
+function messageUsage(
+  request: ModelRequest,
+  pieces: readonly Piece[],
+): { input_tokens: number; output_tokens: number } {
+  return { input_tokens: request.countPrompt(), output_tokens: countTokens(pieces) };
+}
+
+function openAiUsage(request: ModelRequest, pieces: readonly Piece[]): object {
+  const [prompt, completion] = [request.countPrompt(), countTokens(pieces)];
   const reasoning = pieces.reduce((sum, { isReasoning, tokens }) => sum + (isReasoning ? tokens : 0), 0);
   return {
-    completion_tokens: countTokens(pieces),
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
     ...(reasoning === 0 ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
   };
 }

@@ -10,17 +10,21 @@ export interface Pacing {
   wait(): Promise<void>;
   /** Draws whether the next request gets an error, by the planned ratio. */
   fails(): boolean;
+  /** Draws whether the next stream is cut off in the middle, by the planned ratio. */
+  cuts(): boolean;
 }
 
 /** Creates a service's pacing, with random numbers of its own. */
-export function createPacing({ latency, errorRatio }: MockPlan): Pacing {
+export function createPacing({ latency, errorRatio, llm }: MockPlan): Pacing {
   const random = createRandom(SEED);
   const latencyMs = createLatency(latency, random);
+  const cutRatio = llm?.cutRatio ?? 0;
   return {
     wait: async () => {
       const waitMs = latencyMs();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     },
     fails: () => errorRatio > 0 && random() < errorRatio,
+    cuts: () => cutRatio > 0 && random() < cutRatio,
   };
 }

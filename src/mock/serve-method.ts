@@ -1,6 +1,6 @@
-import type { ServerHttp2Stream } from "node:http2";
+import { constants, type ServerHttp2Stream } from "node:http2";
 import { messageOf } from "../plan/problem.ts";
-import { frame, onMessages, openAnswer, refuseCall, STATUS, StatusError, toTrailers } from "./grpc-frames.ts";
+import { CutError, frame, onMessages, openAnswer, refuseCall, STATUS, StatusError, toTrailers } from "./grpc-frames.ts";
 import type { MockMethod } from "./services/service.ts";
 
 /** Answers one call of a service's method. Stops when the client disconnects. */
@@ -13,6 +13,7 @@ export async function serveMethod(stream: ServerHttp2Stream, method: MockMethod,
       stream.write(frame(message));
     }
   } catch (error) {
+    if (error instanceof CutError) return stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     const code = error instanceof StatusError ? error.code : STATUS.internal;
     trailers = toTrailers(code, messageOf(error));
     if (!stream.headersSent) return refuseCall(stream, code, messageOf(error));

@@ -1,3 +1,4 @@
+import type { Tags } from "./split/tags.ts";
 import type { GoodputPlan } from "./tokens.ts";
 
 /** The metric of an assertion. */
@@ -28,4 +29,8 @@ export interface AssertionPlan {
   readonly metric: MetricPlan;
   readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";
   readonly limit: number;
+  /** The run ends early when the assertion does not hold over this measured time, in milliseconds. Absent: it is judged at the end. */
+  readonly abortAfterMs?: number;
+  /** Judges only the requests with these tags. Absent: all requests. */
+  readonly where?: Tags | undefined;
 }

@@ -1,10 +1,11 @@
-import type { AssertionPlan } from "./assertions.ts";
+import type { AssertionPlan, MetricPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
+import type { Tags, TagsPlan } from "./split/tags.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
@@ -27,6 +28,10 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** Absent: one run. */
+  readonly repeat?: RepeatPlan;
+  /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
+  readonly tags?: TagsPlan | undefined;
   /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
   readonly limits?: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
@@ -64,31 +69,38 @@ export type MeasurementPlan = PlanOf<typeof measurementSchema>;
 /** How long to measure a level. */
 export type MeasurementModePlan = MeasurementPlan["mode"];
 
-/** Schema of the measurement. */
-export function measurementSchema(v: Builders) {
+/** Schema of the mode of a measurement. */
+export function measurementModeSchema(v: Builders) {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
   const stability = { stabilityPct: natural, maxTrials: count };
+  return v.variant("kind", [
+    /** Windows of 1.2 × `windowMs` until three in a row agree. */
+    v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
+    /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
+    v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
+    /**
+     * A total number of requests; null: the number that the load defines. With `minDurationMs`, requests are sent until this time has
+     * passed too.
+     */
+    v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
+    /**
+     * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
+     * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
+     */
+    v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
+    /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */
+    v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive }),
+  ]);
+}
+
+/** Schema of the measurement. */
+export function measurementSchema(v: Builders) {
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
   return v.object({
-    mode: v.variant("kind", [
-      /** Windows of 1.2 × `windowMs` until three in a row agree. */
-      v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
-      /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
-      v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
-      /**
-       * A total number of requests; null: the number that the load defines. With `minDurationMs`, requests are sent until this time has
-       * passed too.
-       */
-      v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
-      /**
-       * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
-       * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
-       */
-      v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
-      /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */
-      v.object({ kind: v.literal("until-resolved"), windowMs: positive, maxMs: positive }),
-    ]),
+    mode: measurementModeSchema(v),
     /** Number of requests before each measurement that are not measured. */
     warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
     /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
@@ -138,6 +150,25 @@ export function clientSchema(v: Builders) {
 export interface FailuresPlan {
   /** The run ends when the ratio of failed requests, 0 to 1, is above this; 0: at the first failure; null: never. */
   readonly maxRatio: number | null;
+}
+
+/** How often the whole run is repeated, with a warm-up of its own each time. */
+export interface RepeatPlan {
+  /** 2 or more. */
+  readonly atLeast: number;
+  /** `atLeast` or more. */
+  readonly atMost: number;
+  /** Precision that ends the repetition between the two. Absent: exactly `atLeast` runs, which equals `atMost`. */
+  readonly until?: PrecisionPlan;
+}
+
+/** A precision: the 95 % confidence interval over runs reaches at most this ratio of the mean to each side, at every level. */
+export interface PrecisionPlan {
+  readonly metric: MetricPlan;
+  /** 0.05 for 5 %. */
+  readonly ratio: number;
+  /** Looks only at the requests with these tags. Absent: all requests. */
+  readonly where?: Tags | undefined;
 }
 
 /** What to print and write. */

@@ -102,6 +102,8 @@ export type RunErrorCode =
   | "refused"
   | "unsupported"
   | "failed-request"
+  /** An assertion did not hold while the run lasted, and ended it. */
+  | "assertion-failed"
   /** No request succeeded while a level was measured. */
   | "no-valid-requests"
   | "output"

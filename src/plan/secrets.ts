@@ -110,10 +110,17 @@ export function maskText(text: string): string {
 
 /** Returns a plan to show, with secret headers hidden. Other secrets are masked when it is printed. */
 export function withoutSecrets(plan: Plan): Plan {
-  const { target } = plan;
-  if (!("headers" in target)) return plan;
+  return { ...plan, target: hideHeaders(plan.target) };
+}
+
+function hideHeaders<T extends Plan["target"]>(target: T): T {
+  if ("members" in target) {
+    const members = target.members.map((member) => ({ ...member, target: hideHeaders(member.target) }));
+    return { ...target, members };
+  }
+  if (!("headers" in target)) return target;
   const headers = target.headers.map(([name, value]) => [name, isSecretName(name) ? HIDDEN_VALUE : value] as const);
-  return { ...plan, target: { ...target, headers } };
+  return { ...target, headers };
 }
 
 /**

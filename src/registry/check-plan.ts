@@ -6,11 +6,14 @@ import { clientSchema, measurementSchema, type Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { sequencesSchema } from "../plan/sequences.ts";
+import { memberPlanOf } from "../plan/split/mix.ts";
+import { tagsSchema } from "../plan/split/tags.ts";
 import { telemetrySchema } from "../plan/telemetry.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { findConflicts } from "./conflicts.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
+import { membersOf } from "./mix.ts";
 import { TARGETS } from "./service-kinds.ts";
 
 /** Checks a plan from any front door: its values, and whether its parts fit together. @throws UserError with all problems, by path in the plan */
@@ -21,15 +24,34 @@ export function checkPlan(plan: Plan): Plan {
     ...checkVariant("inputs", INPUT_KINDS, plan.inputs),
     ...toProblems("", v.safeParse(restSchema(), plan)),
   ];
+  if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...findConflicts(plan));
   if (problems.length > 0) throw new UserError(problems);
   return plan;
+}
+
+/** Checks the members of a mix like targets that are measured alone. */
+function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
+  return membersOf(mix).flatMap((member, index) => {
+    const path = `target.${index}`;
+    const problems = [
+      ...checkVariant(`${path}.target`, TARGETS, member.target),
+      ...checkVariant(`${path}.inputs`, INPUT_KINDS, member.inputs),
+    ];
+    if (problems.length > 0) return problems;
+    const alone = findConflicts(memberPlanOf({ ...plan, target: member.target }, member));
+    return alone.map((found) => ({
+      ...found,
+      path: /^(target|inputs)\b/.test(found.path) ? `${path}.${found.path}` : found.path,
+    }));
+  });
 }
 
 /** Returns the schema of a plan's parts besides target, load and inputs. */
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
+  const runs = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(2, "must be 2 or more"));
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -46,10 +68,24 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     measurement: measurementSchema(builders),
     client: clientSchema(builders),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
+    tags: v.exactOptional(tagsSchema(builders)),
     cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: assertionsSchema(),
     limits: v.exactOptional(assertionsSchema()),
+    repeat: v.exactOptional(
+      v.object({
+        atLeast: runs,
+        atMost: runs,
+        until: v.exactOptional(
+          v.object({
+            metric: metricSchema(),
+            ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+            where: v.exactOptional(v.record(v.string(), v.string())),
+          }),
+        ),
+      }),
+    ),
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
@@ -62,28 +98,33 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
 }
 
 function assertionsSchema() {
-  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
-  const extracted = v.object({
-    kind: v.literal("extracted"),
-    name: v.string(),
-    statistic: v.picklist(["average", "min", "max", "percentile"]),
-    percentile: v.exactOptional(percentile),
-  });
   return v.array(
     v.object({
-      metric: v.variant("kind", [
-        v.object({ kind: v.literal("latency-percentile"), percentile, of }),
-        v.object({ kind: v.literal("latency-average"), of }),
-        v.object({ kind: v.literal("throughput") }),
-        v.object({ kind: v.literal("error-ratio") }),
-        ...tokenMetricSchemas(percentile),
-        extracted,
-      ]),
+      metric: metricSchema(),
       comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
       limit: v.number(),
+      abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+      where: v.exactOptional(v.record(v.string(), v.string())),
     }),
   );
+}
+
+function metricSchema() {
+  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
+  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  return v.variant("kind", [
+    v.object({ kind: v.literal("latency-percentile"), percentile, of }),
+    v.object({ kind: v.literal("latency-average"), of }),
+    v.object({ kind: v.literal("throughput") }),
+    v.object({ kind: v.literal("error-ratio") }),
+    ...tokenMetricSchemas(percentile),
+    v.object({
+      kind: v.literal("extracted"),
+      name: v.string(),
+      statistic: v.picklist(["average", "min", "max", "percentile"]),
+      percentile: v.exactOptional(percentile),
+    }),
+  ]);
 }
 
 function tokenMetricSchemas(percentile: Schema<number>) {

@@ -4,6 +4,7 @@ import { setting } from "../plan/setting-names.ts";
 import type { RequestForm } from "../service/service.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { loadModeOf } from "./load-modes.ts";
+import { membersOf, tokensPlanOf } from "./mix.ts";
 import { targetKindOf, urlsOf } from "./service-kinds.ts";
 
 /**
@@ -16,6 +17,8 @@ export function findConflicts(plan: Plan): Problem[] {
     ...checkInputs(plan),
     ...checkExtracted(plan.target, plan.assertions, "assert"),
     ...checkExtracted(plan.target, plan.limits ?? [], "load.where"),
+    ...checkAborts(plan),
+    ...checkLimits(plan),
     ...checkClient(plan),
     ...checkLoad(plan),
   ];
@@ -24,7 +27,7 @@ export function findConflicts(plan: Plan): Problem[] {
 /** Returns inputs and assertions that the target cannot have. */
 function checkInputs(plan: Plan): Problem[] {
   const problems: Problem[] = [];
-  const { measurement, target } = plan;
+  const { target } = plan;
   const takes = targetKindOf(target).takes(target);
   if (inputKindOf(plan.inputs).makes !== takes) {
     const message = "do not fit the target";
@@ -32,12 +35,23 @@ function checkInputs(plan: Plan): Problem[] {
     problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
   const asserted = [...plan.assertions, ...(plan.limits ?? [])];
-  if (measurement.tokens === undefined && asserted.some(({ metric }) => isOfTokens(metric.kind))) {
+  if (tokensPlanOf(plan) === undefined && asserted.some(({ metric }) => isOfTokens(metric.kind))) {
     const message = "assertions on tokens need a target whose tokens are measured";
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
   }
   return problems;
+}
+
+/** Returns assertions that cannot end the run early. */
+function checkAborts({ assertions }: Plan): Problem[] {
+  return assertions.flatMap(({ metric, abortAfterMs, where }, index): Problem[] => {
+    if (abortAfterMs === undefined || (!isOfTokens(metric.kind) && where === undefined)) return [];
+    const message =
+      "is not possible here: metrics of tokens, and of some of the requests, are known at the end of a level";
+    const hint = "Leave it out, or abort by the latency, throughput or error rate of all requests.";
+    return [problem("unsupported", `assert.${index}.abortAfter`, message, hint)];
+  });
 }
 
 /** Returns conflicts between the client and the target. */
@@ -108,7 +122,8 @@ function checkLoad(plan: Plan): Problem[] {
 
 /** Returns assertions on values that the target does not extract, and limits that no metric can have. */
 function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], name: string): Problem[] {
-  const names = Object.keys(("extract" in target ? target.extract : undefined) ?? {});
+  const targets = [target, ...membersOf(target).map((member) => member.target)];
+  const names = targets.flatMap((one) => Object.keys(("extract" in one ? one.extract : undefined) ?? {}));
   return assertions.flatMap(({ metric, limit }, index): Problem[] => {
     const path = `${name}.${index}`;
     if (metric.kind !== "extracted")
@@ -116,6 +131,15 @@ function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], 
     if (names.includes(metric.name)) return [];
     const hint = names.length === 0 ? "Name it in extract, in the target's options." : `Use ${names.join(" or ")}.`;
     return [problem("unknown-name", path, "the target extracts no value of this name", hint, metric.name)];
+  });
+}
+
+/** Returns limits of a search on parts of the requests: its intervals are those of all requests. */
+function checkLimits({ limits = [] }: Plan): Problem[] {
+  return limits.flatMap(({ where }, index): Problem[] => {
+    if (where === undefined) return [];
+    const message = "a search has limits on all requests, and not on those with certain tags";
+    return [problem("unsupported", `load.where.${index}`, message, "Leave where(…) out, or put it into assert.")];
   });
 }
 

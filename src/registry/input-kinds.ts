@@ -7,6 +7,7 @@ import { filesInputs } from "../inputs/kinds/files.ts";
 import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
 import { jsonInputs } from "../inputs/kinds/json.ts";
 import { messagesInputs } from "../inputs/kinds/messages.ts";
+import { memberInputs } from "../inputs/kinds/of-members.ts";
 import { payloadsInputs } from "../inputs/kinds/payloads.ts";
 import { promptsInputs } from "../inputs/kinds/prompts.ts";
 import { requestsInputs } from "../inputs/kinds/requests.ts";
@@ -29,6 +30,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   messages: messagesInputs,
   "http-requests": requestsInputs,
   "user-defined": ownInputs,
+  "of-members": memberInputs,
 };
 
 /** Returns the source of inputs. */

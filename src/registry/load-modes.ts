@@ -2,14 +2,16 @@ import { concurrencyMode } from "../load/concurrency.ts";
 import { concurrencyRampMode } from "../load/concurrency-ramp.ts";
 import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
-import { LEVEL_UNITS } from "../load/level-units.ts";
+import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
 import { mlperfMode } from "../load/mlperf.ts";
 import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
+import { createPhasesMode, labelPhase } from "../load/phases.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/session-concurrency.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
+import type { Plan } from "../plan/plan.ts";
 
 /** The load modes by the `kind` of their part of the plan. To add one, add a file and a line here. */
 export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<LoadPlan, { kind: K }>> } = {
@@ -20,6 +22,10 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "fixed-schedule": fixedScheduleMode,
   "periodic-concurrency": periodicConcurrencyMode,
   "session-concurrency": sessionConcurrencyMode,
+  phases: createPhasesMode(
+    loadModeOf,
+    () => Object.values(LOAD_MODES) as readonly unknown[] as readonly LoadMode<LoadPlan>[],
+  ),
   mlperf: mlperfMode,
   "mlperf-server": mlperfServerMode,
 };
@@ -34,8 +40,37 @@ export function prepareLoad(load: LoadPlan): PreparedLoad {
   return loadModeOf(load).prepare(load);
 }
 
-/** Formats a level of a load: `concurrency 4`. */
-export function describeLevel(load: LoadPlan, level: number): string {
+/** Returns the unit of a load's levels; `request-rate` when only some of its phases have a schedule. */
+export function levelUnitOf(load: LoadPlan): LevelUnitName {
   const mode = loadModeOf(load);
-  return mode.describeLevel?.(load, level) ?? LEVEL_UNITS[mode.unit].describe(level);
+  return mode.unitOf?.(load) ?? mode.unit;
+}
+
+/** Whether a measured phase of the load, or the load itself, has a schedule. */
+export function hasMeasuredSchedule(load: LoadPlan): boolean {
+  const measured = loadModeOf(load)
+    .phases?.(load)
+    .filter(({ isWarmup }) => isWarmup !== true);
+  const loads = measured?.map((phase) => phase.load) ?? [load];
+  return loads.some((one) => LEVEL_UNITS[levelUnitOf(one)].isScheduled);
+}
+
+/** Returns the plan as it applies to a phase of its load. @param index of the phase; undefined for a load without phases */
+export function planOfPhase(plan: Plan, index: number | undefined): Plan {
+  const phase = index === undefined ? undefined : loadModeOf(plan.load).phases?.(plan.load)[index];
+  if (phase === undefined) return plan;
+  const { mode = plan.measurement.mode } = phase;
+  return { ...plan, load: phase.load, measurement: { ...plan.measurement, mode } };
+}
+
+/** Formats a level of a load: `concurrency 4`. With several levels in a phase, the phase's name comes first. */
+export function describeLevel(load: LoadPlan, level: number, phaseIndex?: number): string {
+  const mode = loadModeOf(load);
+  const phase = phaseIndex === undefined ? undefined : mode.phases?.(load)[phaseIndex];
+  if (phase !== undefined) {
+    const name = labelPhase(phase, loadModeOf(phase.load));
+    const text = describeLevel(phase.load, level);
+    return phase.name === undefined && phase.isWarmup !== true ? text : `${name}: ${text}`;
+  }
+  return mode.describeLevel?.(load, level) ?? LEVEL_UNITS[levelUnitOf(load)].describe(level);
 }

@@ -1,9 +1,11 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
+import type { MixTargetPlan } from "../plan/split/mix.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { grpcKind } from "../service/dynamic-grpc/kind.ts";
 import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
 import { httpKind } from "../service/http/kind.ts";
+import { createMixKind } from "../service/mix/target.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tfServingKind } from "../service/tfserving/kind.ts";
@@ -12,8 +14,8 @@ import { tritonKind } from "../service/triton/kind.ts";
 import { tritonInProcessKind } from "../service/triton-c-api/kind.ts";
 import { ownKind } from "../service/user-defined/kind.ts";
 
-/** Targets that are servers. The embedded target becomes one when it has started. */
-export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan>;
+/** Targets that are a server. The embedded target becomes one when it has started. */
+export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan | MixTargetPlan>;
 
 /** The service kinds by the `kind` of their target. To add one, add a folder and a line here. */
 export const SERVICE_KINDS: {
@@ -33,6 +35,7 @@ export const SERVICE_KINDS: {
 export const TARGETS: { readonly [K in TargetPlan["kind"]]: TargetKind<Extract<TargetPlan, { kind: K }>> } = {
   ...SERVICE_KINDS,
   embedded: embeddedKind,
+  mix: createMixKind((target) => targetKindOf(target)),
 };
 
 /** Returns the kind of a target. */

@@ -1,13 +1,12 @@
-import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { escapeXml } from "./markup.ts";
 import { formatUs } from "./rampart/format.ts";
-import { toReportJson } from "./rampart/json.ts";
+import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import type { Report, TextSink } from "./report.ts";
-import type { LevelJson, ReportJson } from "./schema/report-schema.ts";
-import { type RunSummary, summarizeRuns } from "./summary.ts";
+import { type LevelJson, type ReportJson, type RunJson, runsOf } from "./schema/report-schema.ts";
+import { nameOfLevel, type RunSummary, summarizeRuns } from "./summary.ts";
 import { writeReport } from "./write-report.ts";
 
 /**
@@ -19,7 +18,10 @@ import { writeReport } from "./write-report.ts";
 export function createJunitReport(plan: Plan, _sink: TextSink, path: string): Report {
   const write = (runs: readonly RunResult[], json: ReportJson): void =>
     writeReport(path, formatJunit(plan, runs, json), "outputs.files.junit");
-  return { finish: (result) => write([result], toReportJson(plan, result) as ReportJson) };
+  return {
+    finish: (result) => write([result], toReportJson(plan, result) as ReportJson),
+    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated) as ReportJson),
+  };
 }
 
 /** A test case. */
@@ -35,7 +37,14 @@ interface TestCase {
 /** Formats the file. */
 export function formatJunit(plan: Plan, runs: readonly RunResult[], json: ReportJson): string {
   const summary = summarizeRuns(plan, runs, json);
-  const cases = [...assertionCases(summary), ...levelCases(json, summary), ...runCases(json)];
+  const all = runsOf(json);
+  const cases = [
+    ...assertionCases(summary),
+    ...all.flatMap((run, index) => {
+      const prefix = all.length > 1 ? `run ${index + 1}: ` : "";
+      return [...levelCases(plan, run, summary, prefix), ...runCases(run, prefix)];
+    }),
+  ];
   const failures = cases.filter(({ failure }) => failure !== undefined).length;
   const counts = `tests="${cases.length}" failures="${failures}" errors="0" time="${seconds(json.durationSec)}"`;
   const name = escapeXml(plan.name);
@@ -64,9 +73,9 @@ function assertionCases({ assertions }: RunSummary): TestCase[] {
   });
 }
 
-function levelCases({ levels }: ReportJson, { warnings }: RunSummary): TestCase[] {
+function levelCases(plan: Plan, { levels }: RunJson, { warnings }: RunSummary, prefix: string): TestCase[] {
   return levels.map((level) => {
-    const name = nameOf(level);
+    const name = `${prefix}${nameOfLevel(plan, level)}`;
     const about = warnings.filter((warning) => warning.level === name).map(({ text }) => text);
     const isMeasured = level.outcome === "measured";
     const message = isMeasured ? "" : `${describeOutcome(level)}${about.length === 0 ? "" : `: ${about[0]}`}`;
@@ -80,16 +89,16 @@ function levelCases({ levels }: ReportJson, { warnings }: RunSummary): TestCase[
 }
 
 /** A run that ended early has a test case of its own, because it may have no level. */
-function runCases({ isPartial, error, durationSec }: ReportJson): TestCase[] {
+function runCases({ isPartial, error, durationSec }: RunJson, prefix: string): TestCase[] {
   if (!isPartial) return [];
   const message = error === undefined ? "the run was interrupted" : error.message;
   return [
-    { name: "the run ends as planned", timeSec: durationSec, failure: { message, type: error?.code ?? "interrupted" } },
+    {
+      name: `${prefix}the run ends as planned`,
+      timeSec: durationSec,
+      failure: { message, type: error?.code ?? "interrupted" },
+    },
   ];
-}
-
-function nameOf({ unit, level }: LevelJson): string {
-  return LEVEL_UNITS[unit].describe(level);
 }
 
 function describeOutcome({ outcome }: LevelJson): string {

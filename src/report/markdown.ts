@@ -1,15 +1,15 @@
 import type { Plan } from "../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../plan/units.ts";
-import { describeLevel, loadModeOf } from "../registry/load-modes.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { MARK } from "./rampart/confidence-notes.ts";
 import { formatPct, formatUs } from "./rampart/format.ts";
-import { toReportJson } from "./rampart/json.ts";
+import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import type { Report, TextSink } from "./report.ts";
-import type { LevelJson, ReportJson } from "./schema/report-schema.ts";
-import { type RunSummary, summarizeRuns, type VerdictName } from "./summary.ts";
+import { type LevelJson, type ReportJson, runsOf } from "./schema/report-schema.ts";
+import { nameOfLevel, type RunSummary, summarizeRuns, type VerdictName } from "./summary.ts";
 import { writeReport } from "./write-report.ts";
 
 /** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
@@ -18,7 +18,10 @@ import { writeReport } from "./write-report.ts";
 export function createMarkdownReport(plan: Plan, _sink: TextSink, path: string): Report {
   const write = (runs: readonly RunResult[], json: ReportJson): void =>
     writeReport(path, formatMarkdownReport(plan, runs, json), "outputs.files.markdown");
-  return { finish: (result) => write([result], toReportJson(plan, result) as ReportJson) };
+  return {
+    finish: (result) => write([result], toReportJson(plan, result) as ReportJson),
+    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated) as ReportJson),
+  };
 }
 
 const VERDICTS: Readonly<Record<VerdictName, string>> = {
@@ -62,10 +65,14 @@ function formatAssertions({ assertions }: RunSummary): string {
   return formatTable(["Assertion", "Measured", ""], rows);
 }
 
-function formatLevels(plan: Plan, { levels }: ReportJson, unit: string): string {
+function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
+  const runs = runsOf(json);
+  const levels = runs.flatMap((run) => run.levels);
   if (levels.length === 0) return "";
   const hasTokens = levels.some(({ tokens }) => tokens?.metrics["timeToFirstTokenUs"] !== undefined);
+  const runNames = runs.flatMap((run, index) => run.levels.map(() => `run ${index + 1}`));
   const header = [
+    ...(runs.length > 1 ? ["Run"] : []),
     "Level",
     escapeMarkdown(unit),
     "average",
@@ -75,12 +82,13 @@ function formatLevels(plan: Plan, { levels }: ReportJson, unit: string): string 
     "requests",
     "outcome",
   ];
-  const rows = levels.map((level) => {
+  const rows = levels.map((level, index) => {
     const { latency, tokens } = level;
     const first = tokens?.metrics["timeToFirstTokenUs"];
     const rate = tokens?.outputTokensPerSec;
     return [
-      describeLevel(plan.load, level.level),
+      ...(runs.length > 1 ? [runNames[index] ?? ""] : []),
+      nameOfLevel(plan, level),
       formatCount(level.inferPerSec),
       latency === null ? "-" : formatUs(latency.meanUs),
       ...PERCENTILES.map((name) => formatPercentile(level, name)),

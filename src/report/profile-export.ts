@@ -146,11 +146,11 @@ class ProfileExport implements Report {
       inputs = "bytes" in record.inputs ? formatPayload(record.inputs) : this.formatTensors(record.inputs, true);
       this.inputTexts.set(record.inputs, inputs);
     }
-    const { sendEpochNs, sequenceId, responses, server, extracted } = record;
+    const { sendEpochNs, sequenceId, responses, server, extracted, tags } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
     const times = responses.map(({ epochNs }) => epochNs);
     const outputs = responses.map((response) => this.formatOutputs(record.inputs, response.outputs));
-    return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${times.join(",")}],"response_outputs":[${outputs.join(",")}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}}`;
+    return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${times.join(",")}],"response_outputs":[${outputs.join(",")}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}${tags === undefined ? "" : `,"tags":${JSON.stringify(tags)}`}}`;
   }
 
   private formatOutputs(inputs: RequestContent, content: ResponseContent): string {

@@ -1,6 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { PhasePlace } from "../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../service/service.ts";
 import { isCancelled } from "../transport/failure.ts";
@@ -30,6 +31,7 @@ class Records implements Report {
   private file: OutputFile | undefined;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
+  private run = {};
   private phase = { name: "profiling", level: {} };
 
   constructor({ target }: Plan, path: string) {
@@ -38,12 +40,17 @@ class Records implements Report {
     this.isStreaming = target.isStreaming;
   }
 
-  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
-    const name = LEVEL_UNITS[unit].exported;
-    this.phase = { name: isWarmup ? "warmup" : "profiling", level: { [name]: level } };
+  onRun(run: number): void {
+    this.run = { run };
   }
 
-  onRecord({ sendEpochNs, sequenceId, inputs, responses, server, extracted }: RequestRecord): void {
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
+    const name = LEVEL_UNITS[unit].exported;
+    const place = phase === undefined ? {} : { phase: phase.label };
+    this.phase = { name: isWarmup ? "warmup" : "profiling", level: { ...place, [name]: level } };
+  }
+
+  onRecord({ sendEpochNs, sequenceId, inputs, responses, server, extracted, tags }: RequestRecord): void {
     const offsets = responses.map(({ offsetNs }) => offsetNs);
     const first = offsets[0] ?? 0;
     const last = offsets.at(-1) ?? 0;
@@ -55,7 +62,7 @@ class Records implements Report {
       sequenceId,
       server,
       wasCancelled: false,
-      more: extracted === undefined ? {} : { extracted },
+      more: { ...(extracted === undefined ? {} : { extracted }), ...(tags === undefined ? {} : { tags }) },
     });
     const metrics = {
       ...measure("request_latency", last / NS_PER_MS, "ms"),
@@ -80,6 +87,7 @@ class Records implements Report {
     inputs,
     responseCount,
     failure,
+    tags,
   }: FailedRequest): void {
     const { kind, message, status, server } = failure;
     const metadata = this.formatMetadata({
@@ -89,7 +97,7 @@ class Records implements Report {
       sequenceId,
       server,
       wasCancelled: kind === "aborted" || isCancelled({ kind }),
-      more: {},
+      more: tags === undefined ? {} : { tags },
     });
     const metrics = {
       ...(responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count")),
@@ -101,6 +109,10 @@ class Records implements Report {
   finish(): void {
     this.flush();
     this.guard((file) => file.commit());
+  }
+
+  finishRuns(): void {
+    this.finish();
   }
 
   discard(): void {
@@ -125,6 +137,7 @@ class Records implements Report {
     };
     const rest = {
       benchmark_phase: this.phase.name,
+      ...this.run,
       ...this.phase.level,
       was_cancelled: of.wasCancelled,
       ...of.more,

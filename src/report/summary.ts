@@ -6,13 +6,17 @@ import { explainShortfall } from "../measure/rate-shortfall.ts";
 import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
 import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { describeLevel, loadModeOf } from "../registry/load-modes.ts";
+import { describeLevel, loadModeOf, planOfPhase } from "../registry/load-modes.ts";
+import { tokensPlanOf } from "../registry/mix.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
+import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { describeDelivery, loadDelivery } from "./load-delivery.ts";
 import { describeLoadNotes, describeRepeats } from "./load-notes.ts";
+import { formatRange } from "./rampart/confidence-notes.ts";
+import { verdictsOfPhases } from "./rampart/phases.ts";
 import { askedRate, scheduledRate } from "./scheduled-rate.ts";
-import type { ReportJson } from "./schema/report-schema.ts";
+import type { AssertionJson, ReportJson } from "./schema/report-schema.ts";
 
 /** What a run means, in words: for reports that begin with the verdict. All values are those of the JSON report. */
 
@@ -32,7 +36,7 @@ export interface JudgedAssertion {
 
 /** A sentence about a level, without a full stop. */
 export interface LevelWarning {
-  /** The level's name; undefined when the sentence is about the run. */
+  /** The level's name, after that of its run where there are several; undefined when the sentence is about the run. */
   readonly level: string | undefined;
   readonly text: string;
 }
@@ -53,17 +57,21 @@ export function summarizeRuns(
   json: ReportJson,
   warned: readonly string[] = [],
 ): RunSummary {
-  const assertions = json.assertions.map((assertion, index) => judgedAssertion(plan, assertion, index));
+  const assertions = [
+    ...json.assertions.map((assertion, index) => judgedAssertion(plan, assertion, index)),
+    ...runs.flatMap((run, index) => phaseChecks(plan, run, runs.length > 1 ? `run ${index + 1}: ` : "")),
+  ];
   const levels = runs.flatMap((run) => run.levels);
   const brokenRules = levels.filter(({ mlperf }) => mlperf?.isValid === false).length;
   const missed = assertions.filter(({ isMet }) => !isMet).length;
   const unstable = levels.filter(({ outcome }) => outcome === "unstable");
+  const isImprecise = "runs" in json && json.repeat.until?.["isReached"] === false;
   const verdict: VerdictName =
     missed + brokenRules > 0
       ? "failed"
       : json.isPartial
         ? "partial"
-        : unstable.length > 0
+        : unstable.length > 0 || isImprecise
           ? "unstable"
           : assertions.length > 0
             ? "passed"
@@ -72,8 +80,11 @@ export function summarizeRuns(
   const headline: Readonly<Record<VerdictName, string>> = {
     failed: missed > 0 ? `${missed} of ${assertions.length} assertions failed` : "the rules of MLPerf are not kept",
     partial: errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted",
-    unstable: `not stable: ${[...new Set(unstable.map((level) => describeLevel(plan.load, level.level)))].join(", ")}`,
-    passed: assertions.length === 1 ? "the assertion holds" : `all ${assertions.length} assertions hold`,
+    unstable:
+      isImprecise && unstable.length === 0
+        ? "the runs together are not as precise as asked for"
+        : `not stable: ${[...new Set(unstable.map((level) => nameOfLevel(plan, level)))].join(", ")}`,
+    passed: assertions.length === 1 ? "the assertion holds" : `the ${assertions.length} assertions hold`,
     measured: "measured; the plan has no assertions",
   };
   const general = [...runs.flatMap(({ prepared }) => prepared.warnings), ...warned, ...errors];
@@ -84,23 +95,53 @@ export function summarizeRuns(
     assertions,
     warnings: [
       ...[...new Set([...general, ...repeats])].map((text) => ({ level: undefined, text })),
-      ...runs.flatMap((run) => run.levels.flatMap((level) => warningsOf(plan, run, level))),
+      ...runs.flatMap((run, index) => {
+        const prefix = runs.length > 1 ? `run ${index + 1}: ` : "";
+        return run.levels.flatMap((level) => warningsOf(plan, run, level, prefix));
+      }),
     ],
   };
 }
 
-function judgedAssertion(plan: Plan, json: ReportJson["assertions"][number], index: number): JudgedAssertion {
+/** A level that has a name. */
+interface NamedLevel {
+  readonly level: number;
+  readonly phase?: { readonly index: number } | undefined;
+}
+
+/** Returns the name of a level, with its phase. */
+export function nameOfLevel({ load }: Plan, { level, phase }: NamedLevel): string {
+  return describeLevel(load, level, phase?.index);
+}
+
+/** Returns the checks of phases, such as whether a soak test drifted. */
+function phaseChecks(plan: Plan, run: RunResult, prefix: string): JudgedAssertion[] {
+  return verdictsOfPhases(plan, measuredLevels(run)).map(({ isMet, text, measured }) => ({
+    isMet,
+    text: `${prefix}${text}`,
+    measured,
+    limit: "",
+  }));
+}
+
+function judgedAssertion(plan: Plan, json: AssertionJson, index: number): JudgedAssertion {
   const metric = plan.assertions[index]?.metric;
   const unit = targetKindOf(plan.target).throughputUnit;
   const format = (value: number): string => (metric === undefined ? String(value) : formatMetric(metric, value, unit));
   const measured = json.measured === undefined ? "nothing measured" : format(json.measured);
-  const where = json.level === undefined ? "" : ` at ${describeLevel(plan.load, json.level)}`;
+  const where = json.level === undefined ? "" : ` at ${describeLevel(plan.load, json.level, json.phase)}`;
+  const { low = null, high = null, runs, runsMet } = json;
+  const range = low === null || high === null ? "" : ` (${formatRange(format(low), format(high))})`;
+  const over = runs === undefined ? "" : `, ${runsMet ?? 0} of ${runs} runs`;
+  const ended = json.endedRun === true ? ", which ended the run" : "";
   const reason = json.reason === undefined ? "" : `: ${json.reason}`;
-  return { isMet: json.isMet, text: json.text, measured: `${measured}${where}${reason}`, limit: format(json.limit) };
+  const text = `${measured}${range}${where}${over}${ended}${reason}`;
+  return { isMet: json.isMet, text: json.text, measured: text, limit: format(json.limit) };
 }
 
 /** Returns what makes the numbers of a level doubtful. */
-function warningsOf(plan: Plan, { prepared }: RunResult, result: LevelResult): LevelWarning[] {
+function warningsOf(whole: Plan, { prepared }: RunResult, result: LevelResult, prefix: string): LevelWarning[] {
+  const plan = planOfPhase(whole, result.phase?.index);
   const { window, level, instability, unit, tokens } = result;
   if (window.requestCount + window.failedCount === 0) return [];
   const texts: string[] = [];
@@ -112,7 +153,7 @@ function warningsOf(plan: Plan, { prepared }: RunResult, result: LevelResult): L
   if (result.isLatencyUnstable) texts.push("only throughput is stable, latency is not");
   if (result.mlperf !== undefined) texts.push(...result.mlperf.broken);
   if (LEVEL_UNITS[unit].isScheduled) {
-    const shortfall = explainShortfall(window, scheduledRate(prepared, level));
+    const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
     if (shortfall !== undefined) texts.push(`${shortfall.achieved}: ${shortfall.cause}`);
   }
   const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
@@ -120,9 +161,9 @@ function warningsOf(plan: Plan, { prepared }: RunResult, result: LevelResult): L
   texts.push(...describeLoadNotes(plan, result));
   const reason = saturationReason(window);
   if (reason !== undefined) texts.push(`the client may have been the limit, not the server: ${reason}`);
-  const isStreamed = plan.measurement.tokens?.isStreamed === true;
+  const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
   const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
   if (lag !== undefined) texts.push(lag);
   if (tokens !== undefined) texts.push(...tokenWarnings(tokens));
-  return texts.map((text) => ({ level: describeLevel(plan.load, level), text }));
+  return texts.map((text) => ({ level: `${prefix}${nameOfLevel(whole, result)}`, text }));
 }

@@ -45,8 +45,18 @@ export interface RunProgress {
   drainRecords(): void;
 }
 
+/** A phase that begins, or a level of it. */
+export interface PhasePlace {
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
+  readonly label: string;
+}
+
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
+  /** Called before each run of a plan that is repeated. @param run from 1 @param atMost largest number of runs */
+  onRun?(run: number, atMost: number): void;
   /** Called before the first measured request. */
   onProgress?(progress: RunProgress): void;
   /** Receives rows `[0, count)` of finished requests. The rows are reused after the call returns. */
@@ -56,7 +66,8 @@ export interface RunObserver {
   /** A reading of the GPU metrics of the server, in the measured time. */
   onMetrics?(reading: GpuReading): void;
   onPrepared?(prepared: PreparedRun): void;
-  onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void;
+  /** @param phase absent if the load has no phases */
+  onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;
   /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
   /** A window in which no request succeeded. */
@@ -76,6 +87,7 @@ type Listener = (...args: readonly never[]) => void;
 
 /** Lists every event. The type makes a missing event a compile error. */
 const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
+  onRun: true,
   onProgress: true,
   onBatch: true,
   onTrace: true,

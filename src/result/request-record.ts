@@ -1,3 +1,4 @@
+import type { Tags } from "../plan/split/tags.ts";
 import type { RequestContent, ResponseContent } from "../service/service.ts";
 import type { Failure } from "../transport/failure.ts";
 
@@ -13,6 +14,8 @@ export interface RequestRecord {
   readonly server?: string;
   /** Values that the target extracts from the answer, by name; null for those that it lacks. Absent when the target extracts none. */
   readonly extracted?: Readonly<Record<string, unknown>>;
+  /** Absent in a run without tags. */
+  readonly tags?: Tags;
 }
 
 /** One failed request, for exports. Times are as in {@link RequestRecord}. */
@@ -27,6 +30,8 @@ export interface FailedRequest {
   /** Number of responses before the failure. */
   readonly responseCount: number;
   readonly failure: Failure;
+  /** Absent in a run without tags. */
+  readonly tags?: Tags;
 }
 
 /** One response of a request, for exports. */

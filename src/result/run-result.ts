@@ -2,6 +2,7 @@ import type { Dataset } from "../inputs/dataset.ts";
 import type { Instability } from "../measure/instability.ts";
 import type { LimitState, LimitVerdict } from "../measure/limits/judge-limits.ts";
 import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
+import type { RunBucket } from "../measure/run-timeline.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
@@ -54,14 +55,59 @@ export interface LevelResult {
   readonly delayedByLimit?: DelayedRequests;
   /** Token metrics, if the plan asks for them. */
   readonly tokens?: TokenColumns;
+  /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
+  readonly groupTokens?: readonly (TokenColumns | undefined)[];
   /** Whether the level keeps the plan's limits; absent unless the load searches the highest level that does. */
   readonly limits?: LevelLimits;
   /** What the rules of MLPerf say; absent unless the load is one of its scenarios. */
   readonly mlperf?: MlperfResult;
   /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
+  /** The phase of the load; absent if it has none. */
+  readonly phase?: { readonly index: number; readonly label: string };
   /** Other measurements of this level, when a search repeated it. This result is the last one. */
   readonly repeats?: readonly LevelResult[];
+}
+
+/** Counts of requests. */
+export interface PhaseTally {
+  readonly sentCount: number;
+  readonly completedCount: number;
+  readonly failedCount: number;
+  readonly cancelledCount: number;
+}
+
+/** A phase of a run. Times are nanoseconds since the start of the run. */
+export interface PhaseResult {
+  readonly index: number;
+  readonly label: string;
+  /** Whether it is not measured. */
+  readonly isWarmup: boolean;
+  readonly startNs: number;
+  readonly endNs: number;
+  /** Requests sent in it, and requests that ended in it, whenever they were sent. */
+  readonly tally: PhaseTally;
+  /** Requests in flight at its start. This plus the requests sent equals the requests that ended plus `openAfterCount`. */
+  readonly openBeforeCount: number;
+  readonly openAfterCount: number;
+}
+
+/** The phases of a run. Their tallies plus `after` equal the run's counts. */
+export interface PhasesResult {
+  /** Phases that began, in order. */
+  readonly phases: readonly PhaseResult[];
+  /** Requests that were in flight at the end of the last phase, and ended later. */
+  readonly after: PhaseTally;
+  /** The whole run, with warm-up phases. */
+  readonly timeline: readonly RunBucket[];
+}
+
+/** The assertion that ended a run. */
+export interface AbortedBy {
+  /** Index in the plan's assertions. */
+  readonly assertionIndex: number;
+  /** Its value over the last part of the run, in the unit of its limit. */
+  readonly measured: number;
 }
 
 /** A level of a search. */
@@ -97,6 +143,8 @@ export interface RunResult {
   readonly failures: readonly FailureCount[];
   /** The warm-up's share of the counts above; absent without a warm-up. */
   readonly warmup?: { readonly sentCount: number; readonly failedCount: number } | undefined;
+  /** Absent if the load has no phases. */
+  readonly phased?: PhasesResult | undefined;
   /** Absent unless the load searches the highest level that keeps the plan's limits. */
   readonly findMax?: FindMaxResult | undefined;
   readonly connectionCount: number;
@@ -114,6 +162,8 @@ export interface RunResult {
   readonly isInterrupted: boolean;
   /** The error that ended the run, if any. */
   readonly error: RunError | undefined;
+  /** The assertion that ended the run early; absent if none did. */
+  readonly aborted?: AbortedBy | undefined;
   /** What to change when no request succeeded and the cause is known, in the words of the front door, which sets it. */
   readonly hint?: string | undefined;
   /** Lanes with a failed request, each with its first failure. perf_analyzer calls lanes threads. */

@@ -1,11 +1,11 @@
 import { canLanesWait, type Drive, isScheduled } from "../load/drive.ts";
 import { levelAt } from "../load/levels.ts";
-import type { PreparedLoad } from "../load/load-mode.ts";
+import type { PreparedLoad, PreparedPhase } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
+import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
-import { loadModeOf } from "../registry/load-modes.ts";
+import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
@@ -14,8 +14,8 @@ import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import { createJudge } from "./judge/create-judge.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
-import { RequestJudge } from "./judge/judge.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
 import { findMaxOf } from "./level/find-highest.ts";
 import { LevelRun } from "./level/level.ts";
@@ -23,6 +23,7 @@ import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
 import { searchLevels } from "./level/level-search.ts";
+import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
 import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
 import { awaitDelta } from "./level/settled-delta.ts";
@@ -53,16 +54,16 @@ export class MeasuredRun {
   private readonly driver: Driver;
   private readonly canceller: Canceller | undefined;
   private readonly poller: MetricsPoller | undefined;
-  private readonly tokens: TokenLink | undefined;
+  private readonly tokens: RunTokens | undefined;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   /** Due time of each step, when the load follows the data. */
   private readonly timestampsMs: number[] = [];
+  private phaseRun: PhaseRun | undefined;
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
-  private warmupSentCount = 0;
-  private warmupFailedCount = 0;
+  private readonly warmup = { sentCount: 0, failedCount: 0 };
   private readonly manyVersioned = new Set<string>();
   /** Start of the run, after a rehearsal. */
   private startNs: number;
@@ -93,14 +94,13 @@ export class MeasuredRun {
       laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
-    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers, (values) =>
-      this.meter.addExtracted(values),
-    );
+    const judge = createJudge(parts, (values, group) => this.meter.addExtracted(values, group));
     this.driver = driver;
     this.policy = new FailurePolicy(plan, signal, driver.ended, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
     driver.setWork({
       feed,
+      groups: parts.groups,
       needsBodies: judge.needsBodies,
       createCheck: judge.createCheck,
       canWait: judge.canWait,
@@ -126,11 +126,11 @@ export class MeasuredRun {
         this.startNs = nowNs();
       }
       this.tokens?.begin(this.plan, this.startNs);
-      const { behaviour = {}, measurement } = this.plan;
+      const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
-      const isConfirmed = behaviour.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
-      const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
-      await searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
+      await this.meter.watch(this.plan, this.driver, this.signal);
+      if (this.load.phases === undefined) await this.runLevels();
+      else await this.runPhases(this.load.phases);
       // Keep up the load until then, because other ranks still measure.
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
@@ -139,6 +139,40 @@ export class MeasuredRun {
     }
     await this.shutDown();
     return this.toResult(await this.serverDelta(before));
+  }
+
+  private runLevels(): Promise<void> {
+    const { behaviour = {}, measurement } = this.plan;
+    const isConfirmed = behaviour.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
+    const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
+    return searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
+  }
+
+  private async runPhases(phases: readonly PreparedPhase[]): Promise<void> {
+    const { PhaseRun } = await import("./level/phase-run.ts");
+    const { driver, signal, meter, observer, policy, canceller } = this;
+    this.isDriverOpen = true;
+    this.phaseRun = new PhaseRun({
+      ...{ phases, driver, signal, meter, observer, policy, canceller, warmup: this.warmup },
+      mode: this.plan.measurement.mode,
+      startNs: this.startNs,
+      contextOf: ({ phaseIndex, phase, drive }, handOver) => ({
+        ...this.contextOf(drive),
+        plan: planOfPhase(this.plan, phaseIndex),
+        unit: phase.load.search.unit,
+        handOver,
+      }),
+      onBegun: () => {
+        this.announce();
+        return this.checkOnce();
+      },
+      onResult: (result) => {
+        policy.checkRatio();
+        this.levels.push(result);
+        observer.onLevelEnd?.(result);
+      },
+    });
+    await this.phaseRun.execute().finally(() => this.poller?.stop());
   }
 
   /** Opens all connections early, when the window cannot begin without them. */
@@ -212,6 +246,7 @@ export class MeasuredRun {
     return {
       plan: this.plan,
       session: this.session,
+      groups: this.parts.groups,
       driver: this.driver,
       health: this.health,
       signal: this.signal,
@@ -259,8 +294,8 @@ export class MeasuredRun {
     this.isDriverOpen = true;
     this.tokens?.warmUp();
     const { sentCount, failedCount } = await warmUp({ driver, policy, canceller, signal, drive, count, durationMs });
-    this.warmupSentCount += sentCount;
-    this.warmupFailedCount += failedCount;
+    this.warmup.sentCount += sentCount;
+    this.warmup.failedCount += failedCount;
   }
 
   /**
@@ -274,14 +309,16 @@ export class MeasuredRun {
       await Promise.race([driver.stop(), failed, interrupted]);
     }
     driver.close(
-      signal.isInterrupted ? "cancelled without its complete answer when the run was interrupted" : undefined,
+      signal.isInterrupted || signal.isAborted
+        ? `cancelled without its complete answer when the run was ${signal.isAborted ? "aborted" : "interrupted"}`
+        : undefined,
     );
     this.health.stop();
   }
 
   /** Returns the increase of the server's counters over the whole run; undefined when the server cannot be queried. */
   private async serverDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
-    if (before === undefined || this.signal.error !== undefined) return undefined;
+    if (before === undefined || (this.signal.error !== undefined && !this.signal.isAborted)) return undefined;
     const settled = await awaitDelta(this.session, before, this.driver.ended.completedCount).catch(() => undefined);
     return settled?.delta;
   }
@@ -294,7 +331,7 @@ export class MeasuredRun {
   }
 
   private toResult(server: RunResult["server"]): RunResult {
-    const warmup = { sentCount: this.warmupSentCount, failedCount: this.warmupFailedCount };
+    const phased = this.phaseRun?.finish();
     return {
       prepared: this.prepared,
       ...this.found(),
@@ -303,7 +340,8 @@ export class MeasuredRun {
       failedCount: this.driver.ended.failedCount,
       cancelledCount: this.driver.ended.cancelledCount,
       failures: this.policy.log.list(),
-      ...(warmup.sentCount > 0 ? { warmup } : {}),
+      ...(this.warmup.sentCount > 0 ? { warmup: this.warmup } : {}),
+      ...(phased === undefined ? {} : { phased }),
       connectionCount: this.driver.client.connectionCount,
       resendCount: this.driver.client.resendCount,
       servers: this.driver.client.servers,
@@ -311,6 +349,7 @@ export class MeasuredRun {
       server,
       isInterrupted: this.signal.isInterrupted,
       error: this.signal.error,
+      ...(this.meter.abort?.broken === undefined ? {} : { aborted: this.meter.abort.broken }),
       laneErrors: this.policy.laneErrors,
       startEpochNs: toEpochNs(this.startNs),
       durationNs: nowNs() - this.startNs,

@@ -1,5 +1,5 @@
 import type { PreparedLoad } from "../load/load-mode.ts";
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
+import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
@@ -8,6 +8,7 @@ import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { RequestFeed } from "./send/feed.ts";
+import type { RequestGroups } from "./split/request-groups.ts";
 import type { Session } from "./target/session.ts";
 
 /** What the start of a run has created, for the rest of it. */
@@ -18,13 +19,15 @@ export interface RunParts {
   readonly load: PreparedLoad;
   readonly session: Session;
   readonly feed: RequestFeed;
+  /** The groups of requests to measure apart; undefined when there are none. */
+  readonly groups?: RequestGroups | undefined;
   readonly driver: Driver;
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: MetricsPoller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
-  readonly tokens: TokenLink | undefined;
+  readonly tokens: RunTokens | undefined;
   readonly peers: Peers;
   /** Runs while connections are opened, before the first request. */
   readonly rehearse: (() => Promise<void>) | undefined;

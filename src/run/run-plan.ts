@@ -1,5 +1,6 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
-import type { TokenLink, TokenThread } from "../measure/tokens/token-thread.ts";
+import type { LevelSearch } from "../load/load-mode.ts";
+import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
@@ -7,11 +8,13 @@ import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { findConflicts } from "../registry/conflicts.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
+import { memberPlansOf, membersOf } from "../registry/mix.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
+import type { OpenTokens } from "./judge/open-tokens.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
@@ -20,8 +23,9 @@ import { createFeed } from "./send/create-feed.ts";
 import { Driver } from "./send/driver.ts";
 import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
+import type { RequestGroups } from "./split/request-groups.ts";
 import { traceSends } from "./target/create-client.ts";
-import { openTarget, type Session } from "./target/session.ts";
+import { openTarget, type Session, type Target } from "./target/session.ts";
 
 /** A run that can be interrupted. */
 export interface RunningPlan {
@@ -71,11 +75,12 @@ async function runPlan(
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   checkOpenFiles(plan, load.search);
   const observer = await openObserver();
-  const target = await openTarget(plan, observer, load.search, signal, held);
+  const target = await openAnyTarget(plan, observer, load.search, signal, held);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
+  const members = memberPlansOf(plan);
   // The thread loads its tokenizer while the server is queried and the data is created.
-  const openingTokens = meter === undefined ? openTokens(plan) : undefined;
+  const openingTokens = meter === undefined ? openTokens(members.length > 0 ? members : [plan]) : undefined;
   openingTokens?.catch(() => {});
   try {
     restoreTrace = await target.setTrace?.();
@@ -103,15 +108,17 @@ async function runPlan(
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
-      const tokens = meter ?? (openingTokens && (await signal.unlessInterrupted(openingTokens)).link);
+      const groups = await openGroups(plan, session);
+      const tokens =
+        meter ?? (openingTokens && (await (await signal.unlessInterrupted(openingTokens)).measure(groups)));
       const startNs = nowNs();
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
-      const measuring = { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens };
-      const rehearse = isRehearsed(plan)
-        ? await loadRehearsal(plan, session, driver, (undo) => undos.push(undo))
-        : undefined;
+      const measuring = { plan, observer, signal, load, session, feed, groups, driver, canceller, poller, tokens };
+      const alone = { plan, session };
+      const rehearsed = (session.members ?? [alone]).find((one) => isRehearsed(one.plan));
+      const rehearse = rehearsed && (await loadRehearsal(rehearsed, driver, (undo) => undos.push(undo)));
       const parts: RunParts = { ...measuring, peers, rehearse, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
@@ -144,8 +151,7 @@ function isRehearsed({ target, client, behaviour }: Plan): boolean {
 
 /** @param atEnd registers what to undo after the run */
 async function loadRehearsal(
-  { target }: Plan,
-  session: Session,
+  { plan: { target }, session }: { readonly plan: Plan; readonly session: Session },
   driver: Driver,
   atEnd: (undo: () => void) => void,
 ): Promise<() => Promise<void>> {
@@ -172,12 +178,36 @@ async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
   return new Canceller(plan);
 }
 
-function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | undefined {
-  return tokens && import("../measure/tokens/token-thread.ts").then(({ startTokenThread }) => startTokenThread(tokens));
+/** Starts what measures the tokens of the plans' targets; undefined when none are measured. */
+function openTokens(plans: readonly Plan[]): Promise<OpenTokens> | undefined {
+  if (plans.every(({ measurement }) => measurement.tokens === undefined)) return undefined;
+  return import("./judge/open-tokens.ts").then((module) => module.openTokens(plans));
+}
+
+/** Splits the requests into groups; undefined when they have no tags. @throws UserError when tags are not usable */
+async function openGroups(plan: Plan, session: Session): Promise<RequestGroups | undefined> {
+  const { tags, assertions } = plan;
+  const isAsked = tags !== undefined || assertions.some(({ where }) => where !== undefined);
+  if (!isAsked && session.members === undefined && session.dataset.hasTags !== true) return undefined;
+  const { groupRequests } = await import("./split/request-tags.ts");
+  return groupRequests(plan, session);
+}
+
+/** Opens the plan's target, or the targets of a mix. */
+async function openAnyTarget(
+  plan: Plan,
+  observer: RunObserver,
+  search: LevelSearch,
+  signal: RunSignal,
+  held: HeldEntries | undefined,
+): Promise<Target> {
+  if (membersOf(plan.target).length === 0) return openTarget(plan, observer, search, signal, held);
+  const { openMixedTarget } = await import("./split/mixed-target.ts");
+  return openMixedTarget(plan, observer, search, signal);
 }
 
 /** Ignores an opening error, which was reported where it was awaited. */
-async function closeTokens(opening: Promise<TokenThread>): Promise<void> {
+async function closeTokens(opening: Promise<OpenTokens>): Promise<void> {
   await opening.then(
     (tokens) => tokens.close(),
     () => {},

@@ -20,6 +20,8 @@ export class RunSignal {
   readonly interrupted: Promise<void>;
   error: RunError | undefined;
   isInterrupted = false;
+  /** Whether an assertion ended the run. Its target works, so it is still asked for its counters. */
+  isAborted = false;
   private readonly settle: () => void;
   private readonly settleFailed: () => void;
   private readonly settleInterrupted: () => void;
@@ -46,6 +48,15 @@ export class RunSignal {
   /** Ends the run on the user's request; its partial result is reported. */
   interrupt(): void {
     this.isInterrupted = true;
+    this.settleInterrupted();
+    this.stop();
+  }
+
+  /** Ends the run because an assertion does not hold. From then on, waits are short. */
+  abort(error: RunError): void {
+    if (this.hasStopped) return;
+    this.error = error;
+    this.isAborted = true;
     this.settleInterrupted();
     this.stop();
   }

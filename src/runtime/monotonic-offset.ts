@@ -27,3 +27,9 @@ export async function readMonotonicOffsetNs(): Promise<number> {
   }
   return offsetNs;
 }
+
+/** Opens the system's monotonic clock, in nanoseconds: {@link nowNs} without the offset. Linux only. @throws NativeError like the offset */
+export async function openMonotonicClock(): Promise<() => number> {
+  const offsetNs = await readMonotonicOffsetNs();
+  return () => nowNs() - offsetNs;
+}

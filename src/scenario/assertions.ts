@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import {
   TOKEN_COUNTS,
   TOKEN_TIMES,
@@ -7,10 +8,20 @@ import {
   type TokenTimeName,
 } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan } from "../plan/assertions.ts";
+import type { PrecisionPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AssertedMetric, Assertion, LatencyName } from "./assertion.ts";
-import { durationSchema } from "./fields.ts";
+import type {
+  AbortableAssertion,
+  AssertedMetric,
+  Assertion,
+  LatencyName,
+  MetricName,
+  Percent,
+  Precision,
+} from "./assertion.ts";
+import { durationSchema, parsePercent, spanSchema, toMs } from "./fields.ts";
+import { givenTagsSchema, toTexts } from "./tags.ts";
 import {
   comparisons,
   goodputLimitsSchema,
@@ -21,11 +32,15 @@ import {
 } from "./token-assertions.ts";
 
 /** Limits for a latency or another time. */
-export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
-  below(limit: Duration): Assertion<N>;
-  atMost(limit: Duration): Assertion<N>;
-  above(limit: Duration): Assertion<N>;
-  atLeast(limit: Duration): Assertion<N>;
+export interface LatencyMetric<N extends LatencyName | TokenTimeName, W = never> {
+  below(limit: Duration): AbortableAssertion<N, W>;
+  atMost(limit: Duration): AbortableAssertion<N, W>;
+  above(limit: Duration): AbortableAssertion<N, W>;
+  atLeast(limit: Duration): AbortableAssertion<N, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): LatencyMetric<N, X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<N, W>;
 }
 
 /** Metrics with percentiles and an average. */
@@ -39,18 +54,24 @@ export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCount
     : never;
 
 /** Limits for a throughput in inferences per second. */
-export interface ThroughputMetric {
-  above(inferPerSec: number): Assertion<never>;
-  atLeast(inferPerSec: number): Assertion<never>;
-  below(inferPerSec: number): Assertion<never>;
-  atMost(inferPerSec: number): Assertion<never>;
+export interface ThroughputMetric<W = never> {
+  above(inferPerSec: number): AbortableAssertion<never, W>;
+  atLeast(inferPerSec: number): AbortableAssertion<never, W>;
+  below(inferPerSec: number): AbortableAssertion<never, W>;
+  atMost(inferPerSec: number): AbortableAssertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ThroughputMetric<X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<never, W>;
 }
 
 /** Limits for the ratio of failed requests, 0 to 1. */
-export interface ErrorRateMetric {
-  is(ratio: number): Assertion<never>;
-  below(ratio: number): Assertion<never>;
-  atMost(ratio: number): Assertion<never>;
+export interface ErrorRateMetric<W = never> {
+  is(ratio: number): AbortableAssertion<never, W>;
+  below(ratio: number): AbortableAssertion<never, W>;
+  atMost(ratio: number): AbortableAssertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): ErrorRateMetric<X>;
 }
 
 /** Any percentile of the latency, such as `percentile(99.9)`. @param value above 0 and below 100 */
@@ -95,12 +116,16 @@ export function throughput(): ThroughputMetric {
 }
 
 /** Limits for a number. */
-export interface PlainMetric {
-  above(limit: number): Assertion<never>;
-  atLeast(limit: number): Assertion<never>;
-  below(limit: number): Assertion<never>;
-  atMost(limit: number): Assertion<never>;
-  is(limit: number): Assertion<never>;
+export interface PlainMetric<W = never> {
+  above(limit: number): AbortableAssertion<never, W>;
+  atLeast(limit: number): AbortableAssertion<never, W>;
+  below(limit: number): AbortableAssertion<never, W>;
+  atMost(limit: number): AbortableAssertion<never, W>;
+  is(limit: number): AbortableAssertion<never, W>;
+  /** The same of the requests with these tags. */
+  where<const X extends GivenTags>(tags: X): PlainMetric<X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<never, W>;
 }
 
 /** Statistics of the numbers that a target extracts from its answers. */
@@ -141,8 +166,45 @@ function isLatency(name: string): name is LatencyName {
   return !isTokenTime(name) && !isTokenCount(name);
 }
 
+/** A validated assertion. */
+export type CheckedAssertion = Assertion<MetricName, GivenTags>;
+
+/** A validated precision. */
+export type CheckedPrecision = Precision<MetricName, GivenTags>;
+
 /** Returns the schema of an assertion. */
-export function assertionSchema(): Schema<Assertion> {
+export function assertionSchema(): Schema<CheckedAssertion> {
+  return schemaByMetric('must be an assertion such as p99().below("25 ms")', (metric, limit, comparisons) =>
+    v.object({
+      metric: v.object(metric),
+      comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
+      limit,
+      abortAfter: v.optional(spanSchema()),
+      where: v.optional(givenTagsSchema()),
+    }),
+  ) as unknown as Schema<CheckedAssertion>;
+}
+
+/** Returns the schema of a precision. */
+export function precisionSchema(): Schema<CheckedPrecision> {
+  const within = v.pipe(
+    v.string('must be a percentage such as "5 %"'),
+    v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
+  );
+  return schemaByMetric('must be a precision such as p99().within("5 %")', (metric) =>
+    v.object({ metric: v.object(metric), within, where: v.optional(givenTagsSchema()) }),
+  ) as unknown as Schema<CheckedPrecision>;
+}
+
+/**
+ * Returns the schema of a value with a metric.
+ * @param otherwise the message for anything else
+ * @param build makes the schema from the metric's entries, the schema of its limits and its comparisons
+ */
+function schemaByMetric(
+  otherwise: string,
+  build: (metric: v.ObjectEntries, limit: Schema<unknown>, comparisons: readonly string[]) => v.GenericSchema,
+): v.GenericSchema {
   const of = v.picklist(
     ["latency", "scheduledLatency"],
     `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`,
@@ -153,12 +215,6 @@ export function assertionSchema(): Schema<Assertion> {
     v.ltValue(100, "must be below 100"),
   );
   const amount = v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"));
-  const assertion = <M extends v.ObjectEntries>(metric: M, limit: Schema<unknown>, comparisons: readonly string[]) =>
-    v.object({
-      metric: v.object(metric),
-      comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
-      limit,
-    });
   const sides = ["below", "at-most", "above", "at-least"];
   const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
   return v.lazy((input) => {
@@ -166,22 +222,18 @@ export function assertionSchema(): Schema<Assertion> {
     if (kind === "token-percentile" || kind === "token-average") {
       const limit = isTokenTime(String(name)) ? durationSchema() : amount;
       const part: v.ObjectEntries = kind === "token-percentile" ? { percentile: share } : {};
-      return assertion(
-        { kind: v.literal(kind), ...part, of: v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS]) },
-        limit,
-        sides,
-      );
+      return build({ kind: v.literal(kind), ...part, of: v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS]) }, limit, sides);
     }
-    if (kind === "output-tokens-per-sec") return assertion({ kind: v.literal(kind) }, amount, sides);
+    if (kind === "output-tokens-per-sec") return build({ kind: v.literal(kind) }, amount, sides);
     if (kind === "goodput") {
-      return assertion({ kind: v.literal(kind), limits: goodputLimitsSchema() }, amount, sides);
+      return build({ kind: v.literal(kind), limits: goodputLimitsSchema() }, amount, sides);
     }
     if (kind === "latency-percentile") {
-      return assertion({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
+      return build({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
     }
-    if (kind === "latency-average") return assertion({ kind: v.literal(kind), of }, durationSchema(), sides);
+    if (kind === "latency-average") return build({ kind: v.literal(kind), of }, durationSchema(), sides);
     if (kind === "extracted")
-      return assertion(
+      return build(
         {
           kind: v.literal(kind),
           name: v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract")),
@@ -191,17 +243,25 @@ export function assertionSchema(): Schema<Assertion> {
         v.number("must be a number"),
         [...sides, "is"],
       );
-    if (kind === "throughput") return assertion({ kind: v.literal(kind) }, amount, sides);
-    if (kind === "error-ratio") return assertion({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
-    return v.never('must be an assertion such as p99().below("25 ms")');
-  }) as unknown as Schema<Assertion>;
+    if (kind === "throughput") return build({ kind: v.literal(kind) }, amount, sides);
+    if (kind === "error-ratio") return build({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
+    return v.never(otherwise);
+  });
+}
+
+/** Converts a precision to that of a plan. */
+export function toPrecisionPlan({ metric, within, where }: CheckedPrecision): PrecisionPlan {
+  const tags = where === undefined ? {} : { where: toTexts(where) };
+  return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100, ...tags };
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */
-export function toAssertionPlan({ metric, comparison, limit }: Assertion): AssertionPlan {
+export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: CheckedAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
     comparison,
     limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number),
+    ...(typeof abortAfter === "string" ? { abortAfterMs: toMs(abortAfter) } : {}),
+    ...(where === undefined ? {} : { where: toTexts(where) }),
   };
 }

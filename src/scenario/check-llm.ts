@@ -17,7 +17,7 @@ interface Parts {
   readonly target: CheckedTarget;
   readonly load: { readonly kind: Load["kind"] };
   readonly inputs?: Inputs;
-  readonly assert?: readonly Assertion[];
+  readonly assert?: readonly Pick<Assertion, "metric">[];
 }
 
 /** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
@@ -150,7 +150,7 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
 }
 
 /** How to give requests of a form, up to the other way. */
-const OWN_HINTS: Readonly<Record<RequestForm, string>> = {
+const OWN_HINTS: Readonly<Record<Exclude<RequestForm, "mixed">, string>> = {
   tensors: "Use random(), or l",
   payloads: "Use payloads(file), or l",
   messages: "L",
@@ -159,9 +159,9 @@ const OWN_HINTS: Readonly<Record<RequestForm, string>> = {
 /** Checks a target whose answers are not those of a language model. @param form of its requests */
 function checkOwnRequests(
   { call, inputsHint }: TargetBuilder,
-  form: RequestForm,
+  form: Exclude<RequestForm, "mixed">,
   inputs: Inputs | undefined,
-  assert: readonly Assertion[],
+  assert: readonly Pick<Assertion, "metric">[],
 ): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && (formOf(inputs) !== form || promptOptionsOf(inputs) !== undefined)) {
@@ -176,7 +176,11 @@ function checkOwnRequests(
   return problems;
 }
 
-function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
+function checkTensors(
+  kind: string,
+  inputs: Inputs | undefined,
+  assert: readonly Pick<Assertion, "metric">[],
+): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && formOf(inputs) === "payloads") {
     const hint = "Use random(), zero() or json(…), or an openai(…) target.";

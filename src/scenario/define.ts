@@ -1,3 +1,4 @@
+import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
@@ -6,7 +7,10 @@ import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
+import type { LoadList } from "./phases.ts";
+import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
+import type { TagsOf, WhereOf } from "./tags.ts";
 import type { AnswerType, Protocol, Target } from "./targets/target.ts";
 
 /** When a level is stable, like in perf_analyzer: the last three windows agree. */
@@ -39,10 +43,14 @@ export type TokensOf<A extends AnswerType> = A extends "stream"
     ? WholeMetricName | TokenSystemName
     : never;
 
-/** The inputs that a target accepts, by its type of response; none where the target has the requests. */
-export type InputsOf<A extends AnswerType> = A extends "messages"
-  ? never
-  : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
+/** The inputs that a target accepts, by its type of response; none where the target has the requests, and where each member of a mix has its own. */
+export type InputsOf<A extends AnswerType> = [AnswerType] extends [A]
+  ? Inputs
+  : "mixed" extends A
+    ? never
+    : A extends "messages"
+      ? never
+      : Inputs<A extends "tensors" ? "tensors" : A extends "bytes" ? "files" : "payloads">;
 
 /** The clients for a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
@@ -55,17 +63,28 @@ export interface ScenarioDefinition<
   P extends Protocol = Protocol,
   S extends LoadKind = LoadKind,
   A extends AnswerType = AnswerType,
+  G extends GivenTags = GivenTags,
 > {
   /** Name in the report. */
   readonly name: string;
-  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others. */
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
   readonly target: Target<P, A>;
-  /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
-  readonly load: Load<S>;
+  /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */
+  readonly load: Load<S> | LoadList<S>;
   /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
-  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];
+  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>[];
+  /**
+   * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
+   * of `json(…)` and `payloads(…)` can have their own. Default: none.
+   */
+  readonly tags?: TagsOf<G>;
+  /**
+   * Repeat the whole run, with its warm-up: `5` times, or `{ until: p99("latency").within("5 %") }`. The report has a row for each run and
+   * all of them together, and `assert` judges the mean over runs. Default: one run.
+   */
+  readonly repeat?: Repeat<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>;
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
   /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */
@@ -106,7 +125,7 @@ export type FieldOf<T, V, R> = T | ((params: V, started: R) => T);
 export interface ScenarioExtras<D extends ParameterTable, R> {
   /**
    * Values that the command line and the environment can change: `{ users: integer(16) }` with `--set users=32` or `RAMPART_USERS=32`. Any
-   * other field can be a function of them. Default: none.
+   * other field except `tags` can be a function of them. Default: none.
    */
   readonly params?: D;
   /**
@@ -128,8 +147,11 @@ export type ScenarioSource<
   A extends AnswerType,
   D extends ParameterTable,
   R,
+  G extends GivenTags = GivenTags,
 > = ScenarioExtras<D, R> & {
-  readonly [K in keyof ScenarioDefinition<P, S, A>]: FieldOf<ScenarioDefinition<P, S, A>[K], ValuesOf<D>, R>;
+  readonly [K in keyof ScenarioDefinition<P, S, A, G>]: K extends "tags"
+    ? ScenarioDefinition<P, S, A, G>[K]
+    : FieldOf<ScenarioDefinition<P, S, A, G>[K], ValuesOf<D>, R>;
 };
 
 const BRAND = Symbol.for("rampart.scenario");
@@ -156,7 +178,8 @@ export function defineScenario<
   const A extends AnswerType,
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
->(definition: ScenarioSource<P, S, A, D, R>): Scenario<ScenarioSource<P, S, A, D, R>> {
+  const G extends GivenTags = GivenTags,
+>(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
   return Object.freeze({ [BRAND]: true, definition });
 }
 

@@ -90,11 +90,12 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     toPlan: ({ files }, folder) => ({
       kind: "json",
       files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))),
+      readsTags: true,
     }),
   },
   payloads: {
     makes: "payloads",
-    toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? "") }),
+    toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
   },
   files: {
     makes: "payloads",

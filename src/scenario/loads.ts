@@ -83,6 +83,10 @@ export interface Load<S extends LoadKind = LoadKind> {
     | "fixed-schedule"
     | "periodic"
     | "sessions"
+    | "warmup"
+    | "phase"
+    | "soak"
+    | "spike"
     | "single-stream"
     | "multi-stream"
     | "server"
@@ -154,9 +158,12 @@ interface CheckedOptions extends CheckedArrivals, CheckedSchedule, CheckedMlperf
   readonly rampUp?: Duration;
 }
 
+/** The loads that are not made of other loads. */
+type PlainKind = Exclude<Load["kind"], "warmup" | "phase" | "soak" | "spike">;
+
 /** A validated load. */
 export interface CheckedLoad {
-  readonly kind: Load["kind"];
+  readonly kind: PlainKind;
   readonly values: readonly number[];
   readonly options: CheckedOptions;
 }
@@ -169,7 +176,7 @@ export function loadSchema(): Schema<CheckedLoad> {
     v.array(positiveSchema(), "must be a rate or a list of rates"),
     v.minLength(1, "must have a rate"),
   );
-  const shape = <K extends Load["kind"]>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
+  const shape = <K extends PlainKind>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
     v.object({ kind: v.literal(kind), values, options: strictOptions(options) });
   const load = v.variant(
     "kind",
@@ -222,7 +229,7 @@ export function checkLoad(load: CheckedLoad): Problem[] {
 }
 
 /** Converts each builder's load to that of a plan. */
-const TO_PLAN: { readonly [K in Load["kind"]]: (load: CheckedLoad, folder: string) => LoadPlan } = {
+const TO_PLAN: { readonly [K in PlainKind]: (load: CheckedLoad, folder: string) => LoadPlan } = {
   ramp: ({ values: [start = 1, end = 1], options }) =>
     options.over === undefined
       ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)

@@ -6,6 +6,9 @@ import { toFieldProblem } from "./scenario-error.ts";
 /** Fields that are no part of a plan. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set(["params", "setup", "teardown"]);
 
+/** Fields whose functions are not of the parameters. */
+const FUNCTION_FIELDS: ReadonlySet<string> = new Set(["tags"]);
+
 /** What the fields of a scenario may depend on. */
 export interface FieldContext {
   readonly values: Readonly<Record<string, ParameterValue>>;
@@ -17,15 +20,22 @@ export interface FieldContext {
   readonly path: string;
 }
 
+type FieldFunction = (values: FieldContext["values"], started: unknown) => unknown;
+
+/** Whether a field is a function of the parameters. */
+function isCalled(name: string, field: unknown): field is FieldFunction {
+  return typeof field === "function" && !FUNCTION_FIELDS.has(name);
+}
+
 /** Whether a field is a function of what `setup` returns. */
-function needsSetup(field: unknown): boolean {
-  return typeof field === "function" && field.length > 1;
+function needsSetup(name: string, field: unknown): boolean {
+  return isCalled(name, field) && field.length > 1;
 }
 
 /** Returns the fields that are functions of what `setup` returns. */
 export function fieldsAfterSetup({ definition }: Scenario): string[] {
   const fields = Object.entries(definition) as [string, unknown][];
-  return fields.flatMap(([name, field]) => (!OTHER_FIELDS.has(name) && needsSetup(field) ? [name] : []));
+  return fields.flatMap(([name, field]) => (!OTHER_FIELDS.has(name) && needsSetup(name, field) ? [name] : []));
 }
 
 /**
@@ -36,9 +46,9 @@ export function resolveFields({ definition }: Scenario, { values, started, file,
   const problems = [];
   const fields: [string, unknown][] = [];
   for (const [name, field] of Object.entries(definition) as [string, unknown][]) {
-    if (OTHER_FIELDS.has(name) || (started === undefined && needsSetup(field))) continue;
+    if (OTHER_FIELDS.has(name) || (started === undefined && needsSetup(name, field))) continue;
     try {
-      fields.push([name, typeof field === "function" ? (field(values, started?.value) as unknown) : field]);
+      fields.push([name, isCalled(name, field) ? field(values, started?.value) : field]);
     } catch (error) {
       problems.push(toFieldProblem(error, name, file, path));
     }

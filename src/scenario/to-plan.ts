@@ -13,23 +13,23 @@ import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
-import { loadModeOf } from "../registry/load-modes.ts";
+import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
-import type { Assertion } from "./assertion.ts";
-import { assertionSchema, toAssertionPlan } from "./assertions.ts";
+import { assertionSchema, type CheckedAssertion, toAssertionPlan } from "./assertions.ts";
 import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.ts";
-import { checkLlm } from "./check-llm.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
 import type { Inputs } from "./input-data.ts";
-import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
-import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { inputsSchema } from "./inputs.ts";
+import { toExtentPlan } from "./loads.ts";
+import { type CheckedLoads, checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./phases.ts";
 import { copyPlainData } from "./plain-data.ts";
-import { asksLength } from "./prompts.ts";
+import { type CheckedRepeat, checkRepeat, repeatSchema, toRepeatPlan, untilOf } from "./repeat.ts";
+import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
-import { toTokensPlan } from "./targets/llm-content.ts";
+import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
 import { targetBuilderOf, targetSchema } from "./targets/table.ts";
 import type { CheckedTarget } from "./targets/target-builder.ts";
 
@@ -49,9 +49,11 @@ export interface PlanOverrides {
 interface CheckedDefinition {
   readonly name: string;
   readonly target: CheckedTarget;
-  readonly load: CheckedLoad;
+  readonly load: CheckedLoads;
   readonly inputs?: Inputs;
-  readonly assert?: readonly Assertion[];
+  readonly assert?: readonly CheckedAssertion[];
+  readonly tags?: TagOptions;
+  readonly repeat?: CheckedRepeat;
   readonly warmupRequests?: number;
   readonly warmupFor?: Duration;
   readonly cancel?: CancelOptions;
@@ -91,9 +93,19 @@ export function checkFields({ definition }: Scenario, absent: readonly string[])
 
 /** Registers the secrets of a scenario before validation, because errors show values. */
 function registerGiven(definition: unknown): void {
-  const { url, moreUrls, options } =
-    (definition as { target?: { url?: unknown; moreUrls?: unknown; options?: { headers?: unknown } } } | undefined)
-      ?.target ?? {};
+  const { target } = (definition ?? {}) as { readonly target?: GivenTarget & { readonly values?: unknown } };
+  registerTarget(target ?? {});
+  if (!Array.isArray(target?.values)) return;
+  for (const member of target.values as { readonly target?: GivenTarget }[]) registerTarget(member?.target ?? {});
+}
+
+interface GivenTarget {
+  readonly url?: unknown;
+  readonly moreUrls?: unknown;
+  readonly options?: { readonly headers?: unknown };
+}
+
+function registerTarget({ url, moreUrls, options }: GivenTarget): void {
   for (const address of [url, moreUrls].flat()) if (typeof address === "string") registerUrl(address);
   const headers = options?.headers;
   if (typeof headers !== "object" || headers === null) return;
@@ -102,25 +114,20 @@ function registerGiven(definition: unknown): void {
 
 /** Checks the rules of a valid load when other parts of the definition are not valid. */
 function checkLoadAlone(definition: unknown): Problem[] {
-  const load = v.safeParse(loadSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
-  return load.success ? checkLoad(load.output) : [];
+  const load = v.safeParse(loadsSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
+  return load.success ? checkLoads(load.output) : [];
 }
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
-  const findMax = findMaxOf(load);
+  const plainLoad = plainLoadOf(load);
+  const findMax = plainLoad && findMaxOf(plainLoad);
   const warmupMs = warmupFor === undefined ? findMax && findMaxSettleMs(findMax) : toMs(warmupFor);
-  const builder = targetBuilderOf(definition.target);
-  const target = builder.toPlan(definition.target, folder, definition.inputs);
-  const content = builder.content?.(definition.target, folder);
-  const inputs = definition.inputs ?? random();
-  const loadPlan = toLoadPlan(load, folder);
-  const mode = toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {});
+  const loadPlan = toLoadsPlan(load, folder);
+  const mode = (plainLoad && toExtentPlan(plainLoad, loadPlan)) ?? toStabilityMode(stability ?? {});
   const requestCount = mode.kind === "requests" ? (mode.count ?? undefined) : undefined;
-  const ownInputs =
-    definition.inputs === undefined ? builder.inputs?.(definition.target, folder, requestCount) : undefined;
-  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(inputs) ?? {}));
-  const isAsync = LEVEL_UNITS[loadModeOf(loadPlan).unit].isScheduled || target.isStreaming;
+  const { target, inputs, tokens } = toRequestsPlan(definition, folder, requestCount);
+  const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
   return {
@@ -130,7 +137,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     target: overrides.url === undefined ? target : atServer(target, overrides.url),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
-    inputs: ownInputs ?? toInputsPlan(inputs, folder, content),
+    inputs,
     measurement: {
       mode,
       warmupRequests: definition.warmupRequests ?? 0,
@@ -152,6 +159,8 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
+    ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
       style: "rampart",
@@ -199,9 +208,11 @@ function definitionSchema(): Schema<CheckedDefinition> {
   return strictOptions({
     name: nameSchema("a name"),
     target: targetSchema(),
-    load: loadSchema(),
+    load: loadsSchema(),
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
+    repeat: v.optional(repeatSchema()),
+    tags: v.optional(tagOptionsSchema()),
     warmupRequests: v.optional(whole),
     warmupFor: v.optional(spanSchema()),
     cancel: v.optional(cancelSchema()),
@@ -273,26 +284,37 @@ function describeValue(value: unknown): string {
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
   const { target, load } = definition;
   const assert = allAssertions(definition);
-  const problems = checkLoad(load);
-  const protocol = target.options.protocol ?? targetBuilderOf(target).protocol ?? "http";
+  const problems = [...checkLoads(load), ...checkBesidePhases(load, definition)];
+  const protocols = partsOf(definition).map(
+    (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
+  );
   const client = overrides.client ?? definition.client ?? "own";
   const [path, other] =
     overrides.client === undefined
       ? ["client", "the scenario"]
       : [setting("overrides.client"), "the scenario's target"];
-  if (client === "undici" && protocol === "grpc")
+  if (client === "undici" && protocols.includes("grpc"))
     problems.push(
       problem("conflict", path, `undici speaks HTTP only, and ${other} uses gRPC`, "Use own or grpc-js.", client),
     );
-  if (client === "grpc-js" && protocol === "http")
+  if (client === "grpc-js" && protocols.includes("http"))
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkLlm({ ...definition, assert }));
-  const builder = targetBuilderOf(target);
-  problems.push(...(builder.check?.(target, definition.inputs) ?? []));
-  const { isOwn, call } = builder;
-  const mode = loadModeOf(toLoadPlan(load, ""));
+  const plain = plainLoadOf(load);
+  const unrepeatable = plain === undefined ? "phases" : findMaxOf(plain) === undefined ? undefined : "findMax(…)";
+  const judged = [...assert, ...untilOf(definition.repeat)];
+  const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
+  problems.push(...checkRepeat(definition.repeat, unrepeatable));
+  for (const found of checkRequests({
+    ...definition,
+    assert: judged,
+    load: { kind: plainLoadOf(load)?.kind ?? "phase" },
+  }))
+    problems.push({ ...found, path: namedAt(found.path) });
+  const { isOwn, call } = targetBuilderOf(target);
+  const loadPlan = toLoadsPlan(load, "");
+  const mode = loadModeOf(loadPlan);
   if (overrides.url !== undefined && isOwn) {
     const message = `the scenario's target is ${call} and has no address`;
     const hint = "Leave it out, or give the scenario a triton(…) target.";
@@ -308,19 +330,20 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
-  for (const [index, { metric }] of assert.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled) {
+  for (const [index, { metric }] of judged.entries()) {
+    if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plainLoadOf(load)?.kind));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);
 }
 
 /** Returns the assertions, and after them the limits of a search. */
-function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly Assertion[] {
-  return [...assert, ...(findMaxOf(load)?.where ?? [])];
+function allAssertions({ assert = [], load }: Pick<CheckedDefinition, "assert" | "load">): readonly CheckedAssertion[] {
+  const plainLoad = plainLoadOf(load);
+  return [...assert, ...((plainLoad && findMaxOf(plainLoad)?.where) ?? [])];
 }
 
 /** Names the limits of a search by their own path. @param count number of assertions before them */

@@ -1,6 +1,7 @@
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import type { MixMemberPlan } from "../plan/split/mix.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
@@ -184,8 +185,11 @@ export interface Conversation {
  */
 export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
-/** The form of requests: a model's tensors; payloads, which are sent unchanged; or calls with any number of messages. */
-export type RequestForm = "tensors" | "payloads" | "messages";
+/**
+ * The form of requests: a model's tensors; payloads, which are sent unchanged; calls with any number of messages; or `mixed`: that of each
+ * member of a mix.
+ */
+export type RequestForm = "tensors" | "payloads" | "messages" | "mixed";
 
 /** A model on a server, ready for load. Optional fields are capabilities; they are absent when the service does not have them. */
 export interface Service {
@@ -264,6 +268,8 @@ export interface TargetKind<T extends TargetPlan> {
   readonly isInProcess?: true;
   /** Returns conflicts between the target and the rest of the plan. Absent: none. */
   check?(target: T, plan: Plan): Problem[];
+  /** Returns the targets that share the load. Absent: it is a single target. */
+  members?(target: T): readonly MixMemberPlan[];
   /** Registers secrets that no report may show. Absent: it has none. */
   registerSecrets?(target: T): void;
   /** Returns the server to measure, once the run has started it at this port. Absent: it is not started by the run. */
@@ -304,8 +310,8 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
 
 /** A server that a run starts itself, with clients of its own. */
 export interface OwnServer {
-  /** Resolves when it can be queried. Rejects with RunError. */
-  readonly ready: Promise<void>;
+  /** Resolves when it can be queried, with warnings for the user, one sentence each. Rejects with RunError. */
+  readonly ready: Promise<readonly string[]>;
   createClient(options: ClientOptions): LoadClient;
   close(): Promise<void>;
 }

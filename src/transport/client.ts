@@ -20,6 +20,8 @@ export class Call implements AnswerHead {
   readonly slot: number;
   /** Index of the server, when there are several. */
   server = 0;
+  /** Index of the member of a mix; 0 without one. */
+  member = 0;
   /** Start of sending: right before the first byte goes to the socket, or before connecting. */
   sendStartNs = 0;
   /** Time when the socket had taken all bytes; with messages that wait for responses, those of the first one. */
@@ -104,6 +106,7 @@ export class Call implements AnswerHead {
   /** Copies the result of another slot's request, and takes its bodies, before that slot is used again. */
   takeResult(from: Call): void {
     this.server = from.server;
+    this.member = from.member;
     this.sendStartNs = from.sendStartNs;
     this.sendEndNs = from.sendEndNs;
     this.firstByteNs = from.firstByteNs;

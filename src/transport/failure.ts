@@ -52,6 +52,8 @@ export interface Failure {
   readonly server?: string | undefined;
   /** The server's response, unchanged, when the service keeps it. */
   readonly answer?: string | undefined;
+  /** The server has ended for good: no later request can reach it. */
+  readonly isServerGone?: true;
 }
 
 /** Returns the failure for an HTTP status of 300 or more. @param location target of a redirect; empty without one */

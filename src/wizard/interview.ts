@@ -186,8 +186,8 @@ export class Interview {
 
   /** Queries the server for its models. Returns `again` when another question comes first, `end` when the user ends the interview. */
   private async probe(): Promise<"done" | "again" | "end"> {
-    // Do not query while a flag is wrong.
-    if (this.problems.length > 0) return "done";
+    // Do not query while a flag is wrong or missing.
+    if (this.problems.length > 0 || this.lacksAnswer()) return "done";
     const { url = "" } = this.answers;
     try {
       const answers = { ...this.given, ...this.answers };
@@ -203,6 +203,20 @@ export class Interview {
     if (this.models.some(({ refusal }) => refusal === "")) return "done";
     const place = url === "" ? `the folder ${this.answers["model-repository"]}` : url;
     throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
+  }
+
+  /** Whether a question about the target has neither a flag nor a default, with `--yes`, whatever its model is. */
+  private lacksAnswer(): boolean {
+    if (this.manner !== "defaults") return false;
+    const answers = { model: "any", ...this.given, ...this.answers };
+    const ids: readonly QuestionId[] = TARGET_QUESTIONS;
+    return QUESTIONS.some(
+      ({ id, isNeeded, preset }) =>
+        ids.includes(id) &&
+        answers[id] === undefined &&
+        isNeeded(answers, this.around) &&
+        preset(answers, this.around) === undefined,
+    );
   }
 
   /** Asks the user what to do when the server did not answer. */

@@ -62,7 +62,7 @@ export function formatScenario(answers: Answers): string {
     ...(hasTargetOptions ? [formatLiteral(targetOptions)] : []),
   ];
   const target = `${builder}(${texts.join(", ")})`;
-  const { values, options } = definition.load;
+  const { values, options } = definition.load as Load;
   const hasOptions = Object.keys(options).length > 0;
   const loadText = `${load}(${values.join(", ")}${hasOptions ? `, ${formatLiteral(options)}` : ""})`;
   const limit = hasLimit ? `p99("latency").below(${JSON.stringify(definition.assert?.[0]?.limit)}), ` : "";

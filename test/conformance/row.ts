@@ -109,21 +109,43 @@ export interface ExpectedFailure {
   readonly status?: number;
 }
 
+/** A use that a kind refuses, because it cannot have the case that would need it. */
+export interface Refusal {
+  /** Resolves with the errors that a user sees. */
+  ask(): Promise<string>;
+  readonly error: RegExp;
+}
+
 /** One service kind with one protocol. */
 export interface ConformanceRow {
   /** For the names of its tests: `triton over HTTP`. */
   readonly name: string;
   readonly wire: "http" | "grpc";
+  /** Installs what its servers need, once, before its first case. */
+  prepare?(): Promise<void>;
   /** Starts a server. Absent: the run starts its own target, whose statistics are compared instead. */
   start?(settings: ServerSettings): Promise<RowServer>;
+  /** Its next case begins together with each one, because starting a server takes long. Default: one case after the other. */
+  readonly startsSlowly?: true;
   /** Returns the part of the plan that aims at the servers. */
   target(aim: Aim): TargetPlan;
   /** Default: random tensors. */
   readonly inputs?: InputsPlan;
   /** Whether the server reports counts of its own, which the result must agree with. Default: false. */
   readonly hasStatistics?: boolean;
+  /**
+   * Faults after which the server's statistics may count the request as a success, because the client refused the answer or did not wait for
+   * it. Default: none.
+   */
+  readonly countedAsSuccess?: ReadonlySet<Fault>;
+  /** Faults that end its server for good, and what the run's error says then. Default: none. */
+  readonly ending?: { readonly faults: ReadonlySet<Fault>; readonly error: RegExp };
+  /** Whether a cancelled request may never have arrived, as the server ends with the run. Default: false. */
+  readonly losesCancelled?: true;
   /** How the faults of its servers are counted. */
   readonly failures: Readonly<Partial<Record<Fault, ExpectedFailure>>>;
   /** The cases that it cannot have, each with the reason. */
   readonly cannot: Readonly<Partial<Record<CaseName, string>>>;
+  /** What users could ask for in spite of that, and how it is refused. */
+  readonly refusals?: Readonly<Partial<Record<CaseName, readonly Refusal[]>>>;
 }

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { modelsFolder } from "../servers/triton.ts";
-import { installTriton, readInstallation } from "../servers/triton-install.ts";
-import { commandUnderTest, makeFolder, type Outcome, runRampart } from "./command.ts";
+import { makeFolder, type Outcome, runRampart } from "./command.ts";
+import { copyModel, inProcessCommand, modelProcesses, openInstallation, waitForModelProcesses } from "./in-process.ts";
 
 /** Triton's library in a process of the run's own: what is counted, and how a run ends when that process does. */
 
-const root = join(import.meta.dirname, "..", "..");
-/** Only Bun, in which the executable runs, can hold the library: Node and Deno start it. */
-const needsBun = !/bun|rampart$/.test(commandUnderTest[0] ?? "");
 const timeoutMs = 60_000;
 
 let folder: string;
@@ -20,67 +17,27 @@ let env: Readonly<Record<string, string>>;
 
 before(async () => {
   folder = makeFolder();
-  const installed = readInstallation(await installTriton());
-  directory = join(installed.backends, "..");
-  const path = `${installed.env["PATH"]}:${join(root, "node_modules/.bin")}`;
-  env = { ...installed.env, PATH: path };
+  const installed = await openInstallation();
+  directory = installed.directory;
+  // A shell that reads its user's configuration leaves a file.
+  writeFileSync(join(folder, ".bashrc"), 'touch "$HOME/configured"\n');
+  env = { ...installed.env, HOME: folder, SHLVL: "0" };
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 function inProcess(model: string, ...flags: readonly string[]): string[] {
-  const places = ["--triton-server-directory", directory, "--model-repository", modelsFolder];
-  return ["perf_analyzer", "-m", model, "--service-kind", "triton_c_api", ...places, ...flags];
+  return inProcessCommand(directory, model, ...flags);
 }
 
 function measure(model: string, ...flags: readonly string[]): Promise<Outcome> {
   return runRampart(inProcess(model, ...flags), { env, timeoutMs });
 }
 
-/** The processes of the Python models in a folder, which are children of the process with the library. */
-function modelProcesses(models: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-        return command.includes("triton_python_backend_stub") && command.includes(models);
-      } catch {
-        return false; // It has ended meanwhile.
-      }
-    })
-    .map(Number);
-}
-
-/** Resolves when no process of the models is left: the kernel ends them after the end of the process that started them. */
-async function waitForModelProcesses(models: string): Promise<void> {
-  while (modelProcesses(models).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-/** A copy of one model, so that its processes differ from those of other tests. */
-function copyModel(model: string): string {
-  const models = join(folder, `models-of-${model}-${Math.random().toString(36).slice(2)}`);
-  mkdirSync(models);
-  cpSync(join(modelsFolder, model), join(models, model), { recursive: true });
-  return models;
-}
-
-if (needsBun)
-  test("without Bun on the PATH nothing starts", async () => {
-    const outcome = await runRampart(inProcess("simple"), { env: { ...env, PATH: "/nowhere" } });
-    assert.equal(outcome.code, 99);
-    assert.match(outcome.stderr, /needs Linux, and the executable or Bun/);
-  });
-
 describe("counts", () => {
   const cases = [
     { name: "synchronous calls", model: "simple", flags: ["--request-count", "40", "--concurrency-range", "2"] },
     { name: "asynchronous calls", model: "simple", flags: ["--request-count", "40", "--async"] },
     { name: "a request rate", model: "simple", flags: ["--request-count", "40", "--request-rate-range", "40"] },
-    {
-      name: "shared memory",
-      model: "simple",
-      flags: ["--request-count", "40", "--shared-memory", "system", "-b", "1"],
-    },
   ];
   for (const { name, model, flags } of cases) {
     test(`of the library equal those of the report: ${name}`, async () => {
@@ -93,27 +50,6 @@ describe("counts", () => {
       assert.doesNotMatch(outcome.stdout, /HTTP time|gRPC time/);
     });
   }
-
-  test("of a decoupled model include each of its responses", async () => {
-    const inputs = join(folder, "repeat.json");
-    const step = { IN: { content: [1, 2, 3], shape: [3] }, DELAY: { content: [1, 1, 1], shape: [3] }, WAIT: [1] };
-    writeFileSync(inputs, JSON.stringify({ data: [step] }));
-    const exported = join(folder, "repeat-export.json");
-    const flags = ["--streaming", "--request-count", "10", "--input-data", inputs, "--profile-export-file", exported];
-    const outcome = await measure("repeat_int32", ...flags);
-    assert.equal(outcome.code, 0, outcome.stderr);
-    const { service_kind: kind, experiments } = JSON.parse(readFileSync(exported, "utf8")) as Export;
-    assert.equal(kind, "triton_c_api");
-    const requests = experiments[0]?.requests ?? [];
-    assert.equal(requests.length, 10);
-    for (const { response_outputs: outputs, response_timestamps: times, timestamp } of requests) {
-      assert.deepEqual(
-        outputs.map(({ OUT }) => OUT).filter((value) => value !== ""),
-        [1, 2, 3],
-      );
-      assert.ok(times.every((time, index) => time >= (times[index - 1] ?? timestamp)));
-    }
-  });
 
   test("of a scenario have the outputs that the model computes", async () => {
     const file = join(folder, "scenario.ts");
@@ -134,19 +70,6 @@ describe("an error ends the run with its reason", () => {
     assert.match(outcome.stderr, /Thread \[0\] had error: .*deliberate failure/);
   });
 
-  test("of a model that does not load, with what the library writes", async () => {
-    const models = copyModel("simple");
-    writeFileSync(join(models, "simple/config.pbtxt"), 'backend: "no_such_backend"\n');
-    const outcome = await runRampart([...inProcess("simple", "--request-count", "1"), "--model-repository", models], {
-      env,
-      timeoutMs,
-    });
-    assert.equal(outcome.code, 99);
-    assert.match(outcome.stderr, /Triton did not start in process/);
-    assert.match(outcome.stderr, /no_such_backend/);
-    assert.deepEqual(modelProcesses(models), []);
-  });
-
   test("of a file that is not a library", async () => {
     const broken = join(folder, "broken");
     mkdirSync(join(broken, "lib"), { recursive: true });
@@ -161,7 +84,7 @@ describe("an error ends the run with its reason", () => {
   });
 
   test("of a process that is killed while it is measured", async () => {
-    const models = copyModel("slow");
+    const models = copyModel(folder, "slow");
     let isKilled = false;
     const outcome = await runRampart([...inProcess("slow", "-p", "2000"), "--model-repository", models], {
       env,
@@ -183,7 +106,7 @@ describe("an error ends the run with its reason", () => {
 });
 
 test("Ctrl-C ends the run and leaves no process", async () => {
-  const models = copyModel("slow");
+  const models = copyModel(folder, "slow");
   let isSignalled = false;
   const outcome = await runRampart([...inProcess("slow", "-p", "5000"), "--model-repository", models], {
     env,
@@ -198,20 +121,8 @@ test("Ctrl-C ends the run and leaves no process", async () => {
   assert.deepEqual(modelProcesses(models), []);
 });
 
-test("a run that is killed leaves no process", async () => {
-  const models = copyModel("slow");
-  let pids: number[] = [];
-  await runRampart([...inProcess("slow", "-p", "5000"), "--model-repository", models], {
-    env,
-    timeoutMs,
-    onStdout: (text, kill) => {
-      if (pids.length > 0 || !text.includes("Request concurrency")) return;
-      pids = modelProcesses(models);
-      kill("SIGKILL");
-    },
-  });
-  assert.ok(pids.length > 0);
-  await waitForModelProcesses(models);
+test("models are started without the configuration of the user's shell", () => {
+  assert.equal(existsSync(join(folder, "configured")), false);
 });
 
 test("nothing is left in shared memory", () => {
@@ -267,17 +178,6 @@ describe("wrong use is refused before anything starts", () => {
     });
   }
 });
-
-interface Export {
-  readonly service_kind: string;
-  readonly experiments: readonly {
-    readonly requests: readonly {
-      readonly timestamp: number;
-      readonly response_timestamps: readonly number[];
-      readonly response_outputs: readonly { readonly OUT: unknown }[];
-    }[];
-  }[];
-}
 
 function parentOf(pid: number): { readonly ppid: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");

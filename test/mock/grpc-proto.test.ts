@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { Client, credentials } from "@grpc/grpc-js";
 import { startMock } from "../../src/mock/server.ts";
 import { grpcProtoService } from "../../src/mock/services/grpc-proto.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
@@ -49,6 +50,36 @@ async function call(
   });
 }
 
+/** Calls a method of `demo.v1.Text` with another client. Resolves with the sizes of its responses. Rejects with them as `sizes`. */
+function responseSizes(port: number, method: string, text: string): Promise<number[]> {
+  const request = Buffer.from([0x0a, text.length, ...Buffer.from(text)]);
+  return stream(port, `/demo.v1.Text/${method}`, request).then((answers) => answers.map(({ length }) => length));
+}
+
+/** Lists the services by reflection, and returns the response as text. */
+async function reflect(port: number, version: string): Promise<string> {
+  const listServices = Buffer.from([0x3a, 1, 0x2a]);
+  const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
+  return Buffer.concat(await stream(port, path, listServices)).toString("latin1");
+}
+
+/** Makes a call with grpc-js. Rejects with the sizes of the responses that came. */
+function stream(port: number, path: string, request: Buffer): Promise<Buffer[]> {
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const call = client.makeServerStreamRequest(
+    path,
+    (bytes: Buffer) => bytes,
+    (bytes: Buffer) => bytes,
+    request,
+  );
+  const answers: Buffer[] = [];
+  return new Promise<Buffer[]>((resolve, reject) => {
+    call.on("data", (answer: Buffer) => answers.push(answer));
+    call.on("end", () => resolve(answers));
+    call.on("error", (error) => reject(Object.assign(error, { sizes: answers.map(({ length }) => length) })));
+  }).finally(() => client.close());
+}
+
 const ANSWER = { text: "hi", number: 0, ok: false };
 
 describe("the mock of a .proto file", () => {
@@ -84,6 +115,47 @@ describe("the mock of a .proto file", () => {
         await own.stop();
       }
     });
+  });
+
+  for (const version of ["v1", "v1alpha"])
+    test(`describes itself by reflection ${version} to a client of another library`, async () => {
+      const text = await reflect(mock.port, version);
+      for (const name of ["demo.v1.Text", "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha"])
+        assert.ok(text.includes(name), text);
+    });
+
+  test("adds the planned bytes to each response, which has the same fields", async () => {
+    const large = await start({ ...PLAN, responseBytes: 5000 });
+    try {
+      for (const [method, count] of [
+        ["Echo", 1],
+        ["Repeat", 3],
+      ] as const) {
+        const { answers } = await call(large.port, `demo.v1.Text/${method}`, { message: { text: "hi" } });
+        assert.deepEqual(answers, Array(count).fill(ANSWER));
+        const sizes = await responseSizes(large.port, method, "hi");
+        assert.equal(sizes.length, count);
+        for (const size of sizes) assert.ok(size > 5000 && size < 5050, String(size));
+      }
+    } finally {
+      await large.stop();
+    }
+  });
+
+  test("cuts the planned share of streams off in the middle, and no other calls", async () => {
+    const cutting = await start({ ...PLAN, llm: { ...LLM, cutRatio: 1 } });
+    try {
+      for (const method of ["Repeat", "Talk"]) {
+        const entry = method === "Talk" ? { messages: [{ text: "hi" }, { text: "hi" }] } : { message: { text: "hi" } };
+        const { code, err } = await call(cutting.port, `demo.v1.Text/${method}`, entry);
+        assert.equal(code, 99);
+        assert.match(err, /had error: .*(without trailers|reset|INTERNAL_ERROR)/i);
+      }
+      assert.equal((await call(cutting.port, "demo.v1.Text/Echo", { message: { text: "hi" } })).code, 0);
+      await assert.rejects(responseSizes(cutting.port, "Repeat", "hi"), { sizes: [4, 4] });
+    } finally {
+      await cutting.stop();
+    }
   });
 
   test("names what exists, and fails by the planned ratio", async () => {

@@ -65,12 +65,40 @@ for (const [path, kind] of TEXT_PATHS) {
 
 describe("the mock's language model", () => {
   test("ends a stream with its usage where that is asked for", async () => {
-    const body = { stream: true, stream_options: { include_usage: true } };
+    const messages = [{ role: "user", content: "two words" }];
+    const body = { stream: true, stream_options: { include_usage: true }, messages };
     const asked = readAnswer("chat", [await (await post(quick, "/v1/chat/completions", body)).text()]);
     assert.equal(asked.usage?.completionTokens, 5);
+    assert.equal(asked.usage?.promptTokens, 2);
     const plain = readAnswer("chat", [await (await post(quick, "/v1/chat/completions", { stream: true })).text()]);
     assert.equal(plain.usage, undefined);
   });
+
+  for (const [path, body, prompt] of [
+    [
+      "/v1/chat/completions",
+      {
+        messages: [
+          { role: "user", content: "one two" },
+          { role: "user", content: "three" },
+        ],
+      },
+      3,
+    ],
+    ["/v1/chat/completions", { messages: [{ content: [{ type: "text", text: " a  b " }, { type: "image_url" }] }] }, 2],
+    ["/v1/completions", { prompt: ["a b", "c"] }, 3],
+    ["/v1/completions", { prompt: [17, 4, 9, 1] }, 4],
+    ["/v1/responses", { instructions: "be brief", input: "a b" }, 4],
+    ["/v1/messages", { system: "be brief", messages: [{ role: "user", content: "a" }] }, 3],
+    ["/v1/chat/completions", {}, 0],
+  ] as const)
+    test(`counts the ${prompt} words of ${JSON.stringify(body)} as the prompt, and adds them to the total`, async () => {
+      const { usage } = (await (await post(quick, path, body)).json()) as { usage: Record<string, number> };
+      const { prompt_tokens, completion_tokens, input_tokens, output_tokens, total_tokens } = usage;
+      assert.equal(prompt_tokens ?? input_tokens, prompt);
+      assert.equal(completion_tokens ?? output_tokens, 5);
+      if (path !== "/v1/messages") assert.equal(total_tokens, prompt + 5);
+    });
 
   test("reasons first, and puts several tokens into an event", async () => {
     const { output, reasoning, usage } = readAnswer("chat", [

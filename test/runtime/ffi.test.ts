@@ -3,15 +3,17 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { openLibrary, readMemory, readText, toCString } from "../../src/runtime/ffi/ffi.ts";
+import { after, before, describe, test } from "node:test";
+import { createCallback, openLibrary, readMemory, readText, toCString } from "../../src/runtime/ffi/ffi.ts";
 import { NativeError } from "../../src/runtime/ffi/native.ts";
+import { runtimeName } from "../../src/runtime/runtime.ts";
 
 /** Native calls, the same on every runtime. */
 
 const LIBC = ["libc.so.6", "libc.so", "libSystem.B.dylib"];
 /** Every type in every role, and a variable. */
 const SOURCE = `
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 int32_t negate(int32_t a) { return -a; }
@@ -25,6 +27,13 @@ char variable[6] = "worth";
 char *pointer_to_variable(void) { return variable; }
 void fill(unsigned char *bytes, uint64_t size, int32_t value) { memset(bytes, value, size); }
 void *null_pointer(void) { return 0; }
+typedef void *(*callback)(int32_t, uint32_t, int64_t, uint64_t, void *, double);
+void *call(callback action) { return action(-1, 4294967295u, -5000000000, 18446744073709551615ul, variable, 0.5); }
+static void *returned;
+static void *run(void *action) { returned = call((callback)action); return 0; }
+static pthread_t thread;
+int32_t call_on_thread(callback action) { return pthread_create(&thread, 0, run, (void *)action); }
+void *join_thread(void) { pthread_join(thread, 0); return returned; }
 char *long_text(void) { static char text[10001]; memset(text, 'x', 10000); return text; }
 `;
 
@@ -35,7 +44,7 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), "rampart-ffi-"));
   path = join(folder, "libsample.so");
   writeFileSync(join(folder, "sample.c"), SOURCE);
-  execFileSync("gcc", ["-shared", "-fPIC", "-o", path, join(folder, "sample.c")]);
+  execFileSync("gcc", ["-shared", "-fPIC", "-pthread", "-o", path, join(folder, "sample.c")]);
 });
 
 after(() => rmSync(folder, { recursive: true }));
@@ -135,4 +144,48 @@ test("an error names the symbol that is missing", async () => {
 test("a call with too few arguments is refused", async () => {
   const { functions } = await openLibrary([path], { negate: { args: ["i32"], result: "i32" } });
   assert.throws(() => (functions.negate as () => number)(), TypeError);
+});
+
+describe("a function that C calls", () => {
+  const ARGS = ["i32", "u32", "i64", "usize", "pointer", "f64"] as const;
+  const SENT = [-1, 4294967295, -5000000000n, 2n ** 64n - 1n] as const;
+  const SYMBOLS = {
+    call: { args: ["pointer"], result: "pointer" },
+    call_on_thread: { args: ["pointer"], result: "i32" },
+    join_thread: { args: [], result: "pointer" },
+  } as const;
+
+  test("gets every type, and what it returns arrives", { skip: runtimeName === "bun" }, async () => {
+    const library = await openLibrary([path], SYMBOLS);
+    const received: unknown[] = [];
+    const address = await createCallback({ args: ARGS, result: "pointer" }, (...args) => {
+      received.push(...args);
+      return 77n;
+    });
+    assert.equal(library.functions.call(address), 77n);
+    assert.deepEqual(received, [...SENT, library.addressOf("variable"), 0.5]);
+  });
+
+  test("is called on this thread by another one, which waits for the result", {
+    skip: runtimeName === "bun",
+  }, async () => {
+    const { functions } = await openLibrary([path], SYMBOLS);
+    const { promise, resolve } = Promise.withResolvers<readonly unknown[]>();
+    const address = await createCallback({ args: ARGS, result: "pointer" }, (...args) => {
+      resolve(args);
+      return 78n;
+    });
+    assert.equal(functions.call_on_thread(address), 0);
+    assert.deepEqual((await promise).slice(0, 4), SENT);
+    // Deno passes the result on when this turn of the event loop ends.
+    await new Promise(setImmediate);
+    assert.equal(functions.join_thread(), 78n);
+  });
+
+  test("returns nothing on Bun, where C does not wait for it", { skip: runtimeName !== "bun" }, async () => {
+    await assert.rejects(
+      createCallback({ args: [], result: "i32" }, () => 1),
+      NativeError,
+    );
+  });
 });

@@ -174,7 +174,7 @@ describe("the plan of a generative model", () => {
         target: openai("h", { model: "m", endpoint, tokenizer: "none" }),
         inputs: payloads("a.json"),
       });
-      assert.deepEqual(plan.inputs, { kind: "payloads", file: "/folder/a.json" });
+      assert.deepEqual(plan.inputs, { kind: "payloads", file: "/folder/a.json", readsTags: true });
       assert.ok(plan.target.kind === "openai" && plan.target.endpoint !== "");
       const isText = !["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings", "imageRetrieval"].includes(
         endpoint,

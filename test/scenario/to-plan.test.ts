@@ -475,11 +475,15 @@ describe("the plan of inputs", () => {
     ["random texts", random({ stringLength: 1 }), { kind: "random", stringLength: 1, stringData: "" }],
     ["zero", zero(), { kind: "zero", stringLength: 128, stringData: "" }],
     ["a given text", zero({ stringData: "abc" }), { kind: "zero", stringLength: 128, stringData: "abc" }],
-    ["files relative to the scenario's folder", json("./a.json"), { kind: "json", files: ["/folder/a.json"] }],
+    [
+      "files relative to the scenario's folder",
+      json("./a.json"),
+      { kind: "json", files: ["/folder/a.json"], readsTags: true },
+    ],
     [
       "several files, in order",
       json("b/c.json", "../d.json", "/e/f.json"),
-      { kind: "json", files: ["/folder/b/c.json", "/d.json", "/e/f.json"] },
+      { kind: "json", files: ["/folder/b/c.json", "/d.json", "/e/f.json"], readsTags: true },
     ],
   ];
   for (const [name, inputs, expected] of cases) {

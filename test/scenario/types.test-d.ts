@@ -20,6 +20,7 @@ import {
   integer,
   intervals,
   json,
+  mix,
   number,
   openai,
   outputTokensPerSec,
@@ -30,17 +31,22 @@ import {
   payloads,
   percentile,
   periodic,
+  phase,
   prompts,
   ramp,
   random,
   rate,
   rateRamp,
   requestRate,
+  http as restApi,
+  soak,
+  spike,
   steps,
   text,
   throughput,
   torchserve,
   triton,
+  warmup,
   zero,
 } from "rampart";
 
@@ -52,6 +58,8 @@ const http = { name: "over HTTP", target: overHttp };
 const grpc = { name: "over gRPC", target: overGrpc };
 const closed = { ...http, load: hold(1) };
 const scheduled = { ...http, load: rate(100) };
+const inPhases = { ...http, load: [warmup("1 s", hold(1)), ramp(1, 4)] };
+const soaking = { ...http, load: soak(4, { for: "1 h" }) };
 
 const chat = openai("localhost:8000", { model: "m", streaming: true });
 const atOnce = openai("localhost:8000", { model: "m" });
@@ -61,6 +69,16 @@ const llm = { name: "a language model", load: hold(1), inputs: prompts({ isl: 10
 /** Sound scenarios. */
 export const sound = [
   defineScenario({ name: "least", target: embedded(), load: hold(1) }),
+  defineScenario({
+    ...http,
+    load: [warmup({ requests: 5 }, hold(1)), ramp(1, 4), phase("busy", rate(5)), soak(4, { for: "1 h" })],
+    assert: [p99("scheduledLatency").below("1 s"), p99().below("1 s").abortAfter("10 s"), errorRate().is(0)],
+  }),
+  defineScenario({
+    ...http,
+    load: spike({ base: rate(5), peak: 64, at: "1 s", for: "1 s" }),
+    assert: [p99("scheduledLatency").below("1 s"), throughput().above(1).abortAfter("1 s")],
+  }),
   defineScenario({ ...closed, target: torchserve("h", { model: "m", body: "raw" }), inputs: files(["a", "b"]) }),
   defineScenario({ ...closed, metrics: { url: "host:8002/metrics", every: "1 s" } }),
   defineScenario({
@@ -91,6 +109,7 @@ export const sound = [
       throughput().atLeast(100),
       errorRate().below(0.01),
     ],
+    repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
     warmupRequests: 10,
     warmupFor: "10 s",
     cancel: { percent: 5, after: "60 ms", seed: 1 },
@@ -102,6 +121,9 @@ export const sound = [
     maxResponseBytes: 1_000_000,
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
+  defineScenario({ ...closed, repeat: 5 }),
+  defineScenario({ ...closed, repeat: { until: throughput().within("2.5%") } }),
+  defineScenario({ ...http, load: rate(10), repeat: { until: p99("scheduledLatency").within("5 %") } }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),
   defineScenario({ ...grpc, load: ramp(50, 1, { over: "2 min" }), inputs: random({ stringLength: 3 }) }),
   defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: zero({ stringData: "x" }) }),
@@ -151,6 +173,18 @@ export const wrongFields = [
   defineScenario({ ...closed, inputs: "random" }),
   // @ts-expect-error An assertion needs its limit.
   defineScenario({ ...closed, assert: [p99()] }),
+  // @ts-expect-error No load of the list has a schedule.
+  defineScenario({ ...inPhases, assert: [p99("scheduledLatency").below("1 s")] }),
+  // @ts-expect-error A concurrency has no schedule.
+  defineScenario({ ...soaking, assert: [p99("scheduledLatency").below("1 s")] }),
+  // @ts-expect-error A warm-up needs a load.
+  defineScenario({ ...http, load: [warmup("1 s"), hold(1)] }),
+  // @ts-expect-error The length of a spike is missing.
+  defineScenario({ ...http, load: spike({ base: 1, peak: 2, at: "1 s" }) }),
+  // @ts-expect-error A bare number is no duration.
+  defineScenario({ ...closed, assert: [p99().below("1 s").abortAfter(10)] }),
+  // @ts-expect-error It is given once.
+  defineScenario({ ...closed, assert: [p99().below("1 s").abortAfter("1 s").abortAfter("1 s")] }),
   // @ts-expect-error Assertions are a list.
   defineScenario({ ...closed, assert: errorRate().is(0) }),
   // @ts-expect-error A misspelt field of stability.
@@ -191,6 +225,16 @@ export const wrongUnits = [
   defineScenario({ ...closed, stability: { window: 5000 } }),
   // @ts-expect-error A bare number is refused.
   embedded({ latency: 5 }),
+  // @ts-expect-error A precision is a percentage.
+  p99("latency").within(5),
+  // @ts-expect-error An error rate of 0 has no percentage.
+  errorRate().within("5 %"),
+  // @ts-expect-error A repetition ends with a precision, not with an assertion.
+  defineScenario({ ...closed, repeat: { until: p99("latency").below("5 ms") } }),
+  // @ts-expect-error Only a load with a schedule has due times.
+  defineScenario({ ...closed, repeat: { until: p99("scheduledLatency").within("5 %") } }),
+  // @ts-expect-error The target has no tokens.
+  defineScenario({ ...closed, repeat: { until: p99("timeToFirstToken").within("5 %") } }),
 ];
 
 /** Targets. */
@@ -555,6 +599,104 @@ export const wrongParameters = [
   duration("5"),
   // @ts-expect-error An unknown option.
   integer(16, { minimum: 1 }),
+];
+
+const twoModels = mix([
+  { name: "tensors", target: overGrpc, inputs: json("a.json"), weight: 9 },
+  { name: "chat", target: chat, inputs: prompts({ isl: 10 }), tags: ({ isl, target }) => ({ isl, target2: target }) },
+]);
+
+/** Sound scenarios of several targets, and with tags. */
+export const withGroups = [
+  defineScenario({
+    name: "m",
+    target: twoModels,
+    load: hold(1),
+    assert: [
+      p99().where({ target: "chat" }).below("1 s"),
+      p99("timeToFirstToken").where({ target: "chat" }).below("1 s"),
+      throughput().where({ team: "x", batch: 8, warm: true }).above(1),
+      errorRate().where({}).is(0),
+      extracted("n").max().where({ target: "b" }).below(3),
+      goodput({ latency: "1 s" }).where({ target: "chat" }).atLeast(1),
+      outputTokensPerSec().where({ target: "chat" }).atLeast(1),
+    ],
+  }),
+  defineScenario({
+    ...closed,
+    tags: (input) => ({ length: input.isl > 1000 ? "long" : "short", tensors: Object.keys(input.tensors).length }),
+    assert: [p99("latency").where({ length: "long" }).below("2 s"), p99().where({ tensors: 3 }).below("1 s")],
+  }),
+  defineScenario({
+    ...closed,
+    tags: { team: "a" },
+    assert: [errorRate().where({ team: "a" }).is(0), errorRate().is(0)],
+  }),
+  defineScenario({
+    ...scheduled,
+    params,
+    tags: ({ index }) => ({ index }),
+    assert: ({ share }) => [errorRate().below(share)],
+  }),
+  defineScenario({
+    name: "m",
+    target: mix([
+      { name: "a", target: restApi("h/x") },
+      { name: "b", target: torchserve("h", { model: "m" }), inputs: files(["a"]) },
+      { name: "c", target: embedded() },
+    ]),
+    load: rate(10),
+    client: "undici",
+    assert: [p99("scheduledLatency").where({ target: "c" }).below("1 s")],
+  }),
+];
+
+/** Mistakes with several targets and tags. */
+export const wrongGroups = [
+  // @ts-expect-error One target is no mix.
+  mix([{ name: "a", target: overHttp }]),
+  // @ts-expect-error A member has a name.
+  mix([{ name: "a", target: overHttp }, { target: overHttp }]),
+  mix([
+    { name: "a", target: overHttp },
+    // @ts-expect-error A member takes the inputs of its own target.
+    { name: "b", target: chat, inputs: json("a.json") },
+  ]),
+  mix([
+    // @ts-expect-error A weight is a number.
+    { name: "a", target: overHttp, weight: "2" },
+    { name: "b", target: overHttp },
+  ]),
+  // @ts-expect-error Each member has its inputs.
+  defineScenario({ name: "m", target: twoModels, load: hold(1), inputs: random() }),
+  defineScenario({
+    name: "m",
+    target: mix([
+      { name: "a", target: overHttp },
+      { name: "b", target: overGrpc },
+    ]),
+    load: hold(1),
+    // @ts-expect-error No member has tokens.
+    assert: [p99("timeToFirstToken").below("1 s")],
+  }),
+  // @ts-expect-error One of the targets uses gRPC.
+  defineScenario({ name: "m", target: twoModels, load: hold(1), client: "h2" }),
+  defineScenario({
+    ...closed,
+    tags: ({ isl }) => ({ length: isl > 1000 ? "long" : "short" }),
+    // @ts-expect-error A value that the function does not return.
+    assert: [p99("latency").where({ length: "medium" }).below("2 s")],
+  }),
+  defineScenario({
+    ...closed,
+    tags: ({ isl }) => ({ length: isl > 1000 ? "long" : "short" }),
+    // @ts-expect-error A tag that the function does not return.
+    assert: [p99("latency").where({ size: "long" }).below("2 s")],
+  }),
+  // @ts-expect-error Tags are texts, numbers or booleans.
+  defineScenario({ ...closed, tags: { a: ["b"] } }),
+  // @ts-expect-error A search has limits on all requests.
+  findMax({ over: concurrency(1, 8), where: [errorRate().where({ a: "b" }).is(0)] }),
 ];
 
 /** A search takes the metrics of its load. */

@@ -398,6 +398,16 @@ describe("rampart init without a terminal never waits", () => {
     });
   });
 
+  test("and asks no server while an answer that it cannot give is missing, with --yes", async () => {
+    await inFolder({}, async (cwd) => {
+      const target = ["--target", "torchserve", "--url", "127.0.0.1:1"];
+      const { code, err } = await init(cwd, "--yes", ...target, "--levels", "no");
+      assert.equal(code, 64);
+      assert.deepEqual(named(err), ["files", "levels"]);
+      assert.match(err, /--files: has no default here\. Give --files PATTERN/);
+    });
+  });
+
   test("and asks no server while flags are missing", async () => {
     await inFolder({}, async (cwd) => {
       const { code, err } = await runRampart(["init", "--target", "triton"], { cwd, stdin: "open" });

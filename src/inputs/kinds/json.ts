@@ -17,6 +17,8 @@ const schema = (v: Builders) =>
     files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
     /** Each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
     isInOrder: v.exactOptional(v.boolean()),
+    /** Whether the field `tags` of an entry has its tags. Default: false; it is a tensor like any other. */
+    readsTags: v.exactOptional(v.literal(true)),
   });
 
 export const jsonInputs: InputKind<JsonInputsPlan> = {
@@ -24,6 +26,6 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   makes: "tensors",
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ files }, model, order, held) =>
-    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times", held),
+  load: async ({ files, readsTags }, model, order, held) =>
+    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times", held, undefined, readsTags),
 };

@@ -22,6 +22,8 @@ const schema = (v: Builders) =>
      * its own stride, like in perf_analyzer.
      */
     isInOrder: v.exactOptional(v.boolean()),
+    /** Whether the field `tags` of an entry has its tags. Default: false; it is ignored. */
+    readsTags: v.exactOptional(v.literal(true)),
   });
 
 export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
@@ -30,6 +32,6 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ file, moreFiles = [] }, _model, order, held) =>
-    (await import("../payload-list.ts")).readPayloadLists([file, ...moreFiles], order, held),
+  load: async ({ file, moreFiles = [], readsTags }, _model, order, held) =>
+    (await import("../payload-list.ts")).readPayloadLists([file, ...moreFiles], order, held, undefined, readsTags),
 };

@@ -37,6 +37,16 @@ export interface PackedFailure {
   readonly failure: Pick<Failure, "kind" | "message" | "status" | "server">;
 }
 
+/** Takes the answers whose tokens are measured. */
+export interface AnswerSink {
+  /** Reports whether a step's prompt was added before. */
+  knowsPrompt(step: number): boolean;
+  /** @param session the conversation to which the request belongs */
+  addPrompt(step: number, body: Uint8Array, session?: string): void;
+  addAnswer(answer: PackedAnswer): void;
+  addFailure(failure: PackedFailure): void;
+}
+
 /** Receives the contents of a package in order. */
 export interface AnswerVisitor {
   /** @param session the conversation to which the request belongs; undefined without one */
@@ -59,7 +69,7 @@ const decoder = new TextDecoder();
 const NO_BYTES = new Uint8Array(0);
 
 /** Packs answers as they arrive. */
-export class AnswerPacker {
+export class AnswerPacker implements AnswerSink {
   private readonly send: (packed: PackedAnswers) => void;
   private numbers: number[] = [];
   private bytes = new Uint8Array(FIRST_BYTES);
@@ -71,12 +81,10 @@ export class AnswerPacker {
     this.send = send;
   }
 
-  /** Reports whether a step's prompt was packed before. */
   knowsPrompt(step: number): boolean {
     return this.packedPrompts.has(step);
   }
 
-  /** @param session the conversation to which the request belongs */
   addPrompt(step: number, body: Uint8Array, session?: string): void {
     this.packedPrompts.add(step);
     this.numbers.push(PROMPT, step);

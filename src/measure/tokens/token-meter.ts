@@ -36,6 +36,8 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
    * requests count.
    */
   readonly keepsAllWindows?: boolean | undefined;
+  /** What is known of the ends of the server's streams, for meters that share a server. Default: the meter's own. */
+  readonly endMarks?: EndMarks | undefined;
   /** Receives single requests. */
   readonly sink?: MeasuredSink | undefined;
 }
@@ -44,7 +46,7 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
 export class TokenMeter {
   private readonly rules: MeterRules;
   private readonly prompts = new Map<number, Prompt>();
-  private readonly endMarks = new EndMarks();
+  private readonly endMarks: EndMarks;
   private readonly queue: MeasuredQueue;
   /** Undefined until an answer shows it. */
   private kind: AnswerKind | undefined;
@@ -55,6 +57,7 @@ export class TokenMeter {
 
   constructor(rules: MeterRules) {
     this.rules = rules;
+    this.endMarks = rules.endMarks ?? new EndMarks();
     this.kind = rules.kind === "custom" ? undefined : rules.kind;
     this.queue = new MeasuredQueue(rules.sink, this.endMarks);
   }

@@ -11,11 +11,13 @@ import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { parseResponseField } from "../../service/openai/response-field.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { TokenCounter } from "./answer-times.ts";
+import { EndMarks } from "./end-marks.ts";
 import type { MeasuredSink } from "./measured-request.ts";
 import { AnswerPacker, type PackedAnswers } from "./packed-answers.ts";
+import type { LevelTokens, RunTokens } from "./run-tokens.ts";
 import { TokenColumns, type TokenRows } from "./token-columns.ts";
 import { TokenGaps } from "./token-gaps.ts";
-import { TokenMeter } from "./token-meter.ts";
+import { type MeterRules, TokenMeter } from "./token-meter.ts";
 
 /** Measures the tokens of answers in a separate thread. The thread that times them only packs their bytes. */
 
@@ -30,6 +32,8 @@ export interface MeteredRun {
   readonly originEpochNs: bigint;
   /** Start of the run, in nanoseconds since the epoch. */
   readonly startEpochNs: bigint;
+  /** Number of groups of requests, each measured apart. Default: 1. */
+  readonly groupCount?: number | undefined;
 }
 
 /** A task for a meter. */
@@ -37,9 +41,9 @@ export type TokenTask =
   /** The reply arrives when the tokenizer is loaded. */
   | { readonly kind: "open" }
   | { readonly kind: "begin"; readonly run: MeteredRun }
-  | { readonly kind: "answers"; readonly packed: PackedAnswers }
+  | { readonly kind: "answers"; readonly packed: PackedAnswers; readonly group?: number }
   | { readonly kind: "warm-up" | "reset" | "cut" | "resume" | "discard" }
-  /** The reply is `TokenRows`. */
+  /** The reply is `TokenRows`, by group. */
   | { readonly kind: "merge"; readonly windowCount: number }
   | { readonly kind: "finish" };
 
@@ -61,7 +65,8 @@ export interface MeterHelp {
 /** The thread's side: performs the tasks. */
 export class MeterDesk {
   private readonly help: MeterHelp;
-  private meter: TokenMeter | undefined;
+  /** By group. */
+  private meters: TokenMeter[] = [];
   private gaps: TokenGaps | undefined;
   private records: RequestFile | undefined;
   private recordsError: unknown;
@@ -71,14 +76,14 @@ export class MeterDesk {
   }
 
   /** Returns the reply. @throws RunError at the end, when the file of single requests could not be written */
-  handle(task: TokenTask): TokenRows | undefined {
-    const { meter } = this;
+  handle(task: TokenTask): TokenRows[] | undefined {
+    const { meters } = this;
     if (task.kind === "begin") this.begin(task.run);
-    else if (task.kind === "answers") meter?.addPacked(task.packed);
-    else if (task.kind === "warm-up") meter?.warmUp();
-    else if (task.kind === "reset") meter?.reset();
-    else if (task.kind === "cut") meter?.cut();
-    else if (task.kind === "resume") meter?.resume();
+    else if (task.kind === "answers") meters[task.group ?? 0]?.addPacked(task.packed);
+    else if (task.kind === "warm-up") for (const meter of meters) meter.warmUp();
+    else if (task.kind === "reset") for (const meter of meters) meter.reset();
+    else if (task.kind === "cut") for (const meter of meters) meter.cut();
+    else if (task.kind === "resume") for (const meter of meters) meter.resume();
     else if (task.kind === "merge") return this.merge(task.windowCount);
     else if (task.kind === "finish") this.finish();
     else if (task.kind === "discard") this.records?.discard();
@@ -99,7 +104,7 @@ export class MeterDesk {
       },
       onFailure: (failure) => this.guard(() => this.records?.onFailure?.(failure)),
     };
-    this.meter = new TokenMeter({
+    const rules: MeterRules = {
       kind: answers as AnswerKind,
       field: field === undefined ? undefined : parseResponseField(field),
       wantsStreams: isStreamed,
@@ -108,18 +113,22 @@ export class MeterDesk {
       readsModels: this.records !== undefined,
       countTokens,
       countPayload,
+      endMarks: new EndMarks(),
       sink: this.records === undefined && this.gaps === undefined ? undefined : sink,
+    };
+    this.meters = Array.from({ length: run.groupCount ?? 1 }, () => new TokenMeter(rules));
+  }
+
+  private merge(windowCount: number): TokenRows[] {
+    return this.meters.map((meter) => {
+      const merged = meter.merge(windowCount);
+      merged.gaps = this.gaps?.summarize();
+      return merged.rows();
     });
   }
 
-  private merge(windowCount: number): TokenRows {
-    const merged = (this.meter as TokenMeter).merge(windowCount);
-    merged.gaps = this.gaps?.summarize();
-    return merged.rows();
-  }
-
   private finish(): void {
-    this.meter?.finish();
+    for (const meter of this.meters) meter.finish();
     this.guard(() => this.records?.finish());
     if (this.recordsError !== undefined) throw this.recordsError;
   }
@@ -156,29 +165,35 @@ export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThrea
 }
 
 /** The caller's side: a run adds answers here and gets the token metrics of its levels. */
-export class TokenLink {
+export class TokenLink implements RunTokens {
   /** Receives each finished request of the load. */
   readonly answers: AnswerPacker;
   private readonly calls: WorkerCalls<SentError>;
+  /** By group of requests. */
+  private readonly packers: AnswerPacker[] = [];
 
   /** @param calls calls to the thread of the meter */
   constructor(calls: WorkerCalls<SentError>) {
     this.calls = calls;
-    this.answers = new AnswerPacker((packed) => {
-      const task: TokenTask = { kind: "answers", packed };
-      calls.post(task, [packed.numbers.buffer, packed.bytes.buffer]);
-    });
+    this.answers = this.answersOf(0);
   }
 
-  /** Begins a run. @param startNs the start on this thread's monotonic clock */
-  begin({ measurement, outputs, target }: Plan, startNs: number): void {
-    this.answers.forgetPrompts();
+  /** Returns what receives the finished requests of a group, from 0. */
+  answersOf(group: number): AnswerPacker {
+    while (this.packers.length <= group) this.packers.push(this.createPacker(this.packers.length));
+    return this.packers[group] as AnswerPacker;
+  }
+
+  /** Begins a run. @param startNs the start on this thread's monotonic clock @param groupCount number of groups, each measured apart */
+  begin({ measurement, outputs, target }: Plan, startNs: number, groupCount = 1): void {
+    for (const packer of this.packers) packer.forgetPrompts();
     const run: MeteredRun = {
       plan: measurement.tokens as TokensPlan,
       recordsFile: outputs.files.records ?? "",
       model: "model" in target ? target.model : "",
       originEpochNs: toEpochNs(0),
       startEpochNs: toEpochNs(startNs),
+      ...(groupCount === 1 ? {} : { groupCount }),
     };
     this.post({ kind: "begin", run });
   }
@@ -205,9 +220,21 @@ export class TokenLink {
 
   /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
   async merge(windowCount: number): Promise<TokenColumns> {
-    const columns = new TokenColumns();
-    columns.addRows(await this.call<TokenRows>({ kind: "merge", windowCount } satisfies TokenTask));
-    return columns;
+    return (await this.mergeGroups(windowCount))[0] as TokenColumns;
+  }
+
+  async mergeLevel(windowCount: number): Promise<LevelTokens> {
+    return { tokens: await this.merge(windowCount) };
+  }
+
+  /** Like `merge`, by group. */
+  async mergeGroups(windowCount: number): Promise<TokenColumns[]> {
+    const groups = await this.call<TokenRows[]>({ kind: "merge", windowCount } satisfies TokenTask);
+    return groups.map((rows) => {
+      const columns = new TokenColumns();
+      columns.addRows(rows);
+      return columns;
+    });
   }
 
   /** Renames the file of single requests into place. @throws RunError when it cannot be written */
@@ -220,14 +247,25 @@ export class TokenLink {
     this.post({ kind: "discard" });
   }
 
+  private createPacker(group: number): AnswerPacker {
+    return new AnswerPacker((packed) => {
+      const task: TokenTask = { kind: "answers", packed, ...(group === 0 ? {} : { group }) };
+      this.calls.post(task, [packed.numbers.buffer, packed.bytes.buffer]);
+    });
+  }
+
+  private flush(): void {
+    for (const packer of this.packers) packer.flush();
+  }
+
   private post(task: TokenTask): void {
-    this.answers.flush();
+    this.flush();
     this.calls.post(task);
   }
 
   /** Sends a task, which may be one that only this thread knows. Resolves with the reply. @throws RunError when the thread fails */
   call<R>(task: object): Promise<R> {
-    this.answers.flush();
+    this.flush();
     return this.calls.call<R>(task).catch((error: unknown) => {
       throw error instanceof WorkerError ? failed(`failed: ${error.message}`) : error;
     });

@@ -4,15 +4,16 @@ import { messageOf } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { findMethods, type GrpcMethod } from "../../service/dynamic-grpc/methods.ts";
 import { readProtoFiles } from "../../service/dynamic-grpc/proto-files.ts";
-import { STATUS, StatusError } from "../grpc-frames.ts";
+import { ProtoWriter } from "../../service/protobuf/wire.ts";
+import { CutError, STATUS, StatusError } from "../grpc-frames.ts";
 import { createPacing, type Pacing } from "../pacing.ts";
-import { REFLECTION_METHOD, reflectionMethod } from "./grpc-reflection.ts";
+import { reflectionMethods } from "./grpc-reflection.ts";
 import type { MockMethod, MockService } from "./service.ts";
 
 /** Every method of a `.proto` file: responses have what requests have in fields of the same name and type. */
 export const grpcProtoService: MockService = {
   value: "FILE",
-  help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance.",
+  help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance, and the same share of streams is cut off.",
   create: (plan, file) => {
     const root = readProtoFiles([file], [], setting("mock.grpcProto"));
     const methods = findMethods(root);
@@ -23,15 +24,21 @@ export const grpcProtoService: MockService = {
     ]);
     return {
       describe: (_http, grpc) => `${methods.map(({ name }) => name).join(", ")} grpc ${grpc}`,
-      methods: { ...Object.fromEntries(entries), [REFLECTION_METHOD]: reflectionMethod(root) },
+      methods: { ...Object.fromEntries(entries), ...reflectionMethods(root) },
     };
   },
 };
 
 const DEFAULT_RESPONSES = 16;
+/** The highest number of a field. */
+const MAX_FIELD_ID = 2 ** 29 - 1;
 
 function toMockMethod({ callType, requestType, responseType }: GrpcMethod, plan: MockPlan, pacing: Pacing): MockMethod {
-  const answer = (message: Uint8Array): Uint8Array => answerOf(requestType, responseType, message);
+  const padding = plan.responseBytes === 0 ? undefined : encodePadding(responseType, plan.responseBytes);
+  const answer = (message: Uint8Array): Uint8Array => {
+    const response = answerOf(requestType, responseType, message);
+    return padding === undefined ? response : Buffer.concat([response, padding]);
+  };
   if (callType === "server-stream") return (messages) => stream(messages, answer, plan, pacing);
   if (callType === "bidi-stream") return (messages) => each(messages, answer, pacing);
   return (messages) => one(messages, answer, pacing);
@@ -47,11 +54,13 @@ async function* one(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing:
   yield answer(last);
 }
 
-/** Answers each message as it comes. */
+/** Answers each message as it comes. A stream that is cut off ends after its first answer. */
 async function* each(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing: Pacing): AsyncGenerator<Uint8Array> {
+  const isCut = pacing.cuts();
   for await (const message of messages) {
     await begin(pacing);
     yield answer(message);
+    if (isCut) throw new CutError();
   }
 }
 
@@ -66,10 +75,13 @@ async function* stream(
   for await (const message of messages) {
     await begin(pacing);
     const response = answer(message);
-    for (let index = 0; index < outputTokens; index++) {
+    const isCut = pacing.cuts();
+    const count = isCut ? Math.ceil(outputTokens / 2) : outputTokens;
+    for (let index = 0; index < count; index++) {
       if (index > 0 && tokenGapMs > 0) await new Promise((resolve) => setTimeout(resolve, tokenGapMs));
       yield response;
     }
+    if (isCut) throw new CutError();
   }
 }
 
@@ -94,6 +106,15 @@ function answerOf(requestType: protobuf.Type, responseType: protobuf.Type, messa
       response[field.name] = request[field.name];
   }
   return responseType.encode(response).finish();
+}
+
+/** Encodes bytes in a field that the type does not have, which readers skip. */
+function encodePadding({ fieldsById }: protobuf.Type, sizeBytes: number): Uint8Array {
+  let id = MAX_FIELD_ID;
+  while (fieldsById[id] !== undefined) id--;
+  const writer = new ProtoWriter();
+  writer.bytes(id, new Uint8Array(sizeBytes).fill(0x61));
+  return writer.finish();
 }
 
 function isSameType(a: protobuf.Field, b: protobuf.Field): boolean {

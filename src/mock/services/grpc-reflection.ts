@@ -1,31 +1,19 @@
 import protobuf from "protobufjs";
 import "protobufjs/ext/descriptor/index.js";
 import { findMethods } from "../../service/dynamic-grpc/methods.ts";
-import { decodeMessage, encodeMessage, message, type ProtoObject } from "../../service/protobuf/message.ts";
+import {
+  REFLECTION_REQUEST,
+  REFLECTION_RESPONSE,
+  REFLECTION_SERVICES,
+  reflectionPathOf,
+} from "../../service/dynamic-grpc/reflection-messages.ts";
+import { decodeMessage, encodeMessage, type ProtoObject } from "../../service/protobuf/message.ts";
 import type { MockMethod } from "./service.ts";
 
-/** gRPC server reflection, version 1 (grpc/reflection/v1/reflection.proto), of parsed `.proto` files. */
-
-const SERVICE = "grpc.reflection.v1.ServerReflection";
-
-/** The path of its method. */
-export const REFLECTION_METHOD = `/${SERVICE}/ServerReflectionInfo`;
+/** gRPC server reflection, versions 1 and 1 alpha, of parsed `.proto` files. */
 
 const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
-
-const REQUEST = message(() => ({
-  file_by_filename: [3, "string"],
-  file_containing_symbol: [4, "string"],
-  list_services: [7, "string"],
-}));
-const NAMED = message(() => ({ name: [1, "string"] }));
-const RESPONSE = message(() => ({
-  original_request: [2, REQUEST],
-  file_descriptor_response: [4, message(() => ({ file_descriptor_proto: [1, "bytes", "repeated"] }))],
-  list_services_response: [6, message(() => ({ service: [1, NAMED, "repeated"] }))],
-  error_response: [7, message(() => ({ error_code: [1, "int32"], error_message: [2, "string"] }))],
-}));
 
 /** A field as protobufjs describes it. */
 interface FieldDescriptor {
@@ -51,15 +39,22 @@ interface WithDescriptors {
   toDescriptor(edition: string): { readonly file: readonly FileDescriptor[] };
 }
 
-/** Returns the method that describes all services of the files. */
-export function reflectionMethod(root: protobuf.Root): MockMethod {
+/** Returns the methods that describe all services of the files, by path. */
+export function reflectionMethods(root: protobuf.Root): Record<string, MockMethod> {
+  const describe = describeServices(root);
+  return Object.fromEntries(REFLECTION_SERVICES.map((service) => [reflectionPathOf(service), describe]));
+}
+
+function describeServices(root: protobuf.Root): MockMethod {
   const files = describeFiles(root);
   const services = [...new Set(findMethods(root).map(({ name }) => name.slice(0, name.indexOf("/"))))];
   const all = { file_descriptor_response: { file_descriptor_proto: [...files.values()] } };
   const answer = (request: ProtoObject): ProtoObject => {
     const { list_services: list, file_containing_symbol: symbol, file_by_filename: name } = request;
     if (list !== undefined)
-      return { list_services_response: { service: [...services, SERVICE].map((one) => ({ name: one })) } };
+      return {
+        list_services_response: { service: [...services, ...REFLECTION_SERVICES].map((one) => ({ name: one })) },
+      };
     if (symbol !== undefined) return root.lookup(String(symbol)) === null ? missing(String(symbol)) : all;
     if (name === undefined) return { error_response: { error_code: UNIMPLEMENTED, error_message: "not supported" } };
     const file = files.get(String(name));
@@ -67,8 +62,8 @@ export function reflectionMethod(root: protobuf.Root): MockMethod {
   };
   return async function* (messages) {
     for await (const bytes of messages) {
-      const request = decodeMessage(REQUEST, bytes);
-      yield encodeMessage(RESPONSE, { original_request: request, ...answer(request) });
+      const request = decodeMessage(REFLECTION_REQUEST, bytes);
+      yield encodeMessage(REFLECTION_RESPONSE, { original_request: request, ...answer(request) });
     }
   };
 }

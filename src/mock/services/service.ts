@@ -36,6 +36,6 @@ export interface MockHttpRequest {
 
 /**
  * Answers a gRPC call of any type: takes the messages of the request, and returns those of the response. An answer ends with OK, and with
- * the status of a thrown `StatusError`.
+ * the status of a thrown `StatusError`. A thrown `CutError` cuts it off.
  */
 export type MockMethod = (messages: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;

@@ -6,14 +6,15 @@ import type { Plan } from "../../plan/plan.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { measuredLevels } from "../../result/judged-levels.ts";
-import type { RunWarning } from "../../result/observer.ts";
+import type { PhasePlace, RunWarning } from "../../result/observer.ts";
+import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
-import { toReportJson } from "../rampart/json.ts";
+import { toRepeatedJson, toReportJson } from "../rampart/json.ts";
 import type { Report, TextSink } from "../report.ts";
-import type { ReportJson } from "../schema/report-schema.ts";
-import { summarizeRuns } from "../summary.ts";
+import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
+import { nameOfLevel, summarizeRuns } from "../summary.ts";
 import { describeWarning } from "../warnings.ts";
 import { writeReport } from "../write-report.ts";
 import { formatReportPage } from "./report-page.ts";
@@ -58,8 +59,9 @@ class HtmlReport implements Report {
     this.follower?.addReading(reading, nowNs());
   }
 
-  onLevelStart(_unit: LevelUnitName, level: number, isWarmup: boolean): void {
-    this.follower?.beginSpan(describeLevel(this.plan.load, level), isWarmup, nowNs());
+  onLevelStart(_unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
+    const label = phase?.label ?? describeLevel(this.plan.load, level);
+    this.follower?.beginSpan(label, isWarmup, nowNs());
   }
 
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
@@ -74,17 +76,22 @@ class HtmlReport implements Report {
     await this.write([result], toReportJson(this.plan, result) as ReportJson);
   }
 
+  async finishRuns(repeated: RepeatedResult): Promise<void> {
+    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated) as ReportJson);
+  }
+
   private get follower(): RunFollower | undefined {
     return this.followers.at(-1);
   }
 
   private async write(results: readonly RunResult[], json: ReportJson): Promise<void> {
     const { plan } = this;
+    const runs = runsOf(json);
     const report: ShownReport = {
       plan,
       json,
       runs: results.map((result, index) =>
-        this.showRun(result, json, results.length === 1 ? "" : `run ${index + 1}`, index),
+        this.showRun(result, runs[index] as RunJson, results.length === 1 ? "" : `run ${index + 1}`, index),
       ),
       unit: targetKindOf(plan.target).throughputUnit ?? "infer/s",
     };
@@ -93,14 +100,14 @@ class HtmlReport implements Report {
     writeReport(this.path, page, "outputs.files.html");
   }
 
-  private showRun(result: RunResult, json: Pick<ReportJson, "levels">, name: string, index: number): ShownRun {
+  private showRun(result: RunResult, json: RunJson, name: string, index: number): ShownRun {
     const startNs = Number(result.startEpochNs - toEpochNs(0));
     return {
       name,
       result,
       levels: measuredLevels(result).map((level, at) => ({
-        name: describeLevel(this.plan.load, level.level),
-        json: json.levels[at] as ReportJson["levels"][number],
+        name: nameOfLevel(this.plan, level),
+        json: json.levels[at] as LevelJson,
         result: level,
       })),
       follower: this.followers[index] ?? new RunFollower(this.plan.target.batchSize, startNs),

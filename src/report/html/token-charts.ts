@@ -1,6 +1,7 @@
 import { percentileOf } from "../../measure/statistics.ts";
 import { entryOf, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { joinPlots, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { pickEvenly, roundForPlot } from "../plots/sample.ts";
@@ -17,7 +18,7 @@ const SHOWN: readonly TokenMetric[] = ["timeToFirstTokenNs", "interTokenLatencyN
 
 /** Returns the charts of token times; an empty set when tokens are not measured. */
 export function tokenPlots(report: ShownReport): PlotSet {
-  if (report.plan.measurement.tokens === undefined) return { plots: [], leftOut: [] };
+  if (tokensPlanOf(report.plan) === undefined) return { plots: [], leftOut: [] };
   return joinPlots([
     drawRates(report),
     ...SHOWN.flatMap((metric) => [drawLevels(report, metric), drawCurves(report, metric)]),
@@ -64,7 +65,7 @@ function drawLevels({ runs }: ShownReport, metric: TokenMetric): PlotSet {
 
 function drawCurves({ runs, plan }: ShownReport, metric: TokenMetric): PlotSet {
   const title = `${titleOf(metric)} by Percentile`;
-  const isStreamed = plan.measurement.tokens?.isStreamed === true;
+  const isStreamed = tokensPlanOf(plan)?.isStreamed === true;
   const samples = runs.flatMap((run) =>
     run.levels.flatMap(({ name, result: { tokens } }) => {
       const values = tokens && tokenSamples(tokens, isStreamed).get(metric);

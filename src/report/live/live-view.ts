@@ -2,7 +2,7 @@ import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { RecentDurations } from "../../measure/recent-durations.ts";
 import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { RunProgress } from "../../result/observer.ts";
+import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
@@ -91,8 +91,9 @@ class Live implements LiveView {
     this.requestCount = requestCount === undefined || warmupMs > 0 ? undefined : requestCount + warmupRequests;
   }
 
-  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
-    this.what = `${isWarmup ? "warm-up, " : ""}${LEVEL_UNITS[unit].name} ${level}`;
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
+    const place = phase === undefined ? "" : `phase ${phase.index + 1}/${phase.count} ${phase.label}, `;
+    this.what = `${place}${isWarmup ? "warm-up, " : ""}${LEVEL_UNITS[unit].name} ${level}`;
     this.forgetRates();
   }
 

@@ -4,6 +4,7 @@ import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { LOAD_CSV_COLUMNS, loadCsvCells } from "../load-delivery.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "../rampart/tokens.ts";
 import type { Report, TextSink } from "../report.ts";
@@ -21,7 +22,8 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
     finish: (result) => {
       const levels = printedLevels(result);
       if (levels.length === 0) return;
-      const sorted = sortByThroughput(levels, plan.target.batchSize);
+      // Phases keep their order in time.
+      const sorted = result.phased === undefined ? sortByThroughput(levels, plan.target.batchSize) : levels;
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
       writeReport(path, text, "outputs.files.csv");
@@ -42,7 +44,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
   const { service, levelUnit } = result.prepared;
   const hasServer = result.levels.some((level) => level.hasServerCounters);
   return [
-    LEVEL_UNITS[levelUnit].title,
+    ...(result.phased === undefined ? [LEVEL_UNITS[levelUnit].title] : PHASE_COLUMNS),
     "Inferences/Second",
     ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",
@@ -58,21 +60,19 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
         ]
       : []),
     ...(plan.measurement.tokens === undefined ? [] : TOKEN_CSV_COLUMNS),
+    ...(plan.outputs.style === "rampart" ? LOAD_CSV_COLUMNS : []),
   ];
 }
 
-function formatRow(
-  { level, window, tokens, hasServerCounters }: LevelResult,
-  plan: Plan,
-  result: RunResult,
-  sink: TextSink,
-): (string | number)[] {
+function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
+  const { unit, level, phase, window, tokens, hasServerCounters } = measured;
   const { service } = result.prepared;
   const sendUs = toWholeUs(window.sendMeanNs);
   const receiveUs = toWholeUs(window.receiveMeanNs);
   const meanUs = toWholeUs(window.latency.meanNs);
   return [
-    formatStreamNumber(level),
+    ...phaseCells(phase),
+    ...(phase === undefined ? [formatStreamNumber(level)] : levelCells(unit, level)),
     formatStreamNumber(inferPerSec(window, plan.target.batchSize)),
     ...(service.isDecoupled ? [formatStreamNumber(responsesPerSec(window))] : []),
     sendUs,
@@ -88,7 +88,20 @@ function formatRow(
         ]
       : []),
     ...tokenCells(plan, window, tokens),
+    ...(plan.outputs.style === "rampart" ? loadCsvCells(plan, measured) : []),
   ];
+}
+
+/** The levels of phases may have different units. Phases that are not measured have no row. */
+const PHASE_COLUMNS = ["Phase", LEVEL_UNITS.concurrency.title, LEVEL_UNITS["request-rate"].title];
+
+function phaseCells(phase: LevelResult["phase"]): string[] {
+  return phase === undefined ? [] : [`"${phase.label.replaceAll('"', '""')}"`];
+}
+
+function levelCells(unit: LevelResult["unit"], level: number): string[] {
+  const text = formatStreamNumber(level);
+  return LEVEL_UNITS[unit].isScheduled ? ["", text] : [text, ""];
 }
 
 /** Only scenarios measure tokens during the run. */

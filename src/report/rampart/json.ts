@@ -1,4 +1,5 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
@@ -16,13 +17,16 @@ import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
+import { judgeRepeated } from "../run-verdicts.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
@@ -33,6 +37,8 @@ import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
+import { toPhasesJson, verdictsOfPhases } from "./phases.ts";
+import { levelsOverRuns, toLevelOverRunsJson } from "./runs.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -41,26 +47,84 @@ const SIGNIFICANT_DIGITS = 3;
 
 /** Creates the report. @param path of its file */
 export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
+  const write = (document: object): void =>
+    writeReport(path, `${JSON.stringify(document, null, 2)}\n`, "outputs.files.json");
   return {
-    finish: (result) =>
-      writeReport(path, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`, "outputs.files.json"),
+    finish: (result) => write(toReportJson(plan, result)),
+    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated)),
   };
 }
 
 /** Converts the report to JSON. */
 export function toReportJson(plan: Plan, result: RunResult): object {
+  return { ...toHeadJson(plan, result), ...toRunJson(plan, result), plan: withoutSecrets(plan) };
+}
+
+/**
+ * Converts the report of a repeated plan to JSON. `runs` has an object for each run, with the same fields as the report of one run, without
+ * `version`, `name`, `model` and `plan`, which are outside. So a reader of runs reads `document.runs ?? [document]`.
+ *
+ * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
+ * `inferPerSec`, `errorRatio`, `latencyUs.p99` and so on are the mean over the values of the runs with its 95 % interval (`low`, `high`),
+ * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means.
+ */
+export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
+  const { runs, precision } = repeated;
+  const [first] = runs as [RunResult];
+  const complete = completeRuns(repeated);
+  const { atLeast, atMost, until } = plan.repeat ?? { atLeast: runs.length, atMost: runs.length };
+  return {
+    ...toHeadJson(plan, first),
+    startedAt: toIsoTime(first),
+    durationSec: runs.reduce((sum, { durationNs }) => sum + durationNs, 0) / 1e9,
+    isPartial: complete.length < runs.length,
+    repeat: {
+      atLeast,
+      atMost,
+      ...(until === undefined
+        ? {}
+        : { until: { ...until, reachedRatio: precision?.ratio ?? null, isReached: precision?.isReached === true } }),
+    },
+    runs: runs.map((run) => toRunJson(plan, run)),
+    combination: {
+      runs: complete.length,
+      levels: levelsOverRuns(complete).map((level) => toLevelOverRunsJson(plan, level)),
+    },
+    assertions: judgeRepeated(plan, repeated).map(({ assertion, ...verdict }) => ({
+      text: verdict.text,
+      isMet: verdict.isMet,
+      level: verdict.level,
+      measured: verdict.measured,
+      low: verdict.low,
+      high: verdict.high,
+      runs: verdict.runCount,
+      runsMet: verdict.metCount,
+      reason: verdict.reason,
+      limit: assertion.limit,
+    })),
+    plan: withoutSecrets(plan),
+  };
+}
+
+function toHeadJson(plan: Plan, { prepared }: RunResult): object {
+  const { name, version } = prepared.service.model;
+  const machine = { ...describeMachine(), rampart: VERSION };
+  return { version: REPORT_VERSION, name: plan.name, ...toParametersJson(plan), machine, model: { name, version } };
+}
+
+function toIsoTime({ startEpochNs }: RunResult): string {
+  return new Date(Number(startEpochNs / 1_000_000n)).toISOString();
+}
+
+/** Converts one run: all that can differ between the runs of a plan. */
+function toRunJson(plan: Plan, result: RunResult): object {
   const levels = measuredLevels(result);
   const repeats = describeRepeats(result);
   return {
-    version: REPORT_VERSION,
-    name: plan.name,
-    ...toParametersJson(plan),
-    startedAt: new Date(Number(result.startEpochNs / 1_000_000n)).toISOString(),
+    startedAt: toIsoTime(result),
     durationSec: result.durationNs / 1e9,
     isPartial: result.isInterrupted || result.error !== undefined,
     ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
-    machine: { ...describeMachine(), rampart: VERSION },
-    model: { name: result.prepared.service.model.name, version: result.prepared.service.model.version },
     requests: {
       sent: result.sentCount,
       completed: result.completedCount,
@@ -85,22 +149,27 @@ export function toReportJson(plan: Plan, result: RunResult): object {
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(repeats === undefined ? {} : { warnings: [repeats] }),
     ...(result.server === undefined ? {} : { server: result.server }),
+    ...(result.phased === undefined ? {} : toPhasesJson(result.phased, verdictsOfPhases(plan, levels))),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
-    assertions: plan.assertions.map((assertion) => {
-      const { isMet, level, measured, reason, text } = judge(
+    assertions: plan.assertions.map((assertion, index) => {
+      const { isMet, level, phaseIndex, measured, reason, text } = judge(
         assertion,
         judgedLevels(result),
         plan.target.batchSize,
         targetKindOf(plan.target).throughputUnit,
       );
-      return { text, isMet, level, measured, reason, limit: assertion.limit };
+      const given = { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
+      const { aborted } = result;
+      if (aborted?.assertionIndex !== index) return given;
+      return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
     }),
-    plan: withoutSecrets(plan),
   };
 }
 
-function toLevelJson(plan: Plan, result: LevelResult): object {
+/** @param tags those of the requests, if it is a part of them */
+function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] = {}): object {
+  const isStreamed = tokensPlanOf(plan, tags)?.isStreamed;
   const {
     unit,
     level,
@@ -117,6 +186,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
   return {
     unit,
     level,
+    ...(result.phase === undefined ? {} : { phase: { index: result.phase.index, name: result.phase.label } }),
     outcome,
     trials,
     ...(instability === undefined ? {} : { instability }),
@@ -153,13 +223,12 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     ...(window.scheduledLatency === window.latency
       ? {}
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
-    client: toClientJson(window, tokens, plan.measurement.tokens?.isStreamed),
+    client: toClientJson(window, tokens, isStreamed),
     ...(window.server === undefined ? {} : { server: window.server }),
-    ...(tokens === undefined
-      ? {}
-      : { tokens: toTokensJson(tokens, window, plan.measurement.tokens?.isStreamed === true) }),
+    ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens, window, isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
+    ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
     timeline: timeline.map((bucket) => ({
       startSec: bucket.startNs / 1e9,
       endSec: bucket.endNs / 1e9,
@@ -171,6 +240,46 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     })),
   };
 }
+
+/**
+ * Converts the parts of a level by tag, each with the metrics of the level: `groups` by the values of each tag, and with several tags
+ * `combinations` by all of them. The values of a tag together are the level.
+ */
+function toGroupsJson(plan: Plan, result: LevelResult): object {
+  const { unit, level, outcome, hasServerCounters } = result;
+  const common = {
+    unit,
+    level,
+    outcome,
+    hasServerCounters,
+    trials: 1,
+    instability: undefined,
+    isLatencyUnstable: false,
+  };
+  const convert = ({ tags, window, tokens }: TaggedPart): object => {
+    const part = { ...common, window, timeline: [], ...(tokens === undefined ? {} : { tokens }) };
+    const all = toLevelJson(plan, part, tags) as Readonly<Record<string, unknown>>;
+    const own = Object.entries(all).filter(([key]) => !LEVEL_KEYS.has(key));
+    const named = Object.entries(tags).map(([name, value]) => [name, value ?? null]);
+    return { tags: Object.fromEntries(named) as object, ...(Object.fromEntries(own) as object) };
+  };
+  const combinations = splitByAllTags(result);
+  return {
+    groups: tagNamesOf(result).flatMap((name) => splitByTag(result, name).map(convert)),
+    ...(combinations.length === 0 ? {} : { combinations: combinations.map(convert) }),
+  };
+}
+
+/** What a level has and its groups share. */
+const LEVEL_KEYS: ReadonlySet<string> = new Set([
+  "unit",
+  "level",
+  "outcome",
+  "trials",
+  "durationSec",
+  "client",
+  "timeline",
+]);
 
 /** Converts the time between responses; nothing where no request has two. */
 function toGapJson(window: WindowResult): object {

@@ -30,14 +30,8 @@ interface Statistics {
 /** Formats the table of a level's tokens, and warnings about it; indented lines, joined. */
 export function formatTokens(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string {
   const measured = measuredRows(columns, isStreamed);
-  const rows = measured.map(([metric, name, { mean, max, estimate }]) => {
-    const format = isTimeMetric(metric) ? formatDurationNs : formatCount;
-    const marked = PERCENTILES.map(estimate).map(
-      ({ value, isReliable }) => `${format(value)}${isReliable ? "" : MARK}`,
-    );
-    return [name, format(mean), ...marked, format(max)];
-  });
-  const header = ["tokens", "average", ...PERCENTILES.map((percentile) => `p${percentile}`), "max"];
+  const rows = measured.map(toCells);
+  const header = TOKEN_HEADER;
   const tokensPerSec = outputTokensPerSec(columns, window) ?? 0;
   const notes = [
     ...(tokensPerSec > 0 ? [`${formatCount(tokensPerSec)} output tokens/s`] : []),
@@ -48,6 +42,27 @@ export function formatTokens(columns: TokenColumns, window: WindowResult, isStre
       ? []
       : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), "", ...formatIntervals(measured), ""];
   return [...lines, ...notes].map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
+}
+
+/** The header of {@link tokenCells}. */
+export const TOKEN_HEADER: readonly string[] = [
+  "tokens",
+  "average",
+  ...PERCENTILES.map((percentile) => `p${percentile}`),
+  "max",
+];
+
+/** Returns the rows of a table of tokens, with the rate of output tokens, for tables of several groups. */
+export function tokenCells(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string[][] {
+  const rate = outputTokensPerSec(columns, window) ?? 0;
+  const rows = measuredRows(columns, isStreamed).map(toCells);
+  return rate > 0 ? [...rows, ["output tokens/s", formatCount(rate), ...PERCENTILES.map(() => ""), ""]] : rows;
+}
+
+function toCells([metric, name, { mean, max, estimate }]: [TokenMetric, string, Statistics]): string[] {
+  const format = isTimeMetric(metric) ? formatDurationNs : formatCount;
+  const marked = PERCENTILES.map(estimate).map(({ value, isReliable }) => `${format(value)}${isReliable ? "" : MARK}`);
+  return [name, format(mean), ...marked, format(max)];
 }
 
 /** Formats the intervals of times as a table, and what is too few for a percentile. */

@@ -108,15 +108,16 @@ function limitsSchema({ object }: Parts) {
   });
 }
 
-/** An interval of a level's time line. */
+/** An interval of a time line. */
 export function timelineSchema({ object }: Parts) {
   return object({
     startSec: v.number(),
     endSec: v.number(),
     requests: count(),
     failed: count(),
+    cancelled: v.exactOptional(count()),
     outstandingMean: v.number(),
-    latencyMeanUs: v.number(),
+    latencyMeanUs: v.nullable(v.number()),
     latencyP99Us: v.nullable(v.number()),
   });
 }
@@ -182,9 +183,11 @@ function measuredEntries(parts: Parts) {
 export function levelSchema(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
+  const group = object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries(parts) });
   return object({
     unit: UNITS,
     level: v.pipe(v.number(), v.description("Concurrency, or requests per second.")),
+    phase: optional(object({ index: v.pipe(count(), v.description("From 0.")), name: v.string() })),
     outcome: v.picklist(["measured", "unstable", "over-limit", "partial"]),
     trials: count(),
     instability: optional(instabilitySchema(parts)),
@@ -197,6 +200,13 @@ export function levelSchema(parts: Parts) {
     durationSec: v.number(),
     ...measuredEntries(parts),
     client: clientSchema(parts),
+    groups: optional(
+      v.pipe(
+        v.array(group),
+        v.description("The requests by the values of each tag. Those of a tag together are the level."),
+      ),
+    ),
+    combinations: optional(v.array(group)),
     timeline: v.array(timelineSchema(parts)),
   });
 }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { FAILURE_KINDS } from "../../transport/failure.ts";
 import { levelSchema, serverSchema } from "./level.ts";
 import { count, type Parts } from "./parts.ts";
+import { combinationSchema, phaseEntries, repeatSchema } from "./runs.ts";
 import { REPORT_VERSION } from "./version.ts";
 
 /**
@@ -12,25 +13,54 @@ import { REPORT_VERSION } from "./version.ts";
 /** The report as data. */
 export type ReportJson = v.InferOutput<ReturnType<typeof createReportSchema>>;
 
-/** A level as data. */
-export type LevelJson = ReportJson["levels"][number];
+/** A run as data: the whole report of a plan that runs once, or one of `runs`. */
+export type RunJson = v.InferOutput<ReturnType<typeof runSchema>>;
 
-/** Creates the schema. @param object builds objects; default: unknown fields are accepted */
+/** A level as data. */
+export type LevelJson = RunJson["levels"][number];
+
+/** An assertion with its verdict as data. */
+export type AssertionJson = ReportJson["assertions"][number];
+
+/** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
 export function createReportSchema(object: typeof v.object = v.object) {
   const parts: Parts = { object };
-  return object({
+  const head = {
     version: v.literal(REPORT_VERSION),
     name: v.pipe(v.string(), v.description("The scenario's name.")),
     parameters: v.exactOptional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))),
-    machine: v.exactOptional(machineSchema(parts)),
+    machine: machineSchema(parts),
     model: object({ name: v.string(), version: v.string() }),
-    ...runEntries(parts),
-    assertions: v.array(assertionSchema(parts)),
-    plan: v.pipe(
-      v.record(v.string(), v.unknown()),
-      v.description("The complete plan of the run, without secrets."),
-    ),
-  });
+    plan: v.pipe(v.record(v.string(), v.unknown()), v.description("The complete plan of the run, without secrets.")),
+  };
+  return v.union([
+    object({ ...head, ...runEntries(parts) }),
+    object({
+      ...head,
+      ...timeEntries(),
+      repeat: repeatSchema(parts),
+      runs: v.array(runSchema(parts)),
+      combination: combinationSchema(parts),
+      assertions: v.array(assertionSchema(parts)),
+    }),
+  ]);
+}
+
+/** Returns the runs of a report. */
+export function runsOf(report: ReportJson): readonly RunJson[] {
+  return "runs" in report ? report.runs : [report];
+}
+
+function timeEntries() {
+  return {
+    startedAt: v.pipe(v.string(), v.isoTimestamp()),
+    durationSec: v.number(),
+    isPartial: v.pipe(v.boolean(), v.description("Whether a run ended early.")),
+  };
+}
+
+function runSchema(parts: Parts) {
+  return parts.object(runEntries(parts));
 }
 
 /** The machine that measured. */
@@ -51,9 +81,7 @@ function runEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
   return {
-    startedAt: v.pipe(v.string(), v.isoTimestamp()),
-    durationSec: v.number(),
-    isPartial: v.pipe(v.boolean(), v.description("Whether the run ended early.")),
+    ...timeEntries(),
     error: optional(object({ code: v.string(), message: v.string() })),
     requests: object({
       sent: count(),
@@ -92,7 +120,9 @@ function runEntries(parts: Parts) {
         isResolved: v.boolean(),
       }),
     ),
+    ...phaseEntries(parts),
     levels: v.array(levelSchema(parts)),
+    assertions: v.array(assertionSchema(parts)),
   };
 }
 
@@ -102,6 +132,12 @@ function assertionSchema({ object }: Parts) {
     text: v.string(),
     isMet: v.boolean(),
     level: v.exactOptional(v.number()),
+    phase: v.exactOptional(v.pipe(count(), v.description("Index of the phase, from 0."))),
+    endedRun: v.exactOptional(v.pipe(v.literal(true), v.description("It ended the run early."))),
+    low: v.exactOptional(v.nullable(v.number())),
+    high: v.exactOptional(v.nullable(v.number())),
+    runs: v.exactOptional(count()),
+    runsMet: v.exactOptional(v.pipe(count(), v.description("Number of runs that meet it on their own."))),
     measured: v.exactOptional(
       v.pipe(v.number(), v.description("The worst value: nanoseconds, a rate, a count or a ratio.")),
     ),

@@ -1,5 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
+import { membersOf } from "../../registry/mix.ts";
 import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import { parseUrl } from "../target/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../target/identify-server.ts";
@@ -74,7 +75,7 @@ export async function diagnose(
   failure: FailureFacts,
 ): Promise<Diagnosis | undefined> {
   // With several servers, any of them may have caused the failure.
-  if (urlsOf(target).length !== 1) return undefined;
+  if (urlsOf(target).length !== 1 || membersOf(target).length > 0) return undefined;
   const { asked, place } = describeAsked(target as ServerTargetPlan);
   const known = diagnoseFailure(failure, asked);
   if (known !== undefined) return known;

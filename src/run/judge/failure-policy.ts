@@ -101,11 +101,14 @@ export class FailurePolicy {
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;
-    const message = reach === "stalled" ? "the target stopped answering" : "the target can no longer be reached";
-    const hint =
+    const { plan } = this;
+    const isNew = failure.kind === "connect" && completedCount === 0;
+    const [message, hint] =
       reach === "stalled"
-        ? `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`
-        : "Is the server still running?";
+        ? ["the target stopped answering", `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`]
+        : isNew
+          ? [`cannot connect to ${urlsOf(plan.target).join(", ")}`, "Is the server running, and is this its address?"]
+          : ["the target can no longer be reached", "Is the server still running?"];
     this.signal.fail(new RunError(reach, `${message}: ${describeFailure(failure)}`, hint));
   }
 }

@@ -1,10 +1,10 @@
 import type { ExpectedOutput } from "../../inputs/batches.ts";
-import type { AnswerPacker } from "../../measure/tokens/packed-answers.ts";
+import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import { separateReads } from "../../measure/tokens/read-times.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import type { RunObserver } from "../../result/observer.ts";
-import type { FailedRequest, ResponseRecord } from "../../result/request-record.ts";
+import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { InferResponse, ResponseContent, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
@@ -20,6 +20,7 @@ import type { Failure } from "../../transport/failure.ts";
 import type { RequestFeed } from "../send/feed.ts";
 import { sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
 import type { Session } from "../target/session.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
 
@@ -27,18 +28,8 @@ const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
 const encoder = new TextEncoder();
 
-/** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
-export class RequestJudge {
-  private readonly service: Service;
-  private readonly feed: RequestFeed;
-  private readonly observer: RunObserver;
-  private readonly isTracing: boolean;
-  private readonly answers: AnswerPacker | undefined;
-  private readonly shared: SharedTensors | undefined;
-  private readonly serverNames: readonly string[] | undefined;
-  private readonly onExtracted: ((values: readonly unknown[]) => void) | undefined;
-  /** Exported for an empty response. */
-  private readonly noOutputs: ReadonlyMap<string, Tensor>;
+/** Judges completed requests. */
+export interface Judging {
   /** Whether response bodies must be kept. */
   readonly needsBodies: boolean;
   /**
@@ -48,23 +39,46 @@ export class RequestJudge {
   readonly canWait: boolean;
   /** Creates the clients' checks of responses that are not kept. */
   readonly createCheck: CreateAnswerCheck;
+  /** Returns the failure of a completed request; undefined when it succeeded. */
+  judge(call: Call, slots: Slots): Failure | undefined;
+}
+
+/** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
+export class RequestJudge implements Judging {
+  private readonly service: Service;
+  private readonly feed: RequestFeed;
+  private readonly observer: RunObserver;
+  private readonly isTracing: boolean;
+  private readonly answers: AnswerSink | undefined;
+  private readonly shared: SharedTensors | undefined;
+  private readonly serverNames: readonly string[] | undefined;
+  private readonly onExtracted: ((values: readonly unknown[], step: number) => void) | undefined;
+  private readonly groups: RequestGroups | undefined;
+  /** Exported for an empty response. */
+  private readonly noOutputs: ReadonlyMap<string, Tensor>;
+  readonly needsBodies: boolean;
+  readonly canWait: boolean;
+  readonly createCheck: CreateAnswerCheck;
   /** Checks responses that are kept. */
   private readonly check: AnswerCheck;
 
   /**
    * @param answers receives the answers whose tokens are measured
-   * @param onExtracted receives the values that the target extracts from each successful answer
+   * @param onExtracted receives the values that the target extracts from each successful answer, and its request's step
+   * @param groups the groups of requests, whose tags records carry; default: there are none
    */
   constructor(
     { service, shared, serverNames }: Pick<Session, "service" | "shared" | "serverNames">,
     feed: RequestFeed,
     verbosity: 0 | 1 | 2,
     observer: RunObserver,
-    answers: AnswerPacker | undefined,
-    onExtracted?: (values: readonly unknown[]) => void,
+    answers: AnswerSink | undefined,
+    onExtracted?: (values: readonly unknown[], step: number) => void,
+    groups?: RequestGroups,
   ) {
     this.answers = answers;
     this.onExtracted = onExtracted;
+    this.groups = groups;
     this.service = service;
     this.serverNames = serverNames;
     this.shared = shared;
@@ -88,7 +102,6 @@ export class RequestJudge {
     this.noOutputs = new Map(outputs);
   }
 
-  /** Returns the failure of a completed request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined {
     const found = this.examine(call, slots);
     if (Array.isArray(found)) {
@@ -112,10 +125,15 @@ export class RequestJudge {
       inputs: this.feed.contentOf(slots.steps[call.slot] as number),
       responseCount: responses.length,
       failure,
+      ...this.tagsOf(slots.steps[call.slot] as number),
     };
   }
 
-  private packAnswer(answers: AnswerPacker, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
+  private tagsOf(step: number): Pick<RequestRecord, "tags"> {
+    return this.groups === undefined ? {} : { tags: this.groups.tagsOf(step) };
+  }
+
+  private packAnswer(answers: AnswerSink, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
     const step = slots.steps[call.slot] as number;
     this.packPrompt(answers, step);
     const sendNs = Math.round(call.sendStartNs);
@@ -131,7 +149,7 @@ export class RequestJudge {
     });
   }
 
-  private packFailure(answers: AnswerPacker, call: Call, slots: Slots, failure: Failure): void {
+  private packFailure(answers: AnswerSink, call: Call, slots: Slots, failure: Failure): void {
     const step = slots.steps[call.slot] as number;
     this.packPrompt(answers, step);
     answers.addFailure({
@@ -145,7 +163,7 @@ export class RequestJudge {
     });
   }
 
-  private packPrompt(answers: AnswerPacker, step: number): void {
+  private packPrompt(answers: AnswerSink, step: number): void {
     if (answers.knowsPrompt(step)) return;
     const content = this.feed.contentOf(step);
     if ("bytes" in content) answers.addPrompt(step, content.bytes, content.session?.id);
@@ -179,7 +197,7 @@ export class RequestJudge {
       const offsetNs = offsetsNs[read] as number;
       records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs: isEmpty ? this.noOutputs : outputs });
     }
-    if (extracted !== undefined) this.onExtracted?.(extracted);
+    if (extracted !== undefined) this.onExtracted?.(extracted, step);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
       sendEpochNs,
@@ -188,6 +206,7 @@ export class RequestJudge {
       responses: records,
       ...(server === undefined ? {} : { server }),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
+      ...this.tagsOf(step),
     });
     return records;
   }

@@ -53,6 +53,7 @@ export class Reachability {
     if (context.completedCount > 0) this.hasAnswered = true;
     if (context.lastSuccessNs > this.lastSuccessNs) this.answered();
     this.lastSuccessNs = context.lastSuccessNs;
+    if (failure.isServerGone === true) return "unreachable";
     // A timeout proves nothing: an overloaded server is still reachable.
     if (kind === "timeout") return "reachable";
     if (kind === "stalled") return this.stalled(failure, context);

@@ -1,23 +1,53 @@
 import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
+import type { RunTimeline } from "../../measure/run-timeline.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { EarlyAbort } from "../judge/early-abort.ts";
+import type { RunSignal } from "../run-signal.ts";
+import type { Driver } from "../send/driver.ts";
 
 /** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
   timeline: Timeline | undefined;
+  /** Of a whole run with phases. */
+  runTimeline: RunTimeline | undefined;
   /** Undefined unless the load is a scenario of MLPerf. */
   mlperf: MlperfTally | undefined;
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
+  private groupTallies: WindowTally[] = [];
   private newTally: () => WindowTally = () =>
     new WindowTally({ isScheduled: false, countsReading: true, isDecoupled: false });
+  private newGroups: () => WindowTally[] = () => [];
 
-  begin(newTally: () => WindowTally): void {
+  /** @param newGroups creates the tallies of the groups of requests; default: there are none */
+  begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
     this.newTally = newTally;
+    this.abort?.resume(newTally);
+    this.newGroups = newGroups;
     this.tally = newTally();
+    this.groupTallies = newGroups();
     this.lastEndNs = 0;
+  }
+
+  /** Ends the run when an assertion does not hold; undefined when none is watched. */
+  abort: EarlyAbort | undefined;
+
+  /** Watches the plan's assertions that may end the run. */
+  async watch(plan: Plan, driver: Driver, signal: RunSignal): Promise<void> {
+    if (plan.assertions.every(({ abortAfterMs }) => abortAfterMs === undefined)) return;
+    const { EarlyAbort } = await import("../judge/early-abort.ts");
+    this.abort = new EarlyAbort(plan, driver, signal);
+  }
+
+  /** Measures no level until the next `begin`. */
+  pause(): void {
+    this.abort?.pause();
+    this.tally = undefined;
+    this.timeline = undefined;
   }
 
   add(records: RecordColumns, count: number): void {
@@ -27,13 +57,23 @@ export class LevelMeter {
       this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
     }
     this.tally?.add(records, count);
+    if (this.groupTallies.length > 0) this.addToGroups(records, count);
     this.timeline?.add(records, count);
+    this.runTimeline?.add(records, count);
+    this.abort?.add(records, count);
     this.mlperf?.add(records, count);
   }
 
-  /** Adds the values extracted from an answer, in the order of their names. */
-  addExtracted(values: readonly unknown[]): void {
+  private addToGroups(records: RecordColumns, count: number): void {
+    const present = new Set(records.group.subarray(0, count));
+    for (const group of present) this.groupTallies[group]?.add(records, count, group);
+  }
+
+  /** Adds the values extracted from an answer, in the order of their names. @param group that of the request; default: none */
+  addExtracted(values: readonly unknown[], group?: number): void {
     this.tally?.extracted?.add(values);
+    this.abort?.addExtracted(values);
+    if (group !== undefined) this.groupTallies[group]?.extracted?.add(values);
   }
 
   /** Number of requests in the current window, including failed ones, without those still in the columns. */
@@ -46,5 +86,12 @@ export class LevelMeter {
     const tally = this.tally ?? this.newTally();
     this.tally = this.newTally();
     return tally;
+  }
+
+  /** Like `cut`, for the groups of requests. Call right after it. */
+  cutGroups(): readonly WindowTally[] {
+    const tallies = this.groupTallies;
+    this.groupTallies = this.newGroups();
+    return tallies;
   }
 }

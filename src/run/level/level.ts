@@ -1,4 +1,5 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
+import { addGroupTokens } from "../../measure/groups.ts";
 import type { Instability } from "../../measure/instability.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../../measure/metrics.ts";
@@ -10,7 +11,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import { type Clock, sleepUnless } from "../../runtime/clock.ts";
-import type { LevelContext } from "./level-context.ts";
+import type { HandOver, LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { WindowCutter } from "./window-cutter.ts";
 
@@ -33,6 +34,8 @@ export class LevelRun {
   private windowCount = 1;
   /** Requests that waited when sending stopped. */
   private delayedByLimit: DelayedRequests | undefined;
+  /** Whether the next load runs already. */
+  private hasHandedOver = false;
 
   constructor(context: LevelContext, meter: LevelMeter, level: number) {
     this.context = context;
@@ -50,13 +53,26 @@ export class LevelRun {
     this.meter.mlperf = new MlperfTally(rules.samplesPerQuery);
   }
 
+  /** Begins the first window in the middle of a load. @param startNs the end of what was measured before */
+  continueAt(startNs: number): void {
+    this.windows.continueAt(startNs);
+  }
+
   /** Measures in the plan's mode. */
   async measure(): Promise<LevelResult> {
     const result = await this.measureWindow();
-    const { tokens } = this.context;
-    return tokens === undefined || result.tokens !== undefined
-      ? result
-      : { ...result, tokens: await tokens.merge(this.windowCount) };
+    if (!this.hasHandedOver) this.meter.abort?.pause();
+    const { tokens, handOver } = this.context;
+    const whole =
+      tokens === undefined || result.tokens !== undefined
+        ? result
+        : { ...result, ...(await tokens.mergeLevel(this.windowCount)) };
+    if (this.hasHandedOver || handOver === undefined) return whole;
+    // Windows until three agree: what ended since the last one belongs to no window.
+    if (!this.context.signal.isStopped) await handOver.prepare(result.outcome);
+    this.context.driver.drain();
+    handOver.change(this.clock.nowNs(), false);
+    return whole;
   }
 
   private async measureWindow(): Promise<LevelResult> {
@@ -148,17 +164,32 @@ export class LevelRun {
       else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
       return window;
     };
-    const takeTokens = async () => tokens?.merge(1);
+    let groupTokens: LevelResult["groupTokens"];
+    const takeTokens = async () => {
+      const taken = await tokens?.mergeLevel(1);
+      groupTokens = addGroupTokens(groupTokens, taken?.groupTokens);
+      return taken?.tokens;
+    };
     const { level, batchSize } = this;
     const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow, takeTokens });
     if (resolved === undefined) return this.partial(windows, windows.length);
     const { limits } = resolved;
     const measured = this.result("measured", mergeWindows(windows), windows.length, { limits });
-    return resolved.tokens === undefined ? measured : { ...measured, tokens: resolved.tokens };
+    if (resolved.tokens === undefined) return measured;
+    return { ...measured, tokens: resolved.tokens, ...(groupTokens === undefined ? {} : { groupTokens }) };
   }
 
   private async measureRequests({ count, minDurationMs }: RequestsMode): Promise<LevelResult> {
-    const { driver, signal } = this.context;
+    const { driver, signal, handOver } = this.context;
+    if (handOver !== undefined && !handOver.isLast) {
+      const sent = new Promise<void>((resolve) => {
+        driver.onAllSent = resolve;
+        if (driver.quota <= 0) resolve();
+      });
+      await handOver.prepare("measured");
+      await Promise.race([sent, signal.stopped]);
+      return this.cutAndChange(handOver);
+    }
     if (minDurationMs !== undefined) {
       await sleepUnless(minDurationMs, signal.stopped, this.clock);
       driver.quota = Math.max(0, (count ?? 0) - this.windows.sentCount);
@@ -192,10 +223,14 @@ export class LevelRun {
   }
 
   private async measureDuration({ durationMs, graceMs }: DurationMode): Promise<LevelResult> {
-    const { driver, signal } = this.context;
+    const { driver, signal, handOver } = this.context;
     const { timeline } = this.meter;
     const stopNs = this.windows.startNs + durationMs * 1e6;
     await sleepUnless(Math.max(0, (stopNs - this.clock.nowNs()) / 1e6), signal.stopped, this.clock);
+    if (handOver !== undefined) {
+      if (!signal.isStopped) await handOver.prepare("measured");
+      return this.cutAndChange(handOver);
+    }
     const laneCount = driver.activeLanes;
     const cancelled = graceMs === undefined ? undefined : await this.awaitLast(graceMs);
     driver.drain();
@@ -206,6 +241,22 @@ export class LevelRun {
     const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
     const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
     return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
+  }
+
+  /** Ends the only window and changes to the next load at the same moment. */
+  private async cutAndChange(handOver: HandOver): Promise<LevelResult> {
+    const { driver } = this.context;
+    driver.onAllSent = undefined;
+    driver.drain();
+    const endNs = this.clock.nowNs();
+    const buckets = this.meter.timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
+    this.meter.timeline = undefined;
+    this.delayedByLimit = driver.delayedByLimit;
+    this.hasHandedOver = true;
+    // The window ends now; only the server's counters are awaited.
+    const cutting = this.windows.cut(endNs);
+    handOver.change(endNs, true);
+    return this.finish(await cutting, buckets);
   }
 
   /** Stops sending and waits for outstanding requests, up to the grace period. Returns the number of cancelled requests and the time. */
@@ -225,7 +276,9 @@ export class LevelRun {
   private finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
-    if (window.requestCount + window.failedCount + window.cancelledCount === 0) throw new LevelError();
+    // A phase may be shorter than any response.
+    const isEmpty = window.requestCount + window.failedCount + window.cancelledCount === 0;
+    if (isEmpty && this.context.handOver === undefined) throw new LevelError();
     const { percentile } = this.context.plan.measurement;
     if (window.requestCount > 0) this.context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
     return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
@@ -245,7 +298,9 @@ export class LevelRun {
     trials: number,
     rest: Partial<LevelResult>,
   ): LevelResult {
-    const delayedByLimit = this.delayedByLimit ?? this.context.driver.delayedByLimit;
+    const delayedByLimit = this.hasHandedOver
+      ? this.delayedByLimit
+      : (this.delayedByLimit ?? this.context.driver.delayedByLimit);
     return {
       unit: this.context.unit,
       level: this.level,

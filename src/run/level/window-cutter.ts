@@ -4,6 +4,7 @@ import { Timeline } from "../../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../measure/window.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
+import { GroupCutter, toGroupWindows } from "./group-cutter.ts";
 import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { awaitDelta } from "./settled-delta.ts";
@@ -12,15 +13,19 @@ import { awaitDelta } from "./settled-delta.ts";
 export class WindowCutter {
   private readonly context: LevelContext;
   private readonly meter: LevelMeter;
+  private readonly groups: GroupCutter | undefined;
   /** Start of the current window. */
   startNs = 0;
   private sentBefore = 0;
   private openBefore: OpenRequests = NO_OPEN_REQUESTS;
   private countersBefore: ServerCounters[] | undefined;
+  /** Resolves when the first counters are read, for a window that does not wait for them. */
+  private countersRead: Promise<void> | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter) {
     this.context = context;
     this.meter = meter;
+    this.groups = context.groups === undefined ? undefined : new GroupCutter(context, context.groups);
   }
 
   /** Number of requests sent in the current window. */
@@ -35,28 +40,50 @@ export class WindowCutter {
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { driver, session, health, isScheduled, observer, signal } = this.context;
-    const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
-    const isDecoupled = isModelDecoupled || hasManyResponses === true;
-    const extractedNames = answerReader?.names;
+    const { driver, session, observer, signal } = this.context;
     driver.drain();
     observer.onRecordsCut?.(undefined);
     this.context.tokens?.reset();
-    this.meter.begin(
-      () => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled, extractedNames }),
-    );
-    this.startNs = driver.clock.nowNs();
-    this.sentBefore = driver.sentCount;
-    this.openBefore = sumOpenRequests(this.openSentNs(), this.startNs);
-    this.startTimeline();
-    health.start();
-    this.context.poller?.start();
+    this.open(driver.clock.nowNs());
     const isReady = ready && Promise.race([ready, signal.stopped]);
-    [this.countersBefore] = await Promise.all([session.counters(), isReady]);
+    [this.countersBefore] = await Promise.all([session.counters(), isReady, this.groups?.readCounters()]);
     // Without load, the time for reading the counters must not be part of the window.
     if (driver.activeLanes > 0) return;
     this.startNs = driver.clock.nowNs();
     this.startTimeline();
+  }
+
+  /**
+   * Begins the first window in the middle of a load. Requests in flight then are counted when they end.
+   * @param startNs the end of what was measured before
+   */
+  continueAt(startNs: number): void {
+    this.open(startNs);
+    this.countersRead = Promise.all([this.context.session.counters(), this.groups?.readCounters()]).then(
+      ([counters]) => {
+        this.countersBefore = counters;
+      },
+      (error: unknown) => this.context.fail(error),
+    );
+  }
+
+  private open(startNs: number): void {
+    const { driver, session, health, isScheduled } = this.context;
+    const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
+    const isDecoupled = isModelDecoupled || hasManyResponses === true;
+    const extractedNames = answerReader?.names;
+    const options = { isScheduled, countsReading: wire === "http", isDecoupled, extractedNames };
+    this.meter.begin(
+      () => new WindowTally(options),
+      () => this.groups?.newTallies() ?? [],
+    );
+    this.startNs = startNs;
+    this.sentBefore = driver.sentCount;
+    this.groups?.begin(startNs);
+    this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
+    this.startTimeline();
+    health.start();
+    this.context.poller?.start();
   }
 
   private startTimeline(): void {
@@ -72,6 +99,7 @@ export class WindowCutter {
     const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const tally = this.meter.cut();
+    const parts = this.groups?.cut(this.meter.cutGroups(), endNs);
     const { startNs } = this;
     const { sentCount } = this;
     const gpu = this.context.poller?.take();
@@ -85,8 +113,13 @@ export class WindowCutter {
     this.sentBefore = driver.sentCount;
     this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
-    const server = await this.serverDelta(tally.latency.count);
-    return toWindowResult(tally, { ...frame, server });
+    await this.countersRead;
+    const [server, memberServers] = await Promise.all([
+      this.serverDelta(tally.latency.count),
+      parts && this.groups?.memberServers(parts),
+    ]);
+    const window = toWindowResult(tally, { ...frame, server });
+    return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
   }
 
   /** Returns the send time of each request in flight. */
@@ -100,7 +133,7 @@ export class WindowCutter {
     const { session, driver, plan, signal } = this.context;
     const before = this.countersBefore;
     // After an error the server may not answer; the measurement counts without its times.
-    if (before === undefined || signal.error !== undefined) return undefined;
+    if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
     // With nothing outstanding, the counters must include every request; under load, any increase is enough.
     const expected =
       plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);

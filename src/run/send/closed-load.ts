@@ -42,6 +42,21 @@ export class ClosedLoad implements ActiveLoad {
   async ramp(drive: DriveOf<"ramp">): Promise<void> {
     this.stopRamp();
     await this.sender.reserve(drive.maxConcurrency);
+    this.startRamp(drive);
+  }
+
+  /** Changes the number of outstanding requests at once. The connections must be open. */
+  change(drive: DriveOf<"closed" | "ramp">): void {
+    this.stopRamp();
+    if (drive.kind === "ramp") {
+      this.startRamp(drive);
+      return;
+    }
+    this.sender.setActiveLanes(drive.concurrency);
+    this.reach(drive.concurrency);
+  }
+
+  private startRamp(drive: DriveOf<"ramp">): void {
     this.sender.shareSteps();
     const { clock } = this.sender;
     const startNs = clock.nowNs();

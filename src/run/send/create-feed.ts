@@ -7,6 +7,7 @@ import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { membersOf } from "../../registry/mix.ts";
 import type { Session } from "../target/session.ts";
 import { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
@@ -18,14 +19,33 @@ const SEQUENCE_SEED = 5489;
 export async function createFeed(
   plan: Plan,
   search: LevelSearch,
-  { service, dataset, shared }: Session,
-  { isSync }: LaneOptions,
+  session: Session,
+  lanes: LaneOptions,
 ): Promise<RequestFeed> {
+  if (session.members !== undefined) return createMixedFeed(plan, session, lanes);
+  const { service, dataset, shared } = session;
+  const { isSync } = lanes;
   if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(service, dataset);
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
-  const isInOrder = inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true;
+  const isInOrder =
+    inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true || loadModeOf(plan.load).sharesSteps === true;
   return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder });
+}
+
+/** A member's requests come from any lane, so each takes the next step of the member's data. */
+async function createMixedFeed(
+  { target }: Plan,
+  { service, dataset, members = [], route = { member: 0, answers: [] } }: Session,
+  { isSync }: LaneOptions,
+): Promise<RequestFeed> {
+  const { MixedFeed } = await import("../split/mixed-feed.ts");
+  const feeds = members.map(({ session }, index) => {
+    const usesIds = !isSync || session.service.wire === "grpc-stream";
+    const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true });
+    return { feed, weight: membersOf(target)[index]?.weight ?? 1 };
+  });
+  return new MixedFeed(service, dataset, feeds, route);
 }
 
 async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {
@@ -68,7 +88,9 @@ function checkEnd({ levels }: LevelSearch): void {
 }
 
 function checkIds({ sequences }: Plan, search: LevelSearch): void {
-  const atOnce = LEVEL_UNITS[search.unit].isScheduled ? sequences.concurrent : largestLevel(search.levels);
+  const atOnce = LEVEL_UNITS[search.unit].isScheduled
+    ? Math.max(sequences.concurrent, search.maxConcurrency ?? 0)
+    : largestLevel(search.levels);
   const { idCount } = sequences;
   if (idCount === null || (atOnce !== undefined && idCount >= atOnce)) return;
   throw new RunError(

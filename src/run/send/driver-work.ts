@@ -3,6 +3,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { CreateAnswerCheck } from "../../transport/answer-check.ts";
 import type { Call, ClientOptions, LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
 import type { Canceller } from "./canceller.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
@@ -26,6 +27,8 @@ export interface DriverOptions extends LaneOptions {
 /** What the driver sends, and callbacks for the results. */
 export interface DriverWork {
   readonly feed: RequestFeed;
+  /** The groups of its requests. Absent: there is one. */
+  readonly groups?: RequestGroups | undefined;
   /** Whether `judge` needs the bodies of responses. */
   readonly needsBodies: boolean;
   /** Creates checks of responses whose bodies are not kept. Absent: not checked. */

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
@@ -24,11 +25,14 @@ export class Driver implements Sender {
   /** Number of requests handed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
+  /** Called when the last request of the quota is sent. */
+  onAllSent: (() => void) | undefined;
   readonly slots = new Slots();
   readonly clock: Clock;
-  private lanes: LaneOptions;
+  lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
+  private groups: RequestGroups | undefined;
   /** Only the driver sends on it. */
   readonly client: LoadClient;
   /** Counts and records of ended requests. */
@@ -36,8 +40,8 @@ export class Driver implements Sender {
   private readonly canceller: Canceller | undefined;
   private readonly requestTimeout: RequestTimeout | undefined;
   private sharing: BurstSharing | undefined;
-  private readonly closedLoad = new ClosedLoad(this);
-  private load: ActiveLoad = this.closedLoad;
+  readonly closedLoad = new ClosedLoad(this);
+  load: ActiveLoad = this.closedLoad;
   private isStopped = true;
   private isClosed = false;
   /** Number of starts and stops, so that an outdated change of load is dropped. */
@@ -96,6 +100,7 @@ export class Driver implements Sender {
     this.requestTimeout?.start();
     this.ended.setWork(work);
     this.feed = work.feed;
+    this.groups = work.groups;
     this.closedLoad.readsFirst = work.readsFirst === true;
   }
 
@@ -111,12 +116,10 @@ export class Driver implements Sender {
     return this.feed?.sequences;
   }
 
-  /** Number of outstanding requests. */
   get outstanding(): number {
     return this.outstandingCount;
   }
 
-  /** Number of lanes that can have an outstanding request under the current load. */
   get activeLanes(): number {
     return this.load.activeLanes;
   }
@@ -144,28 +147,32 @@ export class Driver implements Sender {
     return startDrive(drive, ++this.turn);
   }
 
+  /** Changes to another load without a pause: requests in flight end under it. @param begin starts it */
+  replace(load: ActiveLoad, quota: number, begin: () => void): void {
+    if (load !== this.load) this.guard(() => this.load.stop());
+    this.quota = quota;
+    this.isStopped = false;
+    this.load = load;
+    this.guard(begin);
+  }
+
+  private use<L extends ActiveLoad>(load: L): L {
+    this.load = load;
+    return load;
+  }
+
   /** How each kind of drive starts. A start that another one overtakes, `turn`, does nothing more. */
   private readonly starters: { readonly [K in Drive["kind"]]: (drive: DriveOf<K>, turn: number) => Promise<void> } = {
-    closed: ({ concurrency }) => {
-      this.load = this.closedLoad;
-      return this.closedLoad.hold(concurrency);
-    },
-    ramp: (drive) => {
-      this.load = this.closedLoad;
-      return this.closedLoad.ramp(drive);
-    },
+    closed: ({ concurrency }) => this.use(this.closedLoad).hold(concurrency),
+    ramp: (drive) => this.use(this.closedLoad).ramp(drive),
     periodic: async (drive) => {
       const { PeriodicLoad } = await import("./groups/periodic-load.ts");
-      const load = new PeriodicLoad(this, drive);
-      this.load = load;
-      return load.start();
+      return this.use(new PeriodicLoad(this, drive)).start();
     },
     groups: async ({ size }, turn) => {
       const { GroupLoad } = await import("./groups/group-load.ts");
       if (turn !== this.turn) return;
-      const load = new GroupLoad(this, size);
-      this.load = load;
-      return load.start();
+      return this.use(new GroupLoad(this, size)).start();
     },
     sessions: async ({ concurrency }, turn) => {
       const { SessionLoad } = await import("./session-load.ts");
@@ -254,7 +261,7 @@ export class Driver implements Sender {
 
   send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
     if (this.quota <= 0 || this.isClosed) return;
-    this.quota--;
+    if (--this.quota <= 0) this.onAllSent?.();
     const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);
     this.canceller?.add(this.client.calls[slot] as Call);
@@ -302,6 +309,7 @@ export class Driver implements Sender {
     this.sentCount++;
     this.outstandingCount++;
     slots.fill(slot, feed, sequence, intendedNs, isDelayed);
+    this.groups?.countSent(feed.step);
     if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
     this.sharing?.sent();

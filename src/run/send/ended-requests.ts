@@ -69,7 +69,8 @@ export class EndedRequests implements EndedCounts {
 
   private judge(call: Call, slots: Slots, lane: number): Failure | undefined {
     const failure = this.activeWork.judge(call, slots);
-    writeRecord(this.records as RecordColumns, call, failure, slots);
+    const group = this.activeWork.groups?.ofStep[slots.steps[call.slot] as number] ?? 0;
+    writeRecord(this.records as RecordColumns, call, failure, slots, group);
     if (failure === undefined) {
       this.completedCount++;
       this.lastSuccessNs = call.endNs;

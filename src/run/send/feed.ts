@@ -87,7 +87,7 @@ export class RequestFeed {
 
   /** Makes every request take the next step, whatever its lane. When lanes come and go, strides would repeat some steps and skip others. */
   shareSteps(): void {
-    this.sharedTurns = 0;
+    this.sharedTurns = Math.max(0, this.sharedTurns);
   }
 
   /** Restarts every lane at its first step, like perf_analyzer after a warm-up. */

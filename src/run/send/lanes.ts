@@ -4,6 +4,7 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { membersOf } from "../../registry/mix.ts";
 import { urlsOf } from "../../registry/service-kinds.ts";
 import { openFileLimit } from "../../runtime/files.ts";
 import type { Service } from "../../service/service.ts";
@@ -50,7 +51,7 @@ function laneCountOf(
   isSync: boolean,
 ): number {
   if (LEVEL_UNITS[search.unit].isScheduled) {
-    const lanes = client.maxLanes ?? DEFAULT_SCHEDULE_LANES;
+    const lanes = client.maxLanes ?? Math.max(DEFAULT_SCHEDULE_LANES, search.maxConcurrency ?? 0);
     return model.isSequence ? Math.min(lanes, sequences.concurrent) : lanes;
   }
   if (isSync || loadModeOf(load).hasOwnLanes === true) return UNSHARED;
@@ -64,7 +65,7 @@ const MANY_OUTSTANDING = 256;
 export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): number {
   if (!LEVEL_UNITS[search.unit].isScheduled) return largestLevel(search.levels) ?? MANY_OUTSTANDING;
   const { isSync, laneCount } = laneOptionsOf(plan, search, model);
-  return isSync ? laneCount : MANY_OUTSTANDING;
+  return isSync ? laneCount : Math.max(MANY_OUTSTANDING, search.maxConcurrency ?? 0);
 }
 
 /** Below this number, the limit is not checked. */
@@ -76,12 +77,17 @@ const OTHER_FILES = 32;
 export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
   const most = LEVEL_UNITS[search.unit].isScheduled ? laneCount : (largestLevel(search.levels) ?? 0);
-  const perServer = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
-  const serverCount = urlsOf(plan.target).length;
-  const connections = perServer * Math.max(1, serverCount);
+  const members = membersOf(plan.target).map((member) => member.target);
+  let connections = 0;
+  let files = OTHER_FILES;
+  for (const target of members.length > 0 ? members : [plan.target]) {
+    const perServer = target.protocol === "http" ? most : connectionsOf(most, laneCount);
+    const serverCount = urlsOf(target).length;
+    connections += perServer * Math.max(1, serverCount);
+    // The ends of a target that the run starts of the connections are this process's too.
+    files += perServer * (serverCount === 0 ? 2 : serverCount);
+  }
   if (connections < FEW_CONNECTIONS) return;
-  // The ends of a target that the run starts of the connections are this process's too.
-  const files = connections * (serverCount === 0 ? 2 : 1) + OTHER_FILES;
   const limit = openFileLimit();
   if (limit === undefined || files <= limit) return;
   const message = `${connections} connections are needed, and this process may open only ${limit} files`;

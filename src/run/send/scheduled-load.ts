@@ -1,7 +1,9 @@
 import type { Arrivals } from "../../load/arrivals.ts";
+import type { Drive } from "../../load/drive.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
+import type { ClosedLoad } from "./closed-load.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { LaneOptions } from "./lanes.ts";
 import { OutstandingLimit } from "./outstanding-limit.ts";
@@ -10,6 +12,25 @@ import type { SequencePool } from "./sequence-pool.ts";
 
 /** Seed for choosing the sequence of each request. */
 const POOL_SEED = 1;
+
+/** A load that has not begun. */
+export interface NextLoad {
+  readonly load: ActiveLoad;
+  begin(): void;
+}
+
+/** Creates the load that follows another one without a pause. @param closed the driver's closed load, which may be the current one */
+export async function createNextLoad(
+  sender: Sender,
+  lanes: LaneOptions,
+  drive: Drive,
+  closed: ClosedLoad,
+): Promise<NextLoad> {
+  if (drive.kind === "closed" || drive.kind === "ramp") return { load: closed, begin: () => closed.change(drive) };
+  if (drive.kind !== "scheduled") throw new Error(`a load cannot change to ${drive.kind}`);
+  const load = await createScheduledLoad(sender, lanes, drive.maxOutstanding);
+  return { load, begin: () => load.start(drive.arrivals) };
+}
 
 /** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */
 export async function createScheduledLoad(
@@ -55,12 +76,12 @@ export class ScheduledLoad implements ActiveLoad {
     return this.limit?.delayedByLimit(this.schedule?.firstDueNs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Starts a schedule. Nothing may be outstanding. */
+  /** Starts a schedule. Requests that are outstanding keep their slots until they end. */
   start(arrivals: Arrivals): void {
     const { laneCount, slots, clock } = this.sender;
     this.sender.setActiveLanes(laneCount);
     slots.grow(laneCount);
-    slots.assignLanes(laneCount);
+    slots.assignLanes(laneCount, (slot) => this.sender.isIdle(slot));
     yieldBackgroundThreads();
     this.schedule = new Schedule(arrivals, laneCount, clock);
     this.timer.set(this.schedule.firstDueNs);

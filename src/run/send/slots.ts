@@ -53,12 +53,14 @@ export class Slots {
     this.isCut[slot] = from.isCut[fromSlot] as boolean;
   }
 
-  /** Assigns all slots to lanes, all free: slot `s` belongs to lane `s % laneCount`. */
-  assignLanes(laneCount: number): void {
+  /** Assigns all slots to lanes: slot `s` belongs to lane `s % laneCount`. @param isIdle whether a slot is free; default: all are */
+  assignLanes(laneCount: number, isIdle: (slot: number) => boolean = () => true): void {
     this.laneCount = laneCount;
+    // `take` relies on equally many slots for each lane.
+    this.grow(Math.ceil(this.count / laneCount) * laneCount);
     this.free.length = 0;
     for (let lane = 0; lane < laneCount; lane++) this.free.push([]);
-    for (let slot = this.count - 1; slot >= 0; slot--) this.release(slot);
+    for (let slot = this.count - 1; slot >= 0; slot--) if (isIdle(slot)) this.release(slot);
   }
 
   /** Takes a free slot of the lane. If all are busy, adds slots, because an open loop never waits. */

@@ -9,8 +9,14 @@ import type { Call } from "../../transport/client.ts";
 import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { Slots } from "./slots.ts";
 
-/** Writes a completed request and its slot's data into the columns. */
-export function writeRecord(records: RecordColumns, call: Call, failure: Failure | undefined, slots: Slots): void {
+/** Writes a completed request and its slot's data into the columns. @param group index of its group */
+export function writeRecord(
+  records: RecordColumns,
+  call: Call,
+  failure: Failure | undefined,
+  slots: Slots,
+  group = 0,
+): void {
   const { row } = records;
   const { slot } = call;
   const intendedNs = slots.intendedNs[slot] as number;
@@ -27,5 +33,6 @@ export function writeRecord(records: RecordColumns, call: Call, failure: Failure
     (failure === undefined ? 0 : isCancelled(failure) ? RECORD_FAILED | RECORD_CANCELLED : RECORD_FAILED) |
     (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
     (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
+  records.group[row] = group;
   records.commit();
 }

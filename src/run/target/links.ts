@@ -17,8 +17,8 @@ export interface Links {
   readonly serverCount: number;
   /** The servers as the user wrote them, without secrets, in the order of the plan. Absent: there is one. */
   readonly serverNames?: readonly string[];
-  /** Resolves when the server can be queried. Absent: it runs already. */
-  readonly ready?: Promise<void>;
+  /** Resolves with warnings for the user when the server can be queried. Absent: it runs already. */
+  readonly ready?: Promise<readonly string[]>;
   close?(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { loadInputs, loadInputsEarly } from "../../registry/input-kinds.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
+import { levelUnitOf, loadModeOf } from "../../registry/load-modes.ts";
 import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
@@ -17,6 +17,7 @@ import type { Ask, Query, Service, ServiceAddress } from "../../service/service.
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../../transport/client.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
+import type { MemberRoute } from "../../transport/mixed-client.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
 import type { CreateClient } from "./create-client.ts";
 import { connect, toLinks } from "./links.ts";
@@ -39,6 +40,13 @@ export interface Target {
   close(): Promise<readonly string[]>;
 }
 
+/** A member of a mix, as if it were measured alone. */
+export interface MemberSession {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly session: Session;
+}
+
 /** A target with its model and data. */
 export interface Session {
   readonly service: Service;
@@ -46,6 +54,10 @@ export interface Session {
   readonly warnings: readonly string[];
   /** Names of the servers by their index, when there are several. */
   readonly serverNames?: readonly string[];
+  /** The members of a mix; absent without one. */
+  readonly members?: readonly MemberSession[] | undefined;
+  /** Connects the feed, the judges and the client of a mix; absent without one. */
+  readonly route?: MemberRoute | undefined;
   /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
   /** Returns the server's current counters; undefined when it has none. */
@@ -93,7 +105,7 @@ export async function openTarget(
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     isQueried: () => isQueried,
     setUp: async () => {
-      if (links.ready !== undefined) await links.ready;
+      const startWarnings = (await links.ready) ?? [];
       const early = loadInputsEarly(plan, held);
       if (early !== undefined) await early;
       const found = await front.setUp(ask);
@@ -107,7 +119,13 @@ export async function openTarget(
         shared = await shareTensors({ plan, search, service, memory: service.sharedMemory, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };
       }
-      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
+      const warnings = [
+        ...startWarnings,
+        ...found.warnings,
+        ...shaped.warnings,
+        ...dataset.warnings,
+        ...(shared?.warnings ?? []),
+      ];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
       const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
@@ -289,7 +307,7 @@ function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Servi
   const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;
   const isDealt = sequences.concurrent !== concurrent || sequences.isSerial !== isSerial;
   if (isSequence) {
-    if (!isDealt || LEVEL_UNITS[mode.unit].isScheduled) return [];
+    if (!isDealt || LEVEL_UNITS[levelUnitOf(load)].isScheduled) return [];
     return [
       "the number of sequences and their serial order have no effect with a concurrency: each request in flight belongs to a sequence of its own.",
     ];

@@ -1,58 +1,68 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { runtimeName } from "../runtime.ts";
+import { openLibrary } from "./ffi.ts";
 import { NativeError, type RawFunction } from "./native.ts";
 
 /** The part of `bun:ffi` that is used. */
 interface BunCompiler {
   cc(options: { source: string; symbols: Record<string, object> }): { readonly symbols: Record<string, RawFunction> };
-  JSCallback: new (
-    callback: () => void,
-    definition: { args: readonly string[]; returns: string; threadsafe: boolean },
-  ) => { readonly ptr: number | bigint | null };
 }
 
+/** The system's C compiler, where the runtime has none. */
+const COMPILER = "cc";
+const COMPILER_ARGS = ["-shared", "-fPIC", "-O2"];
+/** What the compiler calls its result. */
+const COMPILED = "a.out";
+const COMPILER_LIMIT_MS = 30_000;
+
 /**
- * Compiles C with the compiler inside Bun, also in an executable. The source declares what it uses, because there may be no headers.
+ * Compiles C: on Bun with the compiler inside it, also in an executable; on Node and Deno with the `cc` of the PATH. The source declares what
+ * it uses, because there may be no headers.
  * @param names functions without parameters that return an address
  * @returns the results of these functions
- * @throws NativeError when this runtime has no compiler, or the source does not compile
+ * @throws NativeError when there is no compiler, or the source does not compile
  */
-export function compileC<const Name extends string>(
+export async function compileC<const Name extends string>(
   source: string,
   names: readonly Name[],
-): { readonly [K in Name]: bigint } {
-  if (runtimeName !== "bun") throw new NativeError(`${runtimeName} has no C compiler`);
+): Promise<{ readonly [K in Name]: bigint }> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-c-"));
   try {
     const path = join(folder, "source.c");
     writeFileSync(path, source);
-    const symbols = Object.fromEntries(names.map((name) => [name, { args: [], returns: "u64" }]));
-    const compiled = loadCompiler().cc({ source: path, symbols });
-    return Object.fromEntries(names.map((name) => [name, BigInt(compiled.symbols[name]?.() ?? 0)])) as {
-      readonly [K in Name]: bigint;
-    };
+    const compile = runtimeName === "bun" ? compileInBun : compileWithSystem;
+    return (await compile(path, names)) as { readonly [K in Name]: bigint };
   } catch (error) {
-    throw new NativeError(`C code could not be compiled: ${error instanceof Error ? error.message : String(error)}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? `${COMPILER} is not on the PATH` : message;
+    throw new NativeError(`C code could not be compiled: ${reason}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Callbacks live as long as the process. */
-const kept: unknown[] = [];
-
-/** Returns the address of a C function without parameters and result that any thread may call: this thread then calls `action` soon. */
-export function createWake(action: () => void): bigint {
-  const { JSCallback } = loadCompiler();
-  const callback = new JSCallback(action, { args: [], returns: "void", threadsafe: true });
-  kept.push(callback);
-  return BigInt(callback.ptr ?? 0);
+function compileInBun(source: string, names: readonly string[]): Record<string, bigint> {
+  // A dynamic name hides the module from bundlers: other runtimes do not have it.
+  const { cc } = createRequire(import.meta.url)("bun:ffi") as BunCompiler;
+  const { symbols } = cc({ source, symbols: describeAll(names, { args: [], returns: "u64" }) });
+  return Object.fromEntries(names.map((name) => [name, BigInt(symbols[name]?.() ?? 0)]));
 }
 
-/** A dynamic name hides the module from bundlers: other runtimes do not have it. */
-function loadCompiler(): BunCompiler {
-  return createRequire(import.meta.url)("bun:ffi") as BunCompiler;
+async function compileWithSystem(source: string, names: readonly string[]): Promise<Record<string, bigint>> {
+  const folder = dirname(source);
+  await promisify(execFile)(COMPILER, [...COMPILER_ARGS, source], { cwd: folder, timeout: COMPILER_LIMIT_MS });
+  const { functions } = await openLibrary(
+    [join(folder, COMPILED)],
+    describeAll(names, { args: [], result: "pointer" } as const),
+  );
+  return Object.fromEntries(names.map((name) => [name, functions[name]?.() ?? 0n]));
+}
+
+function describeAll<Description>(names: readonly string[], description: Description): Record<string, Description> {
+  return Object.fromEntries(names.map((name) => [name, description]));
 }

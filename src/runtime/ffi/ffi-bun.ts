@@ -1,10 +1,20 @@
 import { createRequire } from "node:module";
-import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
+import {
+  type CallbackSignature,
+  type NativeBackend,
+  NativeError,
+  type NativeResult,
+  type NativeSignature,
+  type NativeSymbols,
+  type NativeType,
+  type RawFunction,
+} from "./native.ts";
 
 /** The part of `bun:ffi` that is used. */
 interface BunFfi {
   dlopen(name: string, symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
   linkSymbols(symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
+  readonly JSCallback: new (action: RawFunction, definition: object) => { readonly ptr: number | bigint | null };
   toArrayBuffer(address: number, byteOffset: number, byteLength: number): ArrayBuffer;
 }
 
@@ -20,6 +30,9 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
+/** Callbacks that may not be collected. */
+const kept: object[] = [];
+
 /** Native calls through `bun:ffi`, also in an executable. */
 export function openBunBackend(): NativeBackend {
   // A dynamic name hides the module from bundlers: other runtimes do not have it.
@@ -31,6 +44,13 @@ export function openBunBackend(): NativeBackend {
       return symbols["call"] as RawFunction;
     },
     readMemory: (address, sizeBytes) => new Uint8Array(ffi.toArrayBuffer(Number(address), 0, sizeBytes)).slice(),
+    createCallback: (signature, action) => {
+      if (signature.result !== "void")
+        throw new NativeError("on Bun, C does not wait for a callback, so the callback cannot return anything");
+      const callback = new ffi.JSCallback(action, { ...describe(signature), threadsafe: true });
+      kept.push(callback);
+      return BigInt(callback.ptr ?? 0);
+    },
   };
 }
 
@@ -38,6 +58,6 @@ function describeAll(symbols: NativeSymbols): Record<string, object> {
   return Object.fromEntries(Object.entries(symbols).map(([name, signature]) => [name, describe(signature)]));
 }
 
-function describe({ args, result }: NativeSignature): object {
+function describe({ args, result }: NativeSignature | CallbackSignature): object {
   return { args: args.map((type) => TYPES[type]), returns: TYPES[result] };
 }

@@ -1,10 +1,21 @@
-import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
+import type {
+  CallbackSignature,
+  NativeBackend,
+  NativeResult,
+  NativeSignature,
+  NativeSymbols,
+  NativeType,
+  RawFunction,
+} from "./native.ts";
 
 /** The part of Deno's FFI that is used. */
 interface DenoFfi {
   dlopen(name: string, symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
-  readonly UnsafePointer: { create(address: bigint): object | null };
   readonly UnsafeFnPointer: new (pointer: object | null, signature: object) => { readonly call: RawFunction };
+  readonly UnsafePointer: { create(address: bigint): object | null; value(pointer: object): bigint | number };
+  readonly UnsafeCallback: {
+    threadSafe(signature: object, action: RawFunction): { readonly pointer: object };
+  };
   readonly UnsafePointerView: { copyInto(pointer: object | null, destination: Uint8Array): void };
 }
 
@@ -20,6 +31,9 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
+/** Callbacks that may not be collected. */
+const kept: object[] = [];
+
 /** Native calls through `Deno.dlopen`. */
 export function openDenoBackend(): NativeBackend {
   const { Deno } = globalThis as unknown as { Deno: DenoFfi };
@@ -34,6 +48,11 @@ export function openDenoBackend(): NativeBackend {
       Deno.UnsafePointerView.copyInto(Deno.UnsafePointer.create(address), bytes);
       return bytes;
     },
+    createCallback: (signature, action) => {
+      const callback = Deno.UnsafeCallback.threadSafe(describe(signature), action);
+      kept.push(callback);
+      return BigInt(Deno.UnsafePointer.value(callback.pointer));
+    },
   };
 }
 
@@ -41,6 +60,6 @@ function describeAll(symbols: NativeSymbols): Record<string, object> {
   return Object.fromEntries(Object.entries(symbols).map(([name, signature]) => [name, describe(signature)]));
 }
 
-function describe({ args, result }: NativeSignature): object {
+function describe({ args, result }: NativeSignature | CallbackSignature): object {
   return { parameters: args.map((type) => TYPES[type]), result: TYPES[result] };
 }

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import {
+  type CallbackSignature,
   type NativeBackend,
   NativeError,
   type NativeResult,
@@ -14,6 +15,8 @@ interface Koffi {
   proto(name: null, result: string, args: readonly string[]): object;
   decode(address: bigint, type: object): RawFunction;
   view(address: bigint, sizeBytes: number): ArrayBuffer;
+  pointer(type: object): object;
+  register(action: RawFunction, type: object): bigint;
 }
 
 /** Addresses are passed as 64-bit integers, because koffi's own pointers are typed. */
@@ -40,6 +43,8 @@ export function openNodeBackend(): NativeBackend {
     },
     functionAt: (address, signature) => koffi.decode(address, koffi.proto(null, ...describe(signature))),
     readMemory: (address, sizeBytes) => new Uint8Array(koffi.view(address, sizeBytes)).slice(),
+    createCallback: (signature, action) =>
+      koffi.register(action, koffi.pointer(koffi.proto(null, ...describe(signature)))),
   };
 }
 
@@ -55,6 +60,6 @@ function loadKoffi(): Koffi {
   }
 }
 
-function describe({ args, result }: NativeSignature): [result: string, args: string[]] {
+function describe({ args, result }: NativeSignature | CallbackSignature): [result: string, args: string[]] {
   return [TYPES[result], args.map((type) => TYPES[type])];
 }

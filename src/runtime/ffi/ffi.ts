@@ -1,5 +1,6 @@
 import { runtimeName } from "../runtime.ts";
 import {
+  type CallbackSignature,
   type NativeBackend,
   NativeError,
   type NativeSignature,
@@ -120,6 +121,40 @@ export async function readText(address: bigint): Promise<string> {
   return readTextWith((await loader).backend, address);
 }
 
+/** A JavaScript function that C calls. */
+export type NativeCallback<Signature extends CallbackSignature> = (
+  ...args: Arguments<Signature["args"]>
+) => Signature["result"] extends "void" ? void : NativeValues[Signature["result"]];
+
+/**
+ * Returns the address of a function for C, which lives as long as the process. When C calls it on another thread, `action` runs on this
+ * thread as soon as its event loop is free. On Node and Deno C waits for that; on Bun it does not, and the result is `void`.
+ * @param action must not throw
+ * @throws NativeError when this runtime cannot return such a result
+ */
+export async function createCallback<const Signature extends CallbackSignature>(
+  signature: Signature,
+  action: NativeCallback<Signature>,
+): Promise<bigint> {
+  loader ??= openLoader();
+  const { backend } = await loader;
+  const convert = signature.args.map((type) => CONVERSIONS[type]);
+  const call = action as unknown as (...args: (number | bigint | undefined)[]) => number | bigint | undefined;
+  return backend.createCallback(signature, (...args) =>
+    call(...args.map((arg, index) => convert[index]?.(arg as number | bigint))),
+  );
+}
+
+/** What a callback gets for what a runtime hands in. koffi hands in the largest unsigned numbers as negative ones. */
+const CONVERSIONS: Readonly<Record<CallbackSignature["args"][number], (value: number | bigint) => number | bigint>> = {
+  i32: Number,
+  u32: Number,
+  f64: Number,
+  i64: BigInt,
+  usize: (value) => BigInt.asUintN(64, BigInt(value)),
+  pointer: (value) => BigInt.asUintN(64, BigInt(value)),
+};
+
 /** Encodes a text as NUL-terminated UTF-8. */
 export function toCString(text: string): Uint8Array {
   return new TextEncoder().encode(`${text}\0`);
@@ -163,8 +198,7 @@ function bind<Signature extends NativeSignature>(raw: RawFunction, signature: Si
     if (args.length !== types.length) throw new TypeError(`${args.length} arguments instead of ${types.length}`);
     const value = raw(...args);
     if (result === "void") return undefined;
-    if (result === "i32" || result === "u32") return Number(value);
-    return BigInt(value ?? 0);
+    return result === "i32" || result === "u32" ? Number(value) : BigInt(value ?? 0);
   };
   return call as unknown as NativeFunction<Signature>;
 }

@@ -13,6 +13,12 @@ export interface NativeSignature {
   readonly result: NativeResult;
 }
 
+/** Parameters and result of a JavaScript function that C calls. */
+export interface CallbackSignature {
+  readonly args: readonly Exclude<NativeType, "buffer">[];
+  readonly result: "i32" | "pointer" | "void";
+}
+
 /** The functions of a library, by symbol. */
 export type NativeSymbols = Readonly<Record<string, NativeSignature>>;
 
@@ -24,6 +30,8 @@ export interface NativeBackend {
   functionAt(address: bigint, signature: NativeSignature): RawFunction;
   /** Returns a copy of memory. `sizeBytes` is 1 or more. */
   readMemory(address: bigint, sizeBytes: number): Uint8Array;
+  /** Returns the address of a function for C, which lives as long as the process. It keeps the process from ending only on Deno. */
+  createCallback(signature: CallbackSignature, action: RawFunction): bigint;
 }
 
 /** A C function as a runtime returns it. */

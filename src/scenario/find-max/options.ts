@@ -5,7 +5,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import type { Assertion, LatencyName, MetricName } from "../assertion.ts";
-import { assertionSchema } from "../assertions.ts";
+import { assertionSchema, type CheckedAssertion } from "../assertions.ts";
 import { countSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "../rates.ts";
 
@@ -40,7 +40,7 @@ const DEFAULT_MOST: Duration = "30 s";
 /** Validated options. */
 export interface CheckedFindMax {
   readonly over?: SearchedLoad & { readonly options: CheckedArrivals };
-  readonly where?: readonly Assertion[];
+  readonly where?: readonly CheckedAssertion[];
   readonly settle?: Duration;
   readonly window?: Duration;
   readonly atMost?: Duration;

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
+import { createMixBuilder } from "../mix.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
 import { httpBuilder } from "./http.ts";
@@ -24,6 +25,7 @@ const TARGET_BUILDERS = {
   embedded: embeddedBuilder,
   "embedded-llm": embeddedLlmBuilder,
   "user-defined": ownBuilder,
+  mix: createMixBuilder(() => targetSchema({ isMember: true })),
 };
 
 const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBuilder>>;
@@ -33,12 +35,13 @@ export function targetBuilderOf({ kind }: Pick<CheckedTarget, "kind">): TargetBu
   return BUILDERS[kind] as TargetBuilder;
 }
 
-/** Returns the schema of a scenario's target. */
-export function targetSchema(): Schema<CheckedTarget> {
-  const calls = Object.values(BUILDERS).map(({ call }) => call);
+/** Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and so no mix. Default: false */
+export function targetSchema({ isMember = false } = {}): Schema<CheckedTarget> {
+  const known = Object.entries(BUILDERS).filter(([, { members }]) => !isMember || members === undefined);
+  const calls = known.map(([, { call }]) => call);
   const unknown = v.custom<CheckedTarget>(() => false, `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`);
   return v.lazy((input): v.GenericSchema => {
     const kind = (input as { readonly kind?: unknown } | null)?.kind;
-    return typeof kind === "string" && Object.hasOwn(BUILDERS, kind) ? targetBuilderOf({ kind }).schema() : unknown;
+    return known.find(([name]) => name === kind)?.[1].schema() ?? unknown;
   }) as unknown as Schema<CheckedTarget>;
 }

@@ -3,12 +3,22 @@ import type { Problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { RequestForm } from "../../service/service.ts";
 import type { Inputs } from "../input-data.ts";
+import type { TagOptions } from "../tags.ts";
 import type { LlmContent } from "./llm-content.ts";
 import type { CheckedServer } from "./target-fields.ts";
 
 /** A validated target, of any builder. */
 export interface CheckedTarget extends CheckedServer {
   readonly options: { readonly protocol?: "http" | "grpc" | undefined };
+}
+
+/** A validated member of a mix. */
+export interface CheckedMember {
+  readonly name: string;
+  readonly target: CheckedTarget;
+  readonly inputs?: Inputs;
+  readonly weight?: number;
+  readonly tags?: TagOptions;
 }
 
 /** A builder of targets: everything that the other modules ask about it, instead of testing its kind. `T` is its validated target. */
@@ -20,7 +30,7 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */
   readonly protocol?: "http" | "grpc";
   /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */
-  readonly takes?: RequestForm;
+  readonly takes?: Exclude<RequestForm, "mixed">;
   /** What to write as inputs, for targets of payloads. Default: that payloads(…) or the target's options have them. */
   readonly inputsHint?: string;
   /**
@@ -30,6 +40,8 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   inputs?(target: T, folder: string, requestCount: number | undefined): InputsPlan;
   /** Returns conflicts between its options, or with the scenario's inputs, which the schema cannot see. */
   check?(target: T, inputs: Inputs | undefined): Problem[];
+  /** Returns the members of a mix, which have the rest. Absent: it is a single target. */
+  members?(target: T): readonly CheckedMember[];
   /** Returns the schema of what the builder returns. */
   schema(): Schema<T>;
   /** Converts it to the target of a plan. @param folder base of relative paths @param inputs those of the scenario, if it has any */

@@ -4,9 +4,9 @@ export type Protocol = "http" | "grpc";
 /**
  * The type of responses, which determines what can be measured and sent: `tensors`; `plain`: vectors, scores or boxes; `text`: text that
  * arrives at once; `stream`: text that arrives token by token; `messages`: messages of the user's own type, and so are the requests; `bytes`:
- * anything, which is not read.
+ * anything, which is not read; `mixed`: in a mix, besides those of its members.
  */
-export type AnswerType = "tensors" | "plain" | "text" | "stream" | "messages" | "bytes";
+export type AnswerType = "tensors" | "plain" | "text" | "stream" | "messages" | "bytes" | "mixed";
 
 /** Returns the first server and the others. */
 export function splitUrls(url: string | readonly string[]): Pick<Target, "url" | "moreUrls"> {

@@ -41,7 +41,8 @@ export interface TritonInProcessOptions {
 }
 
 /**
- * Triton's library in a process that the run starts, without a network. Needs Linux, and the executable or Bun.
+ * Triton's library in a process that the run starts, without a network. Needs Linux; on Node and Deno also a C compiler (`cc`), without
+ * which latencies are longer and the report warns.
  * @example
  * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
  */

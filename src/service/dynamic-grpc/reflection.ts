@@ -5,29 +5,18 @@ import { MissingCallError } from "../missing-call.ts";
 import { decodeMessage, encodeMessage, formatText, message, type ProtoObject } from "../protobuf/message.ts";
 import type { Ask, Query } from "../service.ts";
 import { resolveTypes } from "./methods.ts";
+import {
+  REFLECTION_REQUEST,
+  REFLECTION_RESPONSE,
+  REFLECTION_SERVICES,
+  reflectionPathOf,
+} from "./reflection-messages.ts";
 
 /** gRPC server reflection (grpc/reflection/v1/reflection.proto): a server describes its services. */
 
-/** Both versions have the same messages. Some servers have only the older one. */
-const SERVICES = ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"] as const;
 const OWN_SERVICE = /^grpc\.reflection\./;
 const NO_BYTES = new Uint8Array(0);
 
-const REQUEST = message(() => ({
-  host: [1, "string"],
-  file_by_filename: [3, "string"],
-  file_containing_symbol: [4, "string"],
-  list_services: [7, "string"],
-}));
-const FILES = message(() => ({ file_descriptor_proto: [1, "bytes", "repeated"] }));
-const SERVICE = message(() => ({ name: [1, "string"] }));
-const SERVICE_LIST = message(() => ({ service: [1, SERVICE, "repeated"] }));
-const ERROR = message(() => ({ error_code: [1, "int32"], error_message: [2, "string"] }));
-const RESPONSE = message(() => ({
-  file_descriptor_response: [4, FILES],
-  list_services_response: [6, SERVICE_LIST],
-  error_response: [7, ERROR],
-}));
 /** The parts of `google.protobuf.FileDescriptorProto` that say which files belong together. */
 const FILE_HEAD = message(() => ({ name: [1, "string"], dependency: [3, "string", "repeated"] }));
 
@@ -41,7 +30,7 @@ export interface Reflection {
 
 /** Asks a server for its services. Undefined when it has no reflection. @throws RunError for other failures */
 export async function openReflection(ask: Ask): Promise<Reflection | undefined> {
-  for (const service of SERVICES) {
+  for (const service of REFLECTION_SERVICES) {
     try {
       const query = toQuery(service, { list_services: "*" });
       const { list_services_response: list } = (await ask(query, "the server's services")) as ProtoObject;
@@ -92,13 +81,13 @@ function missingFile(files: ReadonlyMap<string, Uint8Array>): string | undefined
 function toQuery(service: string, request: ProtoObject): Query {
   return {
     request: {
-      path: `/${service}/ServerReflectionInfo`,
+      path: reflectionPathOf(service),
       method: "POST",
       headers: [],
-      payload: encodeMessage(REQUEST, request),
+      payload: encodeMessage(REFLECTION_REQUEST, request),
     },
-    read: (body) => decodeMessage(RESPONSE, body),
-    format: (body) => formatText(RESPONSE, decodeMessage(RESPONSE, body)),
+    read: (body) => decodeMessage(REFLECTION_RESPONSE, body),
+    format: (body) => formatText(REFLECTION_RESPONSE, decodeMessage(REFLECTION_RESPONSE, body)),
   };
 }
 

@@ -49,20 +49,15 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
     });
   },
   startServer: async (target) => {
-    const [{ ownProgramOnBun }, { checkInstallation, findLibrary }] = await Promise.all([
+    const [{ ownProgram }, { checkInstallation, findLibrary }] = await Promise.all([
       import("../../runtime/own-program.ts"),
       import("./find-library.ts"),
     ]);
     const problems = checkInstallation(target);
     if (problems.length > 0) throw new UserError(problems);
-    const program = process.platform === "linux" ? ownProgramOnBun() : undefined;
-    if (program === undefined)
-      throw new RunError(
-        "unsupported",
-        "Triton in process needs Linux, and the executable or Bun: Triton's threads call C code that Bun compiles",
-        "Use the executable, or put bun on the PATH.",
-      );
+    if (process.platform !== "linux")
+      throw new RunError("unsupported", "Triton in process needs Linux", "Measure a Triton server over the network.");
     const { startTritonProcess } = await import("./start-process.ts");
-    return startTritonProcess(target, findLibrary(target.directory) as string, program);
+    return startTritonProcess(target, findLibrary(target.directory) as string, ownProgram());
   },
 };

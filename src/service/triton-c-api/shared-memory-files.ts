@@ -5,9 +5,11 @@ import { join } from "node:path";
 const FOLDER = "/dev/shm";
 const PREFIX = "rampart_";
 
-/** Returns the beginning of the names of what Triton shares with its Python models, for a run's process. */
-export function memoryPrefixOf(pid: number): string {
-  return `${PREFIX}${pid}_`;
+let lastRun = 0;
+
+/** Returns the beginning of the names of what Triton shares with its Python models. It differs for each run of this process. */
+export function newMemoryPrefix(): string {
+  return `${PREFIX}${process.pid}_${++lastRun}_`;
 }
 
 /** Removes a run's shared memory, which Triton leaves when its process is ended. */

@@ -6,13 +6,13 @@ import { InProcessClient } from "../../transport/in-process/client.ts";
 import { ServerProcess } from "../../transport/in-process/server-process.ts";
 import type { OwnServer } from "../service.ts";
 import type { ServerSettings } from "./server/start-server.ts";
-import { memoryPrefixOf, removeAbandonedMemory, removeSharedMemory } from "./shared-memory-files.ts";
+import { newMemoryPrefix, removeAbandonedMemory, removeSharedMemory } from "./shared-memory-files.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
 /** Starts the process that loads Triton's library. When the process ends, the shared memory of its Python models is removed. */
 export function startTritonProcess(target: TritonInProcessTargetPlan, library: string, program: OwnProgram): OwnServer {
   const { directory, modelRepository, model, composingModels, isStreaming } = target;
-  const memoryPrefix = memoryPrefixOf(process.pid);
+  const memoryPrefix = newMemoryPrefix();
   removeAbandonedMemory();
   const models = [...new Set([model, ...composingModels.map(({ name }) => name)])];
   const settings: ServerSettings = { library, directory, modelRepository, models, runPid: process.pid, memoryPrefix };
@@ -22,10 +22,11 @@ export function startTritonProcess(target: TritonInProcessTargetPlan, library: s
     offsetNs = measured;
   });
   measuringOffset.catch(() => {});
-  const becomeReady = async (): Promise<void> => {
+  const becomeReady = async (): Promise<readonly string[]> => {
     try {
-      await server.ready;
+      const warning = await server.ready;
       await measuringOffset;
+      return warning === "" ? [] : [warning];
     } catch (error) {
       const hint = `The library is ${library}, its backends are in ${join(directory, "backends")}.`;
       throw new RunError("unreachable", `Triton did not start in process: ${messageOf(error)}`, hint);

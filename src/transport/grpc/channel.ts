@@ -38,9 +38,11 @@ export class Channel {
   }
 
   connect(): Http2Connection {
-    this.connectionCount++;
     this.headers = undefined;
     const connection = new Http2Connection(this.endpoint, {
+      onOpen: () => {
+        this.connectionCount++;
+      },
       onUnusable: () => this.replace(connection),
       onCapacity: () => {
         this.openWaiting();

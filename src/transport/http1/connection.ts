@@ -121,7 +121,6 @@ export class Connection {
     this.parser.maxBodyBytes = this.options.maxResponseBytes;
     this.response.reset();
     this.servedCount = 0;
-    this.openedCount++;
     this.lastActivityNs = nowNs();
     const socket: Socket = open(endpoint, {
       onOpen: () => this.opened(socket),
@@ -134,6 +133,7 @@ export class Connection {
 
   private opened(socket: Socket): void {
     if (socket !== this.socket) return;
+    this.openedCount++;
     this.isOpen = true;
     this.lastActivityNs = nowNs();
     this.settlePreconnect();

@@ -25,6 +25,7 @@ const SETTINGS = [
 
 /** Events for the owner of a connection. */
 export interface ConnectionEvents {
+  readonly onOpen: () => void;
   /** The connection accepts no new streams; open ones continue. */
   readonly onUnusable: () => void;
   /** A stream ended, so that a new one may fit under the peer's limit. */
@@ -146,6 +147,7 @@ export class Http2Connection {
   private opened(): void {
     if (this.isClosed) return;
     this.isOpen = true;
+    this.events.onOpen();
     this.flush();
   }
 

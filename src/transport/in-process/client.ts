@@ -40,6 +40,8 @@ export class InProcessClient implements LoadClient {
     this.options = options;
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
+      // Failed slots may have sent their next request.
+      this.flush();
     });
   }
 
@@ -62,6 +64,7 @@ export class InProcessClient implements LoadClient {
 
   cancel(slot: number, failure: Failure): void {
     this.slots[slot]?.fail(failure);
+    this.flush();
   }
 
   close(): void {
@@ -116,7 +119,7 @@ class InProcessSlot implements CallReceiver {
   }
 
   onEnded(message: string): void {
-    this.fail({ kind: "closed", message });
+    this.fail({ kind: "closed", message, isServerGone: true });
   }
 
   fail(failure: Failure): void {

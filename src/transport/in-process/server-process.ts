@@ -7,6 +7,12 @@ import { TemplateTable } from "./template-table.ts";
 /** The variable that tells this program's process to be a server, with its settings as JSON. */
 export const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
 
+/**
+ * Triton starts Python models through bash. At a lower level, with a socket as its input, bash takes itself for the shell of a remote user and
+ * runs `~/.bashrc`, which may change the models' environment.
+ */
+const SHELL_LEVEL = "2";
+
 /** Kept of what the process writes, from its end. */
 const MOST_LOG_CHARACTERS = 64 * 1024;
 /** The last lines of it that an error shows. */
@@ -23,8 +29,8 @@ export interface CallReceiver {
 
 /** A process of this program that holds a server's library, so that the library's crash does not end the run. Linux only. */
 export class ServerProcess {
-  /** Resolves when the server is ready. Rejects with the reason when it cannot start. */
-  readonly ready: Promise<void>;
+  /** Resolves with a warning, or an empty text, when the server is ready. Rejects with the reason when it cannot start. */
+  readonly ready: Promise<string>;
   readonly templates: TemplateTable;
   private readonly child: ChildProcess;
   private readonly input: Writable;
@@ -37,11 +43,11 @@ export class ServerProcess {
   private endMessage = "";
   private isClosed = false;
 
-  /** @param program this program, on a runtime that can hold the library @param settings plain data for the server's own entry */
+  /** @param program this program @param settings plain data for the server's own entry */
   constructor(program: OwnProgram, settings: object) {
     this.child = spawn(program.command, program.args, {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
-      env: { ...process.env, [SERVER_ROLE]: JSON.stringify(settings) },
+      env: { ...process.env, SHLVL: SHELL_LEVEL, [SERVER_ROLE]: JSON.stringify(settings) },
       detached: true,
     });
     this.input = this.child.stdin as Writable;
@@ -51,7 +57,7 @@ export class ServerProcess {
       output.on("data", (chunk: Uint8Array) => {
         this.log = (this.log + new TextDecoder().decode(chunk)).slice(-MOST_LOG_CHARACTERS);
       });
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.ready = promise;
     this.ready.catch(() => {});
     const reader = new FrameReader((frame) => this.receive(frame, resolve));
@@ -112,8 +118,8 @@ export class ServerProcess {
     process.off("exit", this.killGroup);
   }
 
-  private receive(frame: Frame, becomeReady: () => void): void {
-    if (frame.type === FROM_SERVER.ready) becomeReady();
+  private receive(frame: Frame, becomeReady: (warning: string) => void): void {
+    if (frame.type === FROM_SERVER.ready) becomeReady(new TextDecoder().decode(frame.body));
     else if (frame.type === FROM_SERVER.refused) this.refusal = new TextDecoder().decode(frame.body);
     else this.calls.get(frame.id)?.onFrame(frame);
   }

@@ -40,6 +40,11 @@ function isGone(serverCount: number, failures: Parameters<typeof reachAfter>[0],
 const many = (kind: FailureKind, count: number): [number, Failure][] =>
   Array.from({ length: count }, (_, index) => [index + 1, failed(kind)]);
 
+test("a target is gone at once when its server has ended for good", () => {
+  assert.equal(reachAfter([[1, { ...failed("closed"), isServerGone: true }]]), "unreachable");
+  assert.equal(reachAfter([[1, failed("closed")]]), "reachable");
+});
+
 describe("a target has stopped answering", () => {
   const never = Number.POSITIVE_INFINITY;
   const cases: readonly (readonly [name: string, failures: [number, Failure][], state: Case, reach: Reach])[] = [

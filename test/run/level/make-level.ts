@@ -7,6 +7,7 @@ import { RunSignal } from "../../../src/run/run-signal.ts";
 import { Driver } from "../../../src/run/send/driver.ts";
 import type { DriverOptions } from "../../../src/run/send/driver-work.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
+import type { RequestGroups } from "../../../src/run/split/request-groups.ts";
 import type { ServerCounters } from "../../../src/service/statistics.ts";
 import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -22,6 +23,8 @@ export interface LevelParts {
   readonly observer?: RunObserver;
   readonly counters?: () => Promise<ServerCounters[] | undefined>;
   readonly isAsync?: boolean;
+  /** The groups of the requests, which then take a step of the data each. */
+  readonly groups?: RequestGroups;
 }
 
 /** What {@link makeLevel} gives. */
@@ -63,8 +66,11 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
   const driver = new Driver({ ...lanes, stallTimeoutNs: 1e9, maxResponseBytes: 1e6, createClient, clock });
   const meter = new LevelMeter();
   const service = makeService();
+  const { groups } = parts;
+  const dataset = makeDataset(groups?.ofStep.length ?? 1);
   driver.setWork({
-    feed: new RequestFeed(service, makeDataset(1), { usesIds: false }),
+    feed: new RequestFeed(service, dataset, { usesIds: false, isInOrder: groups !== undefined }),
+    groups,
     needsBodies: false,
     canWait: false,
     onRecords: (records, count) => meter.add(records, count),

@@ -43,10 +43,10 @@ test("queries and load of a server that the run starts go through its own client
   const close = async (): Promise<void> => {
     isClosed = true;
   };
-  const links = toLinks({ ready: Promise.resolve(), createClient, close });
+  const links = toLinks({ ready: Promise.resolve(["slow start"]), createClient, close });
   assert.equal(links.createClient, links.createControl);
   assert.equal(links.serverCount, 1);
-  await links.ready;
+  assert.deepEqual(await links.ready, ["slow start"]);
   await links.close?.();
   assert.ok(isClosed);
 });

@@ -26,7 +26,7 @@ export interface ProfileFiles {
 
 /** The file as inputs, by the form of a target's requests. */
 const FILE_AS_INPUTS: Readonly<
-  Record<RequestForm, (file: string, order: { readonly isInOrder?: true }) => InputsPlan>
+  Record<Exclude<RequestForm, "mixed">, (file: string, order: { readonly isInOrder?: true }) => InputsPlan>
 > = {
   payloads: (file, order) => ({ kind: "payloads", file, ...order }),
   messages: (file, order) => ({ kind: "messages", messageFiles: [file], entries: [], ...order }),
@@ -51,7 +51,7 @@ export function toProfilePlan(
     target,
     load: toLoad(settings),
     sequences: DEFAULT_SEQUENCES,
-    inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target)](files.inputsFile, order),
+    inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](files.inputsFile, order),
     measurement,
     client: {
       kind: "own",

@@ -1,136 +1,42 @@
+import type { TritonLibrary } from "./library.ts";
+
+/** A response that Triton has called back with. */
+export interface ArrivedResponse {
+  /** Its address; 0n for an end without content. */
+  readonly response: bigint;
+  /** The call's number, which the request had. */
+  readonly call: number;
+  /** When it arrived, in nanoseconds of the system's monotonic clock. */
+  readonly atNs: number;
+  readonly isFinal: boolean;
+}
+
 /**
- * The callbacks that Triton calls on its own threads, in C: a response's time is taken on the thread that has it, and no thread of Triton
- * waits for JavaScript. Responses go into a list, and the JavaScript thread is woken when it was empty.
+ * What Triton calls back on threads of its own, and what ties this process to the run's. Where a runtime compiles C, Triton's threads run C
+ * and never wait for JavaScript; elsewhere they wait for a thread of JavaScript, and times include the way to it.
  */
-export const CALLBACKS_SOURCE = `
-typedef unsigned long size_t;
-struct timespec { long seconds; long nanoseconds; };
-int clock_gettime(int clock, struct timespec *time);
-void *malloc(size_t size);
-void free(void *memory);
-int strcmp(const char *a, const char *b);
-int pthread_mutex_lock(void *mutex);
-int pthread_mutex_unlock(void *mutex);
-int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
-int setpgid(int process, int group);
-int kill(int process, int signal);
-int getppid(void);
-int fcntl(int file, int command, ...);
-void *signal(int number, void (*handler)(int));
-
-static long now(void) {
-  struct timespec time;
-  clock_gettime(1, &time);
-  return time.seconds * 1000000000L + time.nanoseconds;
+export interface ServerCallbacks {
+  /** What a report must say about times taken with them; empty when there is nothing to say. */
+  readonly warning: string;
+  /** Address of a `TRITONSERVER_ResponseAllocatorAllocFn_t`: for a request with places in shared memory, its user pointer is their address. */
+  readonly allocate: bigint;
+  /** Address of a `TRITONSERVER_ResponseAllocatorReleaseFn_t`. */
+  readonly release: bigint;
+  /** Address of a `TRITONSERVER_InferenceResponseCompleteFn_t`, whose user pointer is the number of the call. */
+  readonly complete: bigint;
+  /** Call once the library is open. */
+  use(triton: TritonLibrary): void;
+  /**
+   * Calls `TRITONSERVER_ServerInferAsync` right after it has taken the time.
+   * @returns the address of its error; 0n without one
+   */
+  infer(server: bigint, request: bigint): bigint;
+  /** When `infer` was last called, in nanoseconds of the system's monotonic clock. */
+  beganNs(): number;
+  /** Passes on some of the responses that have arrived. Returns whether there may be more. */
+  take(receive: (arrived: ArrivedResponse) => void): boolean;
+  /** Call once the models are loaded: from then on this thread is free to end the process when the run has ended. */
+  endLoading(): void;
+  /** Ends this process and those of the models. */
+  end(): void;
 }
-
-/* A response, or NULL for an end without content. */
-struct entry { struct entry *next; void *response; long call; long at; long flags; };
-static struct entry *first, *last;
-static long mutex[16];
-static void (*wake)(void);
-static void *(*new_error)(int code, const char *message);
-
-/* Where outputs go that have a place in shared memory: names, addresses and sizes, ended by a NULL name. */
-struct place { const char *name; void *address; size_t size; };
-
-static void *allocate(void *allocator, const char *name, size_t size, int type, long type_id, void *places,
-                      void **buffer, void **owned, int *actual_type, long *actual_id) {
-  struct place *place;
-  *actual_type = 0;
-  *actual_id = 0;
-  *owned = 0;
-  for (place = places; place && place->name; place++)
-    if (strcmp(place->name, name) == 0) {
-      if (size > place->size) return new_error(1, "the output is larger than its place in shared memory");
-      *buffer = place->address;
-      return 0;
-    }
-  *buffer = *owned = size ? malloc(size) : 0;
-  return size && !*owned ? new_error(1, "no memory for the output") : 0;
-}
-
-static void *release(void *allocator, void *buffer, void *owned, size_t size, int type, long type_id) {
-  free(owned);
-  return 0;
-}
-
-static void complete(void *response, unsigned flags, void *call) {
-  struct entry *entry = malloc(sizeof *entry);
-  int was_empty;
-  entry->at = now();
-  entry->response = response;
-  entry->call = (long)call;
-  entry->flags = flags;
-  entry->next = 0;
-  pthread_mutex_lock(mutex);
-  was_empty = first == 0;
-  if (was_empty) first = entry; else last->next = entry;
-  last = entry;
-  pthread_mutex_unlock(mutex);
-  if (was_empty) wake();
-}
-
-/* Moves up to max entries to an array of {response, call, at, flags}. */
-static int take(long *entries, int max) {
-  int count = 0;
-  struct entry *entry;
-  while (count < max) {
-    pthread_mutex_lock(mutex);
-    entry = first;
-    if (entry) first = entry->next;
-    pthread_mutex_unlock(mutex);
-    if (!entry) break;
-    entries[0] = (long)entry->response;
-    entries[1] = entry->call;
-    entries[2] = entry->at;
-    entries[3] = entry->flags;
-    entries += 4;
-    count++;
-    free(entry);
-  }
-  return count;
-}
-
-/* Calls TRITONSERVER_ServerInferAsync right after it has taken the time. */
-static void *infer(void *(*infer_async)(void *, void *, void *), void *server, void *request, long *began) {
-  *began = now();
-  return infer_async(server, request, 0);
-}
-
-static void end_group(int number) { kill(0, 9); }
-
-/* Makes this process lead a group, with the models' processes, that ends with the process that started it. */
-static void begin(void (*wake_up)(void), int parent) {
-  wake = wake_up;
-  signal(15, end_group);
-  setpgid(0, 0);
-  fcntl(3, 2, 1); /* The models' processes do not inherit the pipe. */
-  fcntl(3, 4, 0); /* Writing to it waits. */
-  prctl(1, 15, 0, 0, 0);
-  if (getppid() != parent) end_group(0); /* It has ended already. */
-}
-
-static void use_errors(void *(*create_error)(int, const char *)) { new_error = create_error; }
-
-void *address_of_allocate(void) { return (void *)allocate; }
-void *address_of_release(void) { return (void *)release; }
-void *address_of_complete(void) { return (void *)complete; }
-void *address_of_take(void) { return (void *)take; }
-void *address_of_infer(void) { return (void *)infer; }
-void *address_of_begin(void) { return (void *)begin; }
-void *address_of_use_errors(void) { return (void *)use_errors; }
-void *address_of_end(void) { return (void *)end_group; }
-`;
-
-/** The functions of {@link CALLBACKS_SOURCE} that return the addresses of the others. */
-export const CALLBACK_NAMES = [
-  "address_of_allocate",
-  "address_of_release",
-  "address_of_complete",
-  "address_of_take",
-  "address_of_infer",
-  "address_of_begin",
-  "address_of_use_errors",
-  "address_of_end",
-] as const;

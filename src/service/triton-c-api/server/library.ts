@@ -32,6 +32,7 @@ const SYMBOLS = {
   ServerOptionsSetBackendConfig: { args: [P, B, B, B], result: P },
   ServerOptionsSetModelControlMode: { args: [P, "i32"], result: P },
   ServerOptionsSetStartupModel: { args: [P, B], result: P },
+  ServerOptionsSetModelLoadRetryCount: { args: [P, "u32"], result: P },
   ServerOptionsSetExitTimeout: { args: [P, "u32"], result: P },
   ServerOptionsSetLogInfo: { args: [P, "i32"], result: P },
   ServerOptionsSetLogVerbose: { args: [P, "i32"], result: P },

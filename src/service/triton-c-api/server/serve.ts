@@ -1,5 +1,4 @@
 import { writeSync } from "node:fs";
-import { compileC, createWake } from "../../../runtime/ffi/compile-c.ts";
 import {
   encodeFrame,
   FROM_SERVER,
@@ -10,20 +9,18 @@ import {
   TO_SERVER,
 } from "../../../transport/in-process/frames.ts";
 import { removeSharedMemory } from "../shared-memory-files.ts";
-import { CALLBACK_NAMES, CALLBACKS_SOURCE } from "./callbacks.ts";
+import type { ArrivedResponse, ServerCallbacks } from "./callbacks.ts";
 import { type RequestCallbacks, RequestTemplate } from "./infer-request.ts";
 import { encodeResponse } from "./infer-response.ts";
 import { Cell, openTritonLibrary, type TritonLibrary } from "./library.ts";
 import { type NativeMemory, openMemory } from "./memory.ts";
+import { openCallbacks } from "./open-callbacks.ts";
 import { QueryAnswers, type ServerQuery } from "./queries.ts";
 import { Regions } from "./regions.ts";
 import { type ServerSettings, startServer } from "./start-server.ts";
 
 /** The file of the pipe to the run. Standard output is the models'. */
 const PIPE = 3;
-const FINAL = 1;
-const MOST_TAKEN = 256;
-const WORDS_PER_ENTRY = 4;
 const encoder = new TextEncoder();
 
 /**
@@ -37,6 +34,7 @@ export async function serveTriton(settings: ServerSettings): Promise<void> {
     const callbacks = await openCallbacks(settings.runPid, () => wake());
     end = callbacks.end;
     const triton = await openTritonLibrary(settings.library);
+    callbacks.use(triton);
     const host = new TritonHost(triton, await openMemory(), callbacks);
     wake = () => host.drain();
     host.listen(startServer(triton, settings), () => {
@@ -51,26 +49,9 @@ export async function serveTriton(settings: ServerSettings): Promise<void> {
   await new Promise(() => {});
 }
 
-interface Callbacks {
-  /** Addresses of the functions. */
-  readonly at: { readonly [K in (typeof CALLBACK_NAMES)[number]]: bigint };
-  /** Ends this process and those of the models. */
-  readonly end: () => void;
-}
-
-/** Compiles the callbacks, and ties this process to the run's before anything else takes time. */
-async function openCallbacks(runPid: number, wake: () => void): Promise<Callbacks> {
-  const at = compileC(CALLBACKS_SOURCE, CALLBACK_NAMES);
-  const { openLibrary } = await import("../../../runtime/ffi/ffi.ts");
-  const { functionAt } = await openLibrary(["libc.so.6", "libc.so"], {});
-  functionAt(at.address_of_begin, { args: ["pointer", "i32"], result: "void" })(createWake(wake), runPid);
-  const end = functionAt(at.address_of_end, { args: ["i32"], result: "void" });
-  return { at, end: () => end(0) };
-}
-
 interface ActiveCall {
   readonly template: RequestTemplate;
-  readonly beganNs: bigint;
+  readonly beganNs: number;
 }
 
 /** Sends a run's requests to Triton and the responses back. */
@@ -78,11 +59,8 @@ class TritonHost {
   private readonly triton: TritonLibrary;
   private readonly memory: NativeMemory;
   private readonly regions: Regions;
-  private readonly callbacks: RequestCallbacks;
-  private readonly infer: (request: bigint) => bigint;
-  private readonly take: () => number;
-  private readonly entries = new BigInt64Array(MOST_TAKEN * WORDS_PER_ENTRY);
-  private readonly began = new BigInt64Array(1);
+  private readonly callbacks: ServerCallbacks;
+  private readonly addresses: RequestCallbacks;
   private readonly templates = new Map<number, RequestTemplate>();
   /** Why a template cannot be used, by its number. */
   private readonly broken = new Map<number, string>();
@@ -90,26 +68,16 @@ class TritonHost {
   private server = 0n;
   private queries: QueryAnswers | undefined;
 
-  constructor(triton: TritonLibrary, memory: NativeMemory, { at }: Callbacks) {
+  constructor(triton: TritonLibrary, memory: NativeMemory, callbacks: ServerCallbacks) {
     this.triton = triton;
     this.memory = memory;
     this.regions = new Regions(memory);
-    triton.functionAt(at.address_of_use_errors, { args: ["pointer"], result: "void" })(triton.addressOf("ErrorNew"));
-    const infer = triton.functionAt(at.address_of_infer, {
-      args: ["pointer", "pointer", "pointer", "buffer"],
-      result: "pointer",
-    });
-    const inferAsync = triton.addressOf("ServerInferAsync");
-    const began = new Uint8Array(this.began.buffer);
-    this.infer = (request) => infer(inferAsync, this.server, request, began);
-    const take = triton.functionAt(at.address_of_take, { args: ["buffer", "i32"], result: "i32" });
-    const entries = new Uint8Array(this.entries.buffer);
-    this.take = () => take(entries, MOST_TAKEN);
+    this.callbacks = callbacks;
     const allocator = new Cell();
-    triton.call("ResponseAllocatorNew", allocator.bytes, at.address_of_allocate, at.address_of_release, 0n);
-    this.callbacks = {
+    triton.call("ResponseAllocatorNew", allocator.bytes, callbacks.allocate, callbacks.release, 0n);
+    this.addresses = {
       allocator: allocator.value,
-      complete: at.address_of_complete,
+      complete: callbacks.complete,
       deleteRequest: triton.addressOf("InferenceRequestDelete"),
     };
   }
@@ -118,13 +86,14 @@ class TritonHost {
   listen(server: bigint, end: () => void): void {
     this.server = server;
     this.queries = new QueryAnswers(this.triton, server, this.regions);
-    write(encodeFrame(FROM_SERVER.ready, 0));
     const reader = new FrameReader((frame) => this.receive(frame));
     process.stdin.on("data", (chunk: Uint8Array) => reader.feed(chunk));
     process.stdin.on("end", end);
     process.stdin.on("error", end);
     // Until here, JavaScript could not run while models were loaded.
     process.on("SIGTERM", end);
+    this.callbacks.endLoading();
+    write(encodeFrame(FROM_SERVER.ready, 0, encoder.encode(this.callbacks.warning)));
   }
 
   private receive({ type, id, body }: Frame): void {
@@ -167,8 +136,8 @@ class TritonHost {
     const template = this.templates.get(templateId);
     try {
       if (template === undefined) throw new Error(this.broken.get(templateId) ?? "the request is not known");
-      const request = template.create(this.triton, this.server, this.callbacks, call, body.subarray(4));
-      const error = this.infer(request);
+      const request = template.create(this.triton, this.server, this.addresses, call, body.subarray(4));
+      const error = this.callbacks.infer(this.server, request);
       if (error !== 0n) {
         // Triton has not taken the request.
         this.triton.get("InferenceRequestDelete", request);
@@ -176,11 +145,11 @@ class TritonHost {
       }
     } catch (error) {
       const flags = RESPONSE_FLAGS.final | RESPONSE_FLAGS.failed;
-      write(responseFrame(call, flags, 0n, 0n, encoder.encode(messageOf(error))));
+      write(responseFrame(call, flags, 0, 0, encoder.encode(messageOf(error))));
       return;
     }
     (template as RequestTemplate).inFlight++;
-    this.active.set(call, { template: template as RequestTemplate, beganNs: this.began[0] as bigint });
+    this.active.set(call, { template: template as RequestTemplate, beganNs: this.callbacks.beganNs() });
   }
 
   private answer(id: number, body: Uint8Array): void {
@@ -195,20 +164,16 @@ class TritonHost {
 
   /** Sends all responses that have arrived. */
   drain(): void {
-    for (let count = MOST_TAKEN; count === MOST_TAKEN; ) {
-      count = this.take();
+    for (let hasMore = true; hasMore; ) {
       const frames: Uint8Array[] = [];
-      for (let at = 0; at < count * WORDS_PER_ENTRY; at += WORDS_PER_ENTRY) {
-        const [response = 0n, call = 0n, atNs = 0n, flags = 0n] = this.entries.subarray(at, at + WORDS_PER_ENTRY);
-        frames.push(this.finish(response, Number(call), atNs, (Number(flags) & FINAL) !== 0));
-      }
+      hasMore = this.callbacks.take((arrived) => frames.push(this.finish(arrived)));
       if (frames.length > 0) write(frames.length === 1 ? (frames[0] as Uint8Array) : Buffer.concat(frames));
     }
   }
 
-  /** Returns the frame of a response, and deletes it. @param response its address; 0n: only the end */
-  private finish(response: bigint, call: number, atNs: bigint, isFinal: boolean): Uint8Array {
-    const { beganNs = 0n, template } = this.active.get(call) ?? {};
+  /** Returns the frame of a response, and deletes it. */
+  private finish({ response, call, atNs, isFinal }: ArrivedResponse): Uint8Array {
+    const { beganNs = 0, template } = this.active.get(call) ?? {};
     let flags: number = isFinal ? RESPONSE_FLAGS.final : 0;
     let body: Uint8Array = new Uint8Array(0);
     if (response === 0n) flags |= RESPONSE_FLAGS.empty;
@@ -230,11 +195,11 @@ class TritonHost {
   }
 }
 
-function responseFrame(call: number, flags: number, beganNs: bigint, atNs: bigint, body: Uint8Array): Uint8Array {
+function responseFrame(call: number, flags: number, beganNs: number, atNs: number, body: Uint8Array): Uint8Array {
   const head = new DataView(new ArrayBuffer(RESPONSE_HEAD_BYTES));
   head.setUint8(0, flags);
-  head.setFloat64(1, Number(beganNs), true);
-  head.setFloat64(9, Number(atNs), true);
+  head.setFloat64(1, beganNs, true);
+  head.setFloat64(9, atNs, true);
   return encodeFrame(FROM_SERVER.response, call, new Uint8Array(head.buffer), body);
 }
 

@@ -36,6 +36,8 @@ export function startServer(triton: TritonLibrary, settings: ServerSettings): bi
   triton.call("ServerOptionsSetModelControlMode", options, EXPLICIT_MODELS);
   for (const model of models) triton.call("ServerOptionsSetStartupModel", options, toCString(model));
   triton.call("ServerOptionsSetLogInfo", options, 0);
+  // The library leaves this number as it finds it in memory, and would try to load a broken model again up to 4 billion times.
+  triton.call("ServerOptionsSetModelLoadRetryCount", options, 0);
   // A model that does not load has nothing to wait for.
   triton.call("ServerOptionsSetExitTimeout", options, 0);
   const server = new Cell();

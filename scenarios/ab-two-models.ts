@@ -1,0 +1,39 @@
+#!/usr/bin/env -S rampart run
+import { defineScenario, embeddedLlm, errorRate, hold, mix, outputTokensPerSec, p99, prompts } from "rampart";
+
+const tokenizer = "../test/tokenize/fixtures/tiny";
+/** Short and long prompts, the same for both models. */
+const inputs = prompts({
+  mix: [
+    { isl: 16, osl: 6, share: 75 },
+    { isl: 96, osl: 12, share: 25 },
+  ],
+  count: 24,
+});
+
+/** Two models under the load of both: one of ten requests goes to the candidate. Nothing else has to run. */
+export default defineScenario({
+  name: "A/B of two models",
+  target: mix([
+    {
+      name: "current",
+      target: embeddedLlm({ streaming: true, ttft: "8 ms", itl: "2 ms", tokenizer }),
+      inputs,
+      weight: 9,
+    },
+    {
+      name: "candidate",
+      target: embeddedLlm({ streaming: true, ttft: "12 ms", itl: "1 ms", tokenizer }),
+      inputs,
+      weight: 1,
+    },
+  ]),
+  load: hold(4, { requests: 200 }),
+  tags: ({ isl }) => ({ length: isl > 64 ? "long" : "short" }),
+  assert: [
+    p99("timeToFirstToken").where({ target: "candidate" }).below("500 ms"),
+    p99("latency").where({ length: "long" }).below("2 s"),
+    outputTokensPerSec().where({ target: "current" }).above(20),
+    errorRate().is(0),
+  ],
+});

@@ -1,0 +1,28 @@
+#!/usr/bin/env -S rampart run
+import {
+  defineScenario,
+  duration,
+  embedded,
+  errorRate,
+  hold,
+  integer,
+  number,
+  p99,
+  random,
+  soak,
+  warmup,
+} from "rampart";
+
+/** The same load for a long time: a leak shows as drift. `--set time="4 h"` is a real test; here it is short. */
+export default defineScenario({
+  name: "soak",
+  params: { users: integer(4), time: duration("3 s"), maxDrift: number(20), limit: duration("250 ms") },
+  target: embedded({ latency: "2 ms" }),
+  load: ({ users, time, maxDrift }) => [
+    warmup("500 ms", hold(users)),
+    soak(users, { for: time, maxDriftPercent: maxDrift }),
+  ],
+  inputs: random(),
+  // Nobody has to wait for four hours to learn that the server broke after ten minutes.
+  assert: ({ limit }) => [p99("latency").below(limit).abortAfter("1 s"), errorRate().below(0.01).abortAfter("1 s")],
+});

@@ -1,0 +1,20 @@
+import type { Builders, PlanOf } from "../../plan/schema.ts";
+import type { InputKind } from "../input-kind.ts";
+
+/** The inputs of a mix: each member has its own. */
+type MemberInputsPlan = PlanOf<typeof schema>;
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly "of-members": MemberInputsPlan;
+  }
+}
+
+const schema = (v: Builders) => v.object({ kind: v.literal("of-members") });
+
+export const memberInputs: InputKind<MemberInputsPlan> = {
+  schema,
+  makes: "mixed",
+  hasNoPrompts: true,
+  load: () => ({ streams: [], isFromJson: true, warnings: [] }),
+};

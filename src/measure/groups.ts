@@ -1,0 +1,119 @@
+import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
+import { mergeWindows } from "./merge.ts";
+import { TokenColumns, type TokenRows } from "./tokens/token-columns.ts";
+import type { WindowResult } from "./window.ts";
+
+/** Splits a measurement by the tags of its requests. */
+
+/** A measurement that may have groups. */
+export interface GroupedLevel {
+  readonly window: WindowResult;
+  /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
+  readonly groupTokens?: readonly (TokenColumns | undefined)[] | undefined;
+}
+
+/** The requests with certain tags at one level. */
+export interface TaggedPart {
+  /** The tags that select it. A tag that the requests lack is undefined. */
+  readonly tags: Readonly<Record<string, string | undefined>>;
+  readonly window: WindowResult;
+  readonly tokens: TokenColumns | undefined;
+}
+
+/** Returns the names of all tags, that of the members of a mix first. */
+export function tagNamesOf({ window }: GroupedLevel): string[] {
+  return [...new Set((window.groups ?? []).flatMap(({ tags }) => Object.keys(tags)))];
+}
+
+/** Returns the requests by the values of a tag, in the order of their first appearance in the data. Together they are the level. */
+export function splitByTag(level: GroupedLevel, name: string): TaggedPart[] {
+  const { groups = [] } = level.window;
+  const values = [...new Set(groups.map(({ tags }) => tags[name]))];
+  return values.map((value) => joinGroups(level, { [name]: value }, (tags) => tags[name] === value));
+}
+
+/** Returns the requests by all of their tags; empty when there is one tag at most, which {@link splitByTag} shows. */
+export function splitByAllTags(level: GroupedLevel): TaggedPart[] {
+  if (tagNamesOf(level).length < 2) return [];
+  const groups = level.window.groups ?? [];
+  return groups.map(({ tags }) => joinGroups(level, tags, (others) => others === tags));
+}
+
+/** Returns the requests that have all of some tags; undefined when no group has them. */
+export function selectTags(level: GroupedLevel, wanted: Tags): TaggedPart | undefined {
+  const isAny = level.window.groups?.some(({ tags }) => hasTags(tags, wanted)) === true;
+  return isAny ? joinGroups(level, wanted, (tags) => hasTags(tags, wanted)) : undefined;
+}
+
+function joinGroups(
+  { window, groupTokens = [] }: GroupedLevel,
+  tags: TaggedPart["tags"],
+  isPart: (tags: Tags) => boolean,
+): TaggedPart {
+  const parts = (window.groups ?? []).flatMap((group, index) =>
+    isPart(group.tags) ? [{ window: group.window, tokens: groupTokens[index] }] : [],
+  );
+  const windows = parts.map((part) => part.window);
+  const columns = parts.flatMap((part) => part.tokens ?? []);
+  return { tags, window: joinWindows(windows, serverOf(window, tags)), tokens: joinTokens(columns) };
+}
+
+/** The counters of a server count all of its member's requests, so they belong to no smaller part. */
+function serverOf({ memberServers }: WindowResult, tags: TaggedPart["tags"]): WindowResult["server"] {
+  const name = tags[TARGET_TAG];
+  return name === undefined || Object.keys(tags).length > 1 ? undefined : memberServers?.[name];
+}
+
+/** Joins what several groups contributed to the same window. */
+function joinWindows(windows: readonly WindowResult[], server: WindowResult["server"]): WindowResult {
+  const first = windows[0] as WindowResult;
+  const sumOf = (pick: (window: WindowResult) => number): number => windows.reduce((sum, one) => sum + pick(one), 0);
+  return {
+    ...mergeWindows(windows),
+    durationNs: first.durationNs,
+    openBeforeCount: sumOf(({ openBeforeCount }) => openBeforeCount),
+    openAfterCount: sumOf(({ openAfterCount }) => openAfterCount),
+    overheadPct: first.overheadPct,
+    health: first.health,
+    server,
+  };
+}
+
+/** Joins the tokens of several groups, in the order of the answers' ends; undefined when none are measured. */
+export function joinTokens(columns: readonly TokenColumns[]): TokenColumns | undefined {
+  const [first] = columns;
+  if (first === undefined || columns.length === 1) return first;
+  const together = new TokenColumns();
+  for (const one of columns) together.addRows(one.rows());
+  const joined = new TokenColumns();
+  joined.addRows(sortByEnd(together.rows()));
+  joined.answerKind = first.answerKind;
+  return joined;
+}
+
+/** Adds the tokens of the next window to those before it, group by group. */
+export function addGroupTokens(
+  before: GroupedLevel["groupTokens"],
+  next: GroupedLevel["groupTokens"],
+): GroupedLevel["groupTokens"] {
+  if (before === undefined || next === undefined) return before ?? next;
+  for (const [group, columns] of before.entries()) {
+    const added = next[group];
+    if (added !== undefined) columns?.addRows(added.rows());
+  }
+  return before;
+}
+
+function sortByEnd(rows: TokenRows): TokenRows {
+  const { sendNs, sessionOf, metrics } = rows;
+  const endNs = sendNs.map((ns, row) => ns + (metrics.requestLatencyNs[row] as number));
+  const order = Array.from(endNs.keys()).sort((a, b) => (endNs[a] as number) - (endNs[b] as number));
+  const sorted = (values: Float64Array): Float64Array => Float64Array.from(order, (row) => values[row] as number);
+  const columns = Object.entries(metrics).map(([name, values]) => [name, sorted(values)]);
+  return {
+    ...rows,
+    sendNs: sorted(sendNs),
+    sessionOf: sorted(sessionOf),
+    metrics: Object.fromEntries(columns) as TokenRows["metrics"],
+  };
+}

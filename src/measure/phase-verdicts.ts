@@ -1,0 +1,171 @@
+import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
+import { formatDurationNs, msToNs } from "../plan/units.ts";
+import { studentQuantile } from "./intervals/distributions.ts";
+import type { TimelineBucket } from "./timeline.ts";
+import type { WindowResult } from "./window.ts";
+
+/** What the phases of a soak or spike test show. Everything is computed from their time lines. */
+
+/** The measurement of a level of a phase. */
+export interface PhaseLevel {
+  readonly phase?: { readonly index: number };
+  readonly window: WindowResult;
+  readonly timeline: readonly TimelineBucket[];
+}
+
+/** The relative change from the first third of a time to the last: 0.1 is 10 % more. */
+export interface Change {
+  /** Mean of the intervals of the first third. Latency: nanoseconds; throughput: requests per second. */
+  readonly first: number;
+  readonly last: number;
+  readonly ratio: number;
+  /** 95 % confidence interval of the ratio. */
+  readonly lowRatio: number;
+  readonly highRatio: number;
+}
+
+/** How a phase changed. */
+export interface Drift {
+  readonly latency: Change;
+  readonly throughput: Change;
+}
+
+/** How the latency recovered. */
+export interface Recovery {
+  /** Median latency that counts as normal, in nanoseconds. */
+  readonly baseNs: number;
+  /** Time until the latency was back, in nanoseconds; undefined when it was not. */
+  readonly tookNs: number | undefined;
+  /** Length of the intervals of which it was measured, in nanoseconds. */
+  readonly intervalNs: number;
+}
+
+/** The result of a phase's check. */
+export interface PhaseVerdict {
+  readonly phaseIndex: number;
+  readonly isMet: boolean;
+  readonly text: string;
+  /** What was measured, or why nothing could be. */
+  readonly measured: string;
+  readonly drift?: Drift | undefined;
+  readonly recovery?: Recovery | undefined;
+}
+
+/** Evaluates the checks of all phases. A check without enough data is not met. */
+export function judgePhases(phases: readonly PhasePlan[], levels: readonly PhaseLevel[]): PhaseVerdict[] {
+  const levelOf = (index: number): PhaseLevel | undefined => levels.find(({ phase }) => phase?.index === index);
+  return phases.flatMap(({ drift, recovery }, index): PhaseVerdict[] => {
+    const level = levelOf(index);
+    const verdicts: PhaseVerdict[] = [];
+    if (drift !== undefined) verdicts.push({ phaseIndex: index, ...judgeDrift(drift, level) });
+    if (recovery !== undefined) {
+      const peak = phases[index - 1]?.name ?? "the phase before";
+      verdicts.push({ phaseIndex: index, ...judgeRecovery(recovery, levelOf(recovery.baseIndex), level, peak) });
+    }
+    return verdicts;
+  });
+}
+
+const FEWEST_INTERVALS = 3;
+
+/**
+ * Compares the first third of the intervals with the last by their means, with Welch's t interval of the difference. Means of intervals are
+ * almost independent where single requests are not. Undefined with fewer than three intervals with a successful request in each third.
+ */
+export function measureDrift(buckets: readonly TimelineBucket[]): Drift | undefined {
+  const count = Math.floor(buckets.length / 3);
+  const thirds = [buckets.slice(0, count), buckets.slice(buckets.length - count)] as const;
+  const latencies = thirds.map((third) =>
+    third.flatMap(({ latency }) => (latency.count === 0 ? [] : [latency.meanNs])),
+  );
+  const rates = thirds.map((third) =>
+    third.map(({ requestCount, startNs, endNs }) => (requestCount / (endNs - startNs)) * 1e9),
+  );
+  const [firstLatency = [], lastLatency = []] = latencies;
+  const [firstRate = [], lastRate = []] = rates;
+  if (Math.min(firstLatency.length, lastLatency.length) < FEWEST_INTERVALS) return undefined;
+  return { latency: changeBetween(firstLatency, lastLatency), throughput: changeBetween(firstRate, lastRate) };
+}
+
+/** @param first positive on average */
+function changeBetween(first: readonly number[], last: readonly number[]): Change {
+  const [a, b] = [momentsOf(first), momentsOf(last)];
+  const ratio = b.mean / a.mean;
+  // Delta method: the variance of a ratio of two means.
+  const variance = b.meanVariance / a.mean ** 2 + (ratio ** 2 * a.meanVariance) / a.mean ** 2;
+  const freedom =
+    (a.meanVariance + b.meanVariance) ** 2 /
+    (a.meanVariance ** 2 / (first.length - 1) + b.meanVariance ** 2 / (last.length - 1));
+  const half = variance === 0 ? 0 : studentQuantile(0.975, freedom) * Math.sqrt(variance);
+  return { first: a.mean, last: b.mean, ratio: ratio - 1, lowRatio: ratio - half - 1, highRatio: ratio + half - 1 };
+}
+
+function momentsOf(values: readonly number[]): { readonly mean: number; readonly meanVariance: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, meanVariance: squares / (values.length - 1) / values.length };
+}
+
+function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omit<PhaseVerdict, "phaseIndex"> {
+  const text = `drift of latency and throughput at most ${percent(maxRatio)} for the worse`;
+  const drift = level && measureDrift(level.timeline);
+  if (drift === undefined) return { isMet: false, text, measured: "the phase was too short to compare its thirds" };
+  const { latency, throughput } = drift;
+  const isMet = latency.lowRatio <= maxRatio && throughput.highRatio >= -maxRatio;
+  const measured = `latency ${describeChange(latency)}, throughput ${describeChange(throughput)}`;
+  return { isMet, text, measured, drift };
+}
+
+function describeChange({ ratio, lowRatio, highRatio }: Change): string {
+  return `${signed(ratio)} (${signed(lowRatio)} to ${signed(highRatio)})`;
+}
+
+/** Number of intervals in a row in which the latency must be normal. */
+const CALM_INTERVALS = 3;
+
+/** Returns how long the median latency took to be back; undefined when the time line or the base has too little data. */
+export function measureRecovery(
+  { withinRatio }: Pick<RecoveryPlan, "withinRatio">,
+  base: PhaseLevel | undefined,
+  { timeline }: Pick<PhaseLevel, "timeline">,
+): Recovery | undefined {
+  const [first] = timeline;
+  if (base === undefined || base.window.requestCount === 0) return undefined;
+  if (first === undefined || timeline.length < CALM_INTERVALS) return undefined;
+  const baseNs = base.window.latency.percentileUs(50) * 1000;
+  const limitNs = baseNs * (1 + withinRatio);
+  const isNormal = ({ latency }: TimelineBucket): boolean =>
+    latency.count > 0 && latency.percentileUs(50) * 1000 <= limitNs;
+  const at = timeline.findIndex((_, index) => {
+    const row = timeline.slice(index, index + CALM_INTERVALS);
+    return row.length === CALM_INTERVALS && row.every(isNormal);
+  });
+  return { baseNs, tookNs: timeline[at]?.startNs, intervalNs: first.endNs - first.startNs };
+}
+
+function judgeRecovery(
+  plan: RecoveryPlan,
+  base: PhaseLevel | undefined,
+  level: PhaseLevel | undefined,
+  peak: string,
+): Omit<PhaseVerdict, "phaseIndex"> {
+  const { withinRatio, limitMs } = plan;
+  const limit = limitMs === undefined ? "" : ` within ${formatDurationNs(msToNs(limitMs))}`;
+  const text = `median latency back after ${peak}${limit}, to at most ${percent(withinRatio)} above the base`;
+  const recovery = level && measureRecovery(plan, base, level);
+  if (recovery === undefined) return { isMet: false, text, measured: "too little was measured to compare" };
+  const { baseNs, tookNs, intervalNs } = recovery;
+  const of = `of ${formatDurationNs(baseNs)}, in intervals of ${formatDurationNs(intervalNs)}`;
+  if (tookNs === undefined) return { isMet: false, text, measured: `not back to the median ${of}`, recovery };
+  const isMet = limitMs === undefined || tookNs <= msToNs(limitMs);
+  const took = tookNs === 0 ? "at once" : `after ${formatDurationNs(tookNs)}`;
+  return { isMet, text, measured: `back ${took} to the median ${of}`, recovery };
+}
+
+function percent(ratio: number): string {
+  return `${Number((ratio * 100).toPrecision(3))} %`;
+}
+
+function signed(ratio: number): string {
+  return `${ratio > 0 ? "+" : ""}${percent(ratio)}`;
+}

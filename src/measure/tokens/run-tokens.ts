@@ -1,0 +1,28 @@
+import type { Plan } from "../../plan/plan.ts";
+import type { AnswerSink } from "./packed-answers.ts";
+import type { TokenColumns } from "./token-columns.ts";
+
+/** Token metrics of a level. */
+export interface LevelTokens {
+  readonly tokens: TokenColumns;
+  /** By group of requests; undefined for a group whose tokens are not measured. Absent without groups. */
+  readonly groupTokens?: readonly (TokenColumns | undefined)[];
+}
+
+/** Measures the tokens of a run's answers, level by level. */
+export interface RunTokens {
+  /** Receives each finished request of the load. */
+  readonly answers: AnswerSink;
+  /** Begins a run. @param startNs the start on this thread's monotonic clock */
+  begin(plan: Plan, startNs: number): void;
+  /** The following requests are warm-up requests. */
+  warmUp(): void;
+  /** Starts a level: forgets all measurements. */
+  reset(): void;
+  /** Ends a window. */
+  cut(): void;
+  /** Starts another window. */
+  resume(): void;
+  /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
+  mergeLevel(windowCount: number): Promise<LevelTokens>;
+}

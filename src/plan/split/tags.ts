@@ -1,0 +1,46 @@
+import { type FunctionPlan, functionSchema } from "../functions.ts";
+import type { Builders } from "../schema.ts";
+
+/** Labels of a request, by name: `{ length: "long" }`. Requests with the same tags are a group, and reports split every metric by group. */
+export type Tags = Readonly<Record<string, string>>;
+
+/** The tag that names the member of a mix. No other tag may have this name. */
+export const TARGET_TAG = "target";
+
+/** Largest number of different sets of tags in a run, because every window keeps statistics for each. */
+export const MAX_GROUPS = 100;
+
+/** Where the tags of requests come from, besides their data. */
+export interface TagsPlan {
+  /** Tags of all requests. */
+  readonly fixed?: Tags | undefined;
+  /** A function that returns the tags of an input. Called once per input, before the load. */
+  readonly of?: FunctionPlan | undefined;
+}
+
+/** Returns the schema of {@link TagsPlan}. */
+export function tagsSchema(v: Builders) {
+  return v.object({ fixed: v.exactOptional(fixedTagsSchema(v)), of: v.exactOptional(functionSchema(v)) });
+}
+
+/** Returns the schema of {@link Tags}. */
+export function fixedTagsSchema(v: Builders) {
+  const name = v.pipe(
+    v.string(),
+    v.nonEmpty("must have a name"),
+    v.check((text) => text !== TARGET_TAG, `must not be "${TARGET_TAG}", which names the members of a mix`),
+  );
+  return v.record(name, v.string());
+}
+
+/** Whether a request has all of these tags. */
+export function hasTags(tags: Tags, wanted: Tags): boolean {
+  return Object.entries(wanted).every(([name, value]) => tags[name] === value);
+}
+
+/** Describes tags: `length is long and target is a`. */
+export function describeTags(tags: Tags): string {
+  return Object.entries(tags)
+    .map(([name, value]) => `${name} is ${value}`)
+    .join(" and ");
+}

@@ -1,0 +1,28 @@
+import type { Plan, TargetPlan } from "../plan/plan.ts";
+import { type MixMemberPlan, memberPlanOf } from "../plan/split/mix.ts";
+import { TARGET_TAG } from "../plan/split/tags.ts";
+import type { TokensPlan } from "../plan/tokens.ts";
+import { targetKindOf } from "./service-kinds.ts";
+
+/** Returns the members of a mix; empty for any other target. */
+export function membersOf(target: TargetPlan): readonly MixMemberPlan[] {
+  return targetKindOf(target).members?.(target) ?? [];
+}
+
+/** Returns how tokens are measured; in a mix, as far as its members agree. @param tags only of requests with these. Default: all */
+export function tokensPlanOf(
+  { target, measurement }: Pick<Plan, "target" | "measurement">,
+  tags: Readonly<Record<string, string | undefined>> = {},
+): TokensPlan | undefined {
+  const members = membersOf(target);
+  if (members.length === 0) return measurement.tokens;
+  const wanted = tags[TARGET_TAG];
+  const known = members.flatMap(({ name, tokens }) => (wanted === undefined || name === wanted ? (tokens ?? []) : []));
+  const [first] = known;
+  return first && { ...first, isStreamed: known.every(({ isStreamed }) => isStreamed) };
+}
+
+/** Returns the plan of each member of a mix, as if it were measured alone, without assertions; empty for any other target. */
+export function memberPlansOf(plan: Plan): readonly Plan[] {
+  return membersOf(plan.target).map((member) => memberPlanOf(plan, member));
+}

@@ -1,0 +1,107 @@
+import { judgePhases, type PhaseVerdict } from "../../measure/phase-verdicts.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
+import { formatTable } from "./format.ts";
+
+/** Phases of a run in Rampart's reports: what each counted, the whole run as a time line, and the results of their checks. */
+
+/** Evaluates the checks of a plan's phases; empty when the load has none. */
+export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[]): PhaseVerdict[] {
+  return judgePhases(loadModeOf(load).phases?.(load) ?? [], levels);
+}
+
+/** Formats a table of all phases, also those that are not measured. */
+export function formatPhases({ phases, after }: PhasesResult): string {
+  const rows = phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount }) => [
+    `${numberOf(index)} ${isWarmup && label !== "warm-up" ? `${label} (warm-up)` : label}`,
+    formatDurationNs(startNs),
+    formatDurationNs(endNs - startNs),
+    formatCount(openBeforeCount),
+    formatCount(tally.sentCount),
+    formatCount(tally.completedCount),
+    formatCount(tally.failedCount),
+    tally.cancelledCount === 0 ? "" : formatCount(tally.cancelledCount),
+    isWarmup ? "not measured" : "",
+  ]);
+  const header = ["phase", "begins at", "lasts", "in flight", "sent", "completed", "failed", "cancelled", ""];
+  const late = after.completedCount + after.failedCount + after.cancelledCount;
+  const note = late === 0 ? "" : `\n${formatCount(late)} of the requests ended after the last phase`;
+  return `${formatTable(header, rows)}${note}`;
+}
+
+/** Formats the time line of a run. @param unit of throughput */
+export function formatRunTimeline({ phases, timeline }: PhasesResult, batchSize: number, unit: string): string {
+  const rows = timeline.map((bucket) => {
+    const seconds = (bucket.endNs - bucket.startNs) / 1e9;
+    const within = phases.filter(({ startNs, endNs }) => startNs < bucket.endNs && endNs > bucket.startNs);
+    return [
+      `${(bucket.startNs / 1e9).toFixed(1)} s`,
+      formatCount(bucket.meanOutstanding),
+      formatCount((bucket.requestCount * batchSize) / seconds),
+      bucket.latencyMeanNs === undefined ? "-" : formatDurationNs(bucket.latencyMeanNs),
+      bucket.latencyP99Ns === undefined ? "-" : formatDurationNs(bucket.latencyP99Ns),
+      formatCount(bucket.failedCount),
+      within.map(({ index }) => numberOf(index)).join(", "),
+    ];
+  });
+  return formatTable(["time", "outstanding", unit, "average", "p99", "errors", "phase"], rows);
+}
+
+/** Converts the phases and the time line to JSON. */
+export function toPhasesJson({ phases, after, timeline }: PhasesResult, verdicts: readonly PhaseVerdict[]): object {
+  return {
+    phases: phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount, openAfterCount }) => ({
+      name: label,
+      ...(isWarmup ? { isWarmup } : {}),
+      startSec: startNs / 1e9,
+      endSec: endNs / 1e9,
+      inFlightAtStart: openBeforeCount,
+      inFlightAtEnd: openAfterCount,
+      sent: tally.sentCount,
+      completed: tally.completedCount,
+      failed: tally.failedCount,
+      cancelled: tally.cancelledCount,
+      checks: verdicts.filter(({ phaseIndex }) => phaseIndex === index).map(toVerdictJson),
+    })),
+    afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },
+    timeline: timeline.map((bucket) => ({
+      startSec: bucket.startNs / 1e9,
+      endSec: bucket.endNs / 1e9,
+      requests: bucket.requestCount,
+      failed: bucket.failedCount,
+      cancelled: bucket.cancelledCount,
+      outstandingMean: bucket.meanOutstanding,
+      latencyMeanUs: bucket.latencyMeanNs === undefined ? null : bucket.latencyMeanNs / 1000,
+      latencyP99Us: bucket.latencyP99Ns === undefined ? null : bucket.latencyP99Ns / 1000,
+    })),
+  };
+}
+
+function toVerdictJson({ text, isMet, measured, drift, recovery }: PhaseVerdict): object {
+  return {
+    ...{ text, isMet, measured },
+    ...(drift === undefined
+      ? {}
+      : {
+          latencyChange: toChangeJson(drift.latency),
+          throughputChange: toChangeJson(drift.throughput),
+        }),
+    ...(recovery === undefined
+      ? {}
+      : {
+          recoverySec: recovery.tookNs === undefined ? null : recovery.tookNs / 1e9,
+          baseMedianUs: recovery.baseNs / 1000,
+          intervalSec: recovery.intervalNs / 1e9,
+        }),
+  };
+}
+
+function toChangeJson({ ratio, lowRatio, highRatio }: NonNullable<PhaseVerdict["drift"]>["latency"]): object {
+  return { ratio, lowRatio, highRatio };
+}
+
+function numberOf(index: number): string {
+  return `#${index + 1}`;
+}

@@ -1,0 +1,32 @@
+import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { RunParts } from "../run-parts.ts";
+import { MixedJudge } from "../split/mixed-judge.ts";
+import type { Session } from "../target/session.ts";
+import { type Judging, RequestJudge } from "./judge.ts";
+
+/**
+ * Creates what judges a run's answers; for a mix, one judge for each member.
+ * @param onExtracted receives the values that the target extracts from each successful answer, and the group of its request
+ */
+export function createJudge(
+  { plan, observer, session, feed, tokens, groups }: RunParts,
+  onExtracted: (values: readonly unknown[], group: number | undefined) => void,
+): Judging {
+  const create = (judged: Session, answers: AnswerSink | undefined): RequestJudge =>
+    new RequestJudge(
+      judged,
+      feed,
+      plan.outputs.verbosity,
+      observer,
+      answers,
+      (values, step) => onExtracted(values, groups?.ofStep[step]),
+      groups,
+    );
+  const { members, route } = session;
+  if (members === undefined || route === undefined) return create(session, tokens?.answers);
+  const judges = members.map((member) =>
+    create(member.session, member.plan.measurement.tokens === undefined ? undefined : tokens?.answers),
+  );
+  route.answers = judges;
+  return new MixedJudge(judges);
+}

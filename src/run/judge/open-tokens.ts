@@ -1,0 +1,43 @@
+import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { startTokenThread, type TokenThread } from "../../measure/tokens/token-thread.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
+
+/** The threads that measure a run's tokens. */
+export interface OpenTokens {
+  /** Returns what the run uses. @param groups the groups of requests to measure apart; undefined: there are none */
+  measure(groups: RequestGroups | undefined): Promise<RunTokens | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a thread for each target whose tokens are measured, because each has a tokenizer of its own.
+ * @param plans those of the members of a mix, or the run's only one
+ * @throws RunError or UserError when a tokenizer cannot be loaded
+ */
+export async function openTokens(plans: readonly Plan[]): Promise<OpenTokens> {
+  const settled = await Promise.allSettled(
+    plans.map(async ({ measurement: { tokens } }) => tokens && (await startTokenThread(tokens))),
+  );
+  const threads = settled.map((one) => (one.status === "fulfilled" ? one.value : undefined));
+  const failed = settled.find((one) => one.status === "rejected");
+  if (failed !== undefined) {
+    await closeAll(threads);
+    throw failed.reason;
+  }
+  return {
+    measure: async (groups) => {
+      if (groups === undefined) return threads[0]?.link;
+      const { GroupedTokens } = await import("../split/grouped-tokens.ts");
+      return new GroupedTokens(
+        groups,
+        plans.map((plan, index) => ({ plan, link: threads[index]?.link })),
+      );
+    },
+    close: () => closeAll(threads),
+  };
+}
+
+async function closeAll(threads: readonly (TokenThread | undefined)[]): Promise<void> {
+  await Promise.all(threads.map((thread) => thread?.close()));
+}

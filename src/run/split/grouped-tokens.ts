@@ -1,0 +1,81 @@
+import { joinTokens } from "../../measure/groups.ts";
+import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { TokenLink } from "../../measure/tokens/token-thread.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { RequestGroups } from "./request-groups.ts";
+
+/** What measures the tokens of a member. Without a mix, the target is the only member. */
+export interface MemberTokens {
+  readonly plan: Plan;
+  /** Undefined when its answers have no tokens. */
+  readonly link: TokenLink | undefined;
+}
+
+/** Measures the tokens of each group of requests apart. */
+export class GroupedTokens implements RunTokens {
+  readonly answers: AnswerSink;
+  private readonly groups: RequestGroups;
+  private readonly members: readonly MemberTokens[];
+  /** Index of each group among those of its member. */
+  private readonly indices: readonly number[];
+
+  constructor(groups: RequestGroups, members: readonly MemberTokens[]) {
+    this.groups = groups;
+    this.members = members;
+    const counts = members.map(() => 0);
+    this.indices = groups.list.map(({ member }) => {
+      const index = counts[member] as number;
+      counts[member] = index + 1;
+      return index;
+    });
+    this.answers = this.toSink();
+  }
+
+  begin(_plan: Plan, startNs: number): void {
+    for (const [member, { plan, link }] of this.members.entries())
+      link?.begin(plan, startNs, this.groups.list.filter((group) => group.member === member).length);
+  }
+
+  warmUp(): void {
+    for (const link of this.links()) link.warmUp();
+  }
+
+  reset(): void {
+    for (const link of this.links()) link.reset();
+  }
+
+  cut(): void {
+    for (const link of this.links()) link.cut();
+  }
+
+  resume(): void {
+    for (const link of this.links()) link.resume();
+  }
+
+  async mergeLevel(windowCount: number): Promise<LevelTokens> {
+    const byMember = await Promise.all(this.members.map(({ link }) => link?.mergeGroups(windowCount)));
+    const groupTokens = this.groups.list.map(({ member }, group) => byMember[member]?.[this.indices[group] as number]);
+    const known = groupTokens.filter((columns) => columns !== undefined);
+    return { tokens: joinTokens(known) ?? new TokenColumns(), groupTokens };
+  }
+
+  private links(): TokenLink[] {
+    return this.members.flatMap(({ link }) => link ?? []);
+  }
+
+  /** Passes each answer to the meter of its group. */
+  private toSink(): AnswerSink {
+    const sinks = this.groups.list.map(({ member }, group) =>
+      this.members[member]?.link?.answersOf(this.indices[group] as number),
+    );
+    const sinkOf = (step: number): AnswerSink | undefined => sinks[this.groups.ofStep[step] as number];
+    return {
+      knowsPrompt: (step) => sinkOf(step)?.knowsPrompt(step) ?? true,
+      addPrompt: (step, body, session) => sinkOf(step)?.addPrompt(step, body, session),
+      addAnswer: (answer) => sinkOf(answer.step)?.addAnswer(answer),
+      addFailure: (failure) => sinkOf(failure.step)?.addFailure(failure),
+    };
+  }
+}

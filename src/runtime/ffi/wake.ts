@@ -1,0 +1,27 @@
+import { Socket } from "node:net";
+import { runtimeName } from "../runtime.ts";
+import { createCallback, openLibrary } from "./ffi.ts";
+import { NativeError } from "./native.ts";
+
+/** How C wakes the thread that created this, from any thread and without waiting for it. */
+export interface Wake {
+  /** Address of a function without parameters and result to call; 0n: write a byte to the file instead. */
+  readonly address: bigint;
+  /** File descriptor; -1 when there is a function. Writing never blocks: when the file is full, the thread will wake anyway. */
+  readonly file: number;
+}
+
+const NONBLOCKING_AND_CLOSED_ON_EXEC = 0o2004000;
+
+/** Returns a wake after which this thread calls `action` soon; once for several wakes that come together. Linux only. @throws NativeError */
+export async function createWake(action: () => void): Promise<Wake> {
+  if (runtimeName === "bun") return { address: await createCallback({ args: [], result: "void" }, action), file: -1 };
+  const symbols = { pipe2: { args: ["buffer", "i32"], result: "i32" } } as const;
+  const { functions } = await openLibrary(["libc.so.6", "libc.so"], symbols);
+  const files = new Int32Array(2);
+  if (functions.pipe2(new Uint8Array(files.buffer), NONBLOCKING_AND_CLOSED_ON_EXEC) !== 0)
+    throw new NativeError("no pipe can be opened");
+  const [fd = -1, file = -1] = files;
+  new Socket({ fd, readable: true, writable: false }).on("data", action).on("error", () => {});
+  return { address: 0n, file };
+}

@@ -1,0 +1,132 @@
+import * as v from "valibot";
+import type { TargetPlan } from "../plan/plan.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { MixMemberPlan, MixTargetPlan } from "../plan/split/mix.ts";
+import type { InputsOf } from "./define.ts";
+import { countSchema, nameSchema, strictOptions } from "./fields.ts";
+import type { Inputs } from "./input-data.ts";
+import { inputsSchema } from "./inputs.ts";
+import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
+import type { Protocol, Target } from "./targets/target.ts";
+import type { CheckedMember, CheckedTarget, TargetBuilder } from "./targets/target-builder.ts";
+
+/** One of the targets of {@link mix}. */
+export interface MixMember<T extends Target = Target, I = Inputs> {
+  /** Name in the report, different from those of the other members. */
+  readonly name: string;
+  /** The server and the model to measure. */
+  readonly target: T;
+  /** What to send there. Default: `random()`, or what the target's options describe; required with `openai` and `embeddedLlm`. */
+  readonly inputs?: I;
+  /** Its share of the requests is its weight over the sum of all weights: a whole number, 1 or more. Default: 1. */
+  readonly weight?: number;
+  /** Tags of its requests: the same for all, or a function of the input. Default: only `target`, its name. */
+  readonly tags?: TagOptions;
+}
+
+/** The members of a mix, each with the inputs that its target takes. */
+export type MembersOf<M extends readonly MixMember[]> = {
+  readonly [I in keyof M]: M[I] extends MixMember<infer T>
+    ? T extends Target<Protocol, infer A>
+      ? MixMember<T, InputsOf<A>>
+      : never
+    : never;
+};
+
+/** The target that the members of a mix are together. */
+export type MixOf<M extends readonly MixMember[]> =
+  M[number]["target"] extends Target<infer P, infer A> ? Target<P, A | "mixed"> : never;
+
+/**
+ * Several targets under one load: models to compare, or the traffic of several models at once. Each request goes to one of them, as often
+ * as its weight asks, whichever answers sooner. Reports have rows for each and for the whole.
+ * @example
+ * mix([
+ *   { name: "a", target: embedded(), weight: 9 },
+ *   { name: "b", target: embedded({ protocol: "grpc" }), weight: 1 },
+ * ])
+ */
+export function mix<const M extends readonly [MixMember, MixMember, ...MixMember[]]>(
+  members: M & MembersOf<M>,
+): MixOf<M> {
+  const target: Target & { readonly values: readonly unknown[] } = {
+    kind: "mix",
+    url: "",
+    options: {},
+    values: members,
+  };
+  return target as unknown as MixOf<M>;
+}
+
+interface CheckedMix extends CheckedTarget {
+  readonly values: readonly CheckedMember[];
+}
+
+/** Returns the builder of mixes. @param targetSchema returns the schema of a member's target */
+export function createMixBuilder(targetSchema: () => Schema<CheckedTarget>): TargetBuilder<CheckedMix> {
+  return {
+    call: "mix(…)",
+    isOwn: true,
+    members: ({ values }) => values,
+    schema: () => mixSchema(targetSchema()),
+    toPlan: () => {
+      throw new Error("the members of a mix have plans of their own");
+    },
+  };
+}
+
+function mixSchema(target: Schema<CheckedTarget>): Schema<CheckedMix> {
+  const member = strictOptions({
+    name: nameSchema("a name"),
+    target,
+    inputs: v.optional(inputsSchema()),
+    weight: v.optional(v.pipe(countSchema(), v.maxValue(1_000_000, "must be 1,000,000 or less"))),
+    tags: v.optional(tagOptionsSchema()),
+  });
+  return v.object({
+    kind: v.literal("mix"),
+    url: v.string(),
+    options: strictOptions({}),
+    values: v.pipe(
+      v.array(member, "must be a list of { name, target, inputs, weight }"),
+      v.minLength(2, "must have two targets or more"),
+    ),
+  }) as unknown as Schema<CheckedMix>;
+}
+
+/** What a target and its inputs are in a plan. */
+export type RequestsPlan = Pick<MixMemberPlan, "inputs" | "tokens"> & { readonly target: TargetPlan };
+
+/**
+ * Converts the members of a mix.
+ * @param requestCount the number of requests of a level, if the load fixes it
+ * @param toRequests converts a member's target and inputs
+ */
+export function toMixPlan(
+  members: readonly CheckedMember[],
+  requestCount: number | undefined,
+  toRequests: (member: CheckedMember, requestCount: number | undefined) => RequestsPlan,
+): RequestsPlan {
+  const sum = members.reduce((total, { weight = 1 }) => total + weight, 0);
+  const plans = members.map((member, index): MixMemberPlan => {
+    const { name, weight = 1, tags } = member;
+    const share = requestCount && Math.ceil((requestCount * weight) / sum);
+    const { target, ...rest } = toRequests(member, share);
+    return {
+      name,
+      weight,
+      target: target as MixMemberPlan["target"],
+      ...rest,
+      ...(tags === undefined ? {} : { tags: toTagsPlan(tags, `target.${index}.tags`) }),
+    };
+  });
+  const targets = plans.map(({ target }) => target);
+  const mixed: MixTargetPlan = {
+    kind: "mix",
+    protocol: targets.every(({ protocol }) => protocol === "http") ? "http" : "grpc",
+    isStreaming: targets.some(({ isStreaming }) => isStreaming),
+    batchSize: 1,
+    members: plans,
+  };
+  return { target: mixed, inputs: { kind: "of-members" } };
+}

@@ -1,0 +1,91 @@
+import type { Problem } from "../plan/problem.ts";
+import { problem } from "../plan/problem.ts";
+import { TARGET_TAG } from "../plan/split/tags.ts";
+import type { CheckedAssertion } from "./assertions.ts";
+import { checkLlm } from "./check-llm.ts";
+import type { Inputs } from "./input-data.ts";
+import { promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
+import type { Load } from "./loads.ts";
+import type { RequestsPlan } from "./mix.ts";
+import { toMixPlan } from "./mix.ts";
+import { asksLength } from "./prompts.ts";
+import { toTokensPlan } from "./targets/llm-content.ts";
+import { targetBuilderOf } from "./targets/table.ts";
+import type { CheckedTarget } from "./targets/target-builder.ts";
+
+/** A target and what is sent there. */
+export interface TargetPart {
+  readonly target: CheckedTarget;
+  readonly inputs?: Inputs;
+}
+
+/** A part of a scenario and the beginning of its paths: `target.1.` for a member of a mix, otherwise empty. */
+interface NamedPart extends TargetPart {
+  readonly name: string;
+  readonly prefix: string;
+}
+
+/** Converts a target and its inputs, or the members of a mix, to those of a plan. */
+export function toRequestsPlan(part: TargetPart, folder: string, requestCount: number | undefined): RequestsPlan {
+  const { target, inputs } = part;
+  const builder = targetBuilderOf(target);
+  const members = builder.members?.(target);
+  if (members !== undefined)
+    return toMixPlan(members, requestCount, (member, share) => toRequestsPlan(member, folder, share));
+  const content = builder.content?.(target, folder);
+  const given = inputs ?? random();
+  const own = inputs === undefined ? builder.inputs?.(target, folder, requestCount) : undefined;
+  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(given) ?? {}));
+  return {
+    target: builder.toPlan(target, folder, inputs),
+    inputs: own ?? toInputsPlan(given, folder, content),
+    ...(tokens === undefined ? {} : { tokens }),
+  };
+}
+
+/** Returns the single targets of a scenario. */
+export function partsOf({ target, inputs }: TargetPart): NamedPart[] {
+  const members = targetBuilderOf(target).members?.(target);
+  if (members === undefined) return [{ name: "", prefix: "", target, ...(inputs === undefined ? {} : { inputs }) }];
+  return members.map((member, index) => ({ ...member, prefix: `target.${index}.` }));
+}
+
+/** Returns conflicts of the targets with their inputs, the load and the assertions. */
+export function checkRequests(
+  part: TargetPart & { readonly load: { readonly kind: Load["kind"] }; readonly assert?: readonly CheckedAssertion[] },
+): Problem[] {
+  const { load, assert = [], inputs } = part;
+  const parts = partsOf(part);
+  if (parts[0]?.prefix === "")
+    return [...checkLlm(part), ...(targetBuilderOf(part.target).check?.(part.target, inputs) ?? [])];
+  const problems = parts.flatMap(({ prefix, ...member }) =>
+    [
+      ...checkLlm({ ...member, load }),
+      ...(targetBuilderOf(member.target).check?.(member.target, member.inputs) ?? []),
+    ].map((found) => ({
+      ...found,
+      path: /^(target|inputs)\b/.test(found.path) ? `${prefix}${found.path}` : found.path,
+    })),
+  );
+  if (inputs !== undefined) {
+    const hint = "Give each member its inputs.";
+    problems.push(problem("conflict", "inputs", "each target of mix(…) has its own inputs", hint, `${inputs.kind}(…)`));
+  }
+  return [...problems, ...assert.flatMap((assertion, index) => checkAssertion(assertion, index, parts, load))];
+}
+
+/** An assertion is possible when one of the members that it is on can be measured so. */
+function checkAssertion(
+  assertion: CheckedAssertion,
+  index: number,
+  parts: readonly NamedPart[],
+  load: { readonly kind: Load["kind"] },
+): Problem[] {
+  const wanted = assertion.where?.[TARGET_TAG];
+  const asked = parts.filter(({ name }) => wanted === undefined || name === String(wanted));
+  const found = asked.map((member) =>
+    checkLlm({ ...member, load, assert: [assertion] }).filter(({ path }) => path.startsWith("assert.")),
+  );
+  if (found.length === 0 || found.some((problems) => problems.length === 0)) return [];
+  return (found[0] ?? []).map((one) => ({ ...one, path: `assert.${index}` }));
+}

@@ -1,0 +1,45 @@
+import * as v from "valibot";
+import type { GivenTags, TaggedInput, TagInput } from "../inputs/tagged-input.ts";
+import { type HeldFunction, holdFunction } from "../plan/functions.ts";
+import type { Schema } from "../plan/schema.ts";
+import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/split/tags.ts";
+
+/** Tags of a scenario with the type of what they are. */
+export type TagsOf<G extends GivenTags> = G | ((input: TaggedInput) => G);
+
+/** Tags of a scenario or of a member of a mix: the same for all requests, or returned by a function of the input. */
+export type TagOptions = GivenTags | TagInput;
+
+/** The tags that an assertion may name: those that `tags` of the scenario gives, and `target` in a mix. */
+export type WhereOf<G extends GivenTags> = { readonly [K in keyof G]?: G[K] } & { readonly target?: string };
+
+/** Returns the schema of tags in a scenario. */
+export function givenTagsSchema(): Schema<GivenTags> {
+  const value = v.union(
+    [v.string(), v.pipe(v.number(), v.finite()), v.boolean()],
+    "must be text, a number, true or false",
+  );
+  return v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), value, "must be values by the tag's name");
+}
+
+/** Returns the schema of {@link TagOptions}. */
+export function tagOptionsSchema(): Schema<TagOptions> {
+  const fixed = v.pipe(
+    givenTagsSchema(),
+    v.check((tags) => !(TARGET_TAG in tags), `must have no "${TARGET_TAG}", which names the targets of a mix`),
+  );
+  const fn = v.custom<TagInput>((input) => typeof input === "function");
+  return v.lazy((input) => (typeof input === "function" ? fn : fixed)) as unknown as Schema<TagOptions>;
+}
+
+/** Converts tags to those of a plan. @param place the setting that has them: `tags` */
+export function toTagsPlan(tags: TagOptions, place: string): TagsPlan {
+  return typeof tags === "function"
+    ? { of: holdFunction(place, tags as unknown as HeldFunction) }
+    : { fixed: toTexts(tags) };
+}
+
+/** Converts values to texts. */
+export function toTexts(tags: GivenTags): Tags {
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, String(value)]));
+}

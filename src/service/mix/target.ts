@@ -1,0 +1,104 @@
+import type { Plan, TargetPlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import type { Builders, Schema } from "../../plan/schema.ts";
+import { type MixMemberPlan, type MixTargetPlan, memberPlanOf } from "../../plan/split/mix.ts";
+import { tagsSchema } from "../../plan/split/tags.ts";
+import { tokensSchema } from "../../plan/tokens.ts";
+import type { TargetKind } from "../service.ts";
+
+/** Largest weight of a member. */
+const MAX_WEIGHT = 1_000_000;
+
+/** Several targets of any kinds that share one load. The run opens each of them. @param kindOf returns the kind of a member's target */
+export function createMixKind(kindOf: (target: TargetPlan) => TargetKind<TargetPlan>): TargetKind<MixTargetPlan> {
+  return {
+    schema,
+    urls: ({ members }) => members.flatMap(({ target }) => kindOf(target).urls(target)),
+    describe: ({ members }) => `${members.length} targets`,
+    subject: ({ members }) => describeMembers(members, kindOf),
+    hasNoStatistics: true,
+    throughputUnit: "req/s",
+    takes: () => "mixed",
+    exported: () => ({ serviceKind: "mix", endpoint: "" }),
+    members: ({ members }) => members,
+    check: ({ members }, plan) => [
+      ...checkNames(members),
+      ...members.flatMap((member, index) => checkMember(member, `target.${index}`, plan, kindOf)),
+    ],
+    registerSecrets: ({ members }) => {
+      for (const { target } of members) kindOf(target).registerSecrets?.(target);
+    },
+  };
+}
+
+/** The targets and inputs of the members are checked with the schemas of their own kinds. */
+function schema(v: Builders): Schema<MixTargetPlan> {
+  const kind = v.object({ kind: v.string() });
+  const member = v.object({
+    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    weight: v.pipe(
+      v.number(),
+      v.integer("must be a whole number"),
+      v.minValue(1, "must be 1 or more"),
+      v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"),
+    ),
+    target: kind,
+    inputs: kind,
+    tokens: v.exactOptional(tokensSchema(v)),
+    tags: v.exactOptional(tagsSchema(v)),
+  });
+  return v.object({
+    kind: v.literal("mix"),
+    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    isStreaming: v.boolean(),
+    batchSize: v.literal(1, "must be 1"),
+    members: v.pipe(v.array(member), v.minLength(2, "must be two or more")),
+  }) as unknown as Schema<MixTargetPlan>;
+}
+
+function describeMembers(
+  members: readonly MixMemberPlan[],
+  kindOf: (target: TargetPlan) => TargetKind<TargetPlan>,
+): string {
+  const sum = members.reduce((total, { weight }) => total + weight, 0);
+  const texts = members.map(({ name, weight, target }) => {
+    const kind = kindOf(target);
+    const model = "model" in target ? `model ${target.model} on ` : "";
+    const what = kind.subject?.(target) ?? `${model}${kind.describe(target)}`;
+    return `${name} (${Number(((100 * weight) / sum).toPrecision(3))} %, ${what})`;
+  });
+  return `mix of ${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+}
+
+function checkNames(members: readonly MixMemberPlan[]): Problem[] {
+  return members.flatMap(({ name }, index) => {
+    const first = members.findIndex((other) => other.name === name);
+    if (first === index) return [];
+    const message = `is also the name of member ${first}`;
+    return [problem("conflict", `target.${index}.name`, message, "Give each member a name of its own.", name)];
+  });
+}
+
+/** Returns why a target cannot be a member, and what its own kind refuses. */
+function checkMember(
+  member: MixMemberPlan,
+  path: string,
+  plan: Plan,
+  kindOf: (target: TargetPlan) => TargetKind<TargetPlan>,
+): Problem[] {
+  const { target } = member;
+  const kind = kindOf(target);
+  const problems = (kind.check?.(target, memberPlanOf(plan, member)) ?? []).map((found) => ({
+    ...found,
+    path: found.path.startsWith("target.") ? `${path}.${found.path}` : found.path,
+  }));
+  if (kind.isInProcess === true) {
+    const message = "runs in a process of the run and cannot share its load with other targets";
+    problems.push(problem("unsupported", `${path}.target`, message, "Measure it alone, or start a server."));
+  }
+  if ("sharedMemory" in target && target.sharedMemory !== "none") {
+    const message = "cannot be mixed: each slot of shared memory belongs to one model";
+    problems.push(problem("unsupported", `${path}.target.sharedMemory`, message, "Leave sharedMemory out."));
+  }
+  return problems;
+}

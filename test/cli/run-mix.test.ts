@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** `rampart run` of several targets under one load, as a process of its own: its reports by tag. */
+
+interface Part {
+  readonly tags: Readonly<Record<string, string | null>>;
+  readonly requests: number;
+  readonly failed: number;
+  readonly cancelled?: number;
+  readonly sent: number;
+  readonly inferPerSec: number;
+  readonly inFlight: { readonly mean: number };
+  readonly latency: { readonly count: number; readonly minUs: number; readonly maxUs: number } | null;
+  readonly tokens?: { readonly requests: number; readonly outputTokensPerSec: number };
+}
+
+interface Level extends Part {
+  readonly groups?: readonly Part[];
+  readonly combinations?: readonly Part[];
+}
+
+interface Report {
+  readonly requests: { readonly sent: number };
+  readonly servers: readonly { readonly name: string; readonly sent: number }[];
+  readonly levels: readonly Level[];
+  readonly assertions: readonly { readonly text: string; readonly isMet: boolean }[];
+}
+
+interface Exported {
+  readonly experiments: readonly { readonly requests: readonly { readonly tags?: object }[] }[];
+}
+
+/** Numbers that parts add up to. */
+function numbersOf({ requests, failed, cancelled = 0, sent, inferPerSec, inFlight, latency, tokens }: Part): number[] {
+  const { requests: answered = 0, outputTokensPerSec = 0 } = tokens ?? {};
+  return [
+    requests,
+    failed,
+    cancelled,
+    sent,
+    inferPerSec,
+    inFlight.mean,
+    latency?.count ?? 0,
+    answered,
+    outputTokensPerSec,
+  ];
+}
+
+/** Checks that parts are the level together. */
+function checkParts(level: Level, parts: readonly Part[]): void {
+  const sums = parts.map(numbersOf).reduce((sum, one) => sum.map((value, at) => value + (one[at] as number)));
+  for (const [at, value] of numbersOf(level).entries()) {
+    const sum = sums[at] as number;
+    assert.ok(Math.abs(sum - value) <= 1e-6 * Math.max(1, value), `number ${at}: ${sum}, in all ${value}`);
+  }
+  const known = parts.flatMap(({ latency }) => latency ?? []);
+  assert.equal(Math.min(...known.map(({ minUs }) => minUs)), level.latency?.minUs);
+  assert.equal(Math.max(...known.map(({ maxUs }) => maxUs)), level.latency?.maxUs);
+}
+
+function checkGroups(level: Level | undefined, names: readonly string[]): void {
+  assert.ok(level !== undefined, "a level was measured");
+  const { groups = [], combinations = [] } = level;
+  assert.deepEqual([...new Set(groups.flatMap(({ tags }) => Object.keys(tags)))], names);
+  for (const name of names)
+    checkParts(
+      level,
+      groups.filter(({ tags }) => name in tags),
+    );
+  if (names.length > 1) checkParts(level, combinations);
+}
+
+describe("rampart run of several targets", () => {
+  test("runs the example: tables by tag, sums that agree, and tags of exported requests", async () => {
+    await inFolder({}, async (cwd) => {
+      const flags = ["--json", "report.json", "--profile-export-file", "export.json"];
+      const file = join(ROOT, "scenarios/ab-two-models.ts");
+      const { code, out, err } = await runRampart(["run", file, ...flags], { cwd });
+      assert.ok(code === 0 || code === 65, out + err);
+      assert.match(out, /^A\/B of two models: mix of current \(90 %, .*\) and candidate \(10 %, .*\), concurrency 4$/m);
+      for (const head of [/^target +req\/s +average/m, /^length +req\/s +average/m, /^target +tokens +average/m])
+        assert.match(out, head);
+      assert.match(out, /^candidate +time to first token /m);
+      assert.match(out, /p99 latency where length is long below 2 s/);
+      const { levels, servers, requests } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
+      assert.deepEqual(
+        [requests.sent, servers],
+        [
+          200,
+          [
+            { name: "current", sent: 180, failed: 0 },
+            { name: "candidate", sent: 20, failed: 0 },
+          ],
+        ],
+      );
+      checkGroups(levels[0], ["target", "length"]);
+      const { experiments } = JSON.parse(readFileSync(join(cwd, "export.json"), "utf8")) as Exported;
+      const tags = new Set(experiments[0]?.requests.map((request) => JSON.stringify(request.tags)));
+      assert.deepEqual(
+        [...tags].sort(),
+        ["candidate", "current"].flatMap((target) =>
+          ["long", "short"].map((length) => JSON.stringify({ target, length })),
+        ),
+      );
+    });
+  });
+
+  test("windows until stable, levels, failures and entries without a tag have groups that add up", async () => {
+    const text = scenarioText({
+      target: "embedded({ latency: '2 ms', errorRatio: 0.1 })",
+      load: "steps([1, 4])",
+      inputs: 'json("in.json")',
+      stability: '{ window: "200 ms", percent: 500 }',
+      assert: "[errorRate().where({ size: 'big' }).below(0.9), throughput().where({ size: 'big' }).below(1)]",
+    });
+    const entry = (value: number) => ({ INPUT0: Array(16).fill(value), INPUT1: Array(16).fill(1) });
+    const data = [{ ...entry(1), tags: { size: "big" } }, { ...entry(2), tags: { size: "small" } }, entry(3)];
+    await inFolder({ "x.ts": text, "in.json": JSON.stringify({ data }) }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "report.json", "--csv", "x.csv"], { cwd });
+      assert.equal(code, 65, out + err);
+      assert.match(out, /^\(no size\), concurrency 4 +\d/m);
+      assert.match(out, /^FAIL +throughput where size is big below 1 /m);
+      const { levels, assertions } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
+      assert.equal(levels.length, 2);
+      for (const level of levels) checkGroups(level, ["size"]);
+      assert.deepEqual(
+        levels[0]?.groups?.map(({ tags }) => tags),
+        [{ size: "big" }, { size: "small" }, { size: null }],
+      );
+      assert.deepEqual(
+        assertions.map(({ isMet }) => isMet),
+        [true, false],
+      );
+    });
+  });
+
+  test("an assertion on tags that no input has is an error before the load", async () => {
+    const text = scenarioText({
+      target: "embedded()",
+      tags: "({ index }) => ({ index })",
+      assert: "[errorRate().where({ index: 5 }).is(0)]",
+    });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
+      assert.equal(code, 64, out + err);
+      assert.match(err, /assert\.0: no request has these tags \(got index is 5\)\. There are index 0\./);
+    });
+  });
+});

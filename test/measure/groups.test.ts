@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { selectTags, splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../src/measure/groups.ts";
+import { mergeWindows } from "../../src/measure/merge.ts";
+import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
+import type { WindowResult } from "../../src/measure/window.ts";
+import { makeDelta, makeWindow } from "./make-window.ts";
+
+/** Three groups: a long, a short, and b without a length. */
+function makeLevel(scale = 1): { readonly window: WindowResult; readonly groupTokens: (TokenColumns | undefined)[] } {
+  const groups = [
+    {
+      tags: { target: "a", length: "long" },
+      window: makeWindow({ latenciesNs: [5e6 * scale, 6e6], failedCount: 1, sentCount: 4, openAfterCount: 1 }),
+    },
+    { tags: { target: "a", length: "short" }, window: makeWindow({ latenciesNs: [1e6], sentCount: 1 }) },
+    {
+      tags: { target: "b" },
+      window: makeWindow({ latenciesNs: [2e6, 3e6, 4e6 * scale], openBeforeCount: 1, sentCount: 2 }),
+    },
+  ];
+  const whole = makeWindow({
+    latenciesNs: [5e6 * scale, 6e6, 1e6, 2e6, 3e6, 4e6 * scale],
+    failedCount: 1,
+    sentCount: 7,
+    openBeforeCount: 1,
+    openAfterCount: 1,
+  });
+  const window = { ...whole, groups, memberServers: { a: makeDelta(3), b: undefined } };
+  return { window, groupTokens: [columnsOf(2), columnsOf(1), undefined] };
+}
+
+function columnsOf(count: number): TokenColumns {
+  const columns = new TokenColumns();
+  for (let row = 0; row < count; row++) columns.addPlain(row, 1000);
+  return columns;
+}
+
+const countsOf = ({
+  window: { requestCount, failedCount, sentCount, openBeforeCount, openAfterCount },
+}: Pick<TaggedPart, "window">) => [requestCount, failedCount, sentCount, openBeforeCount, openAfterCount];
+
+describe("the values of a tag", () => {
+  test("have the requests, latencies and tokens of their groups", () => {
+    const level = makeLevel();
+    assert.deepEqual(tagNamesOf(level), ["target", "length"]);
+    const [a, b] = splitByTag(level, "target");
+    assert.ok(a !== undefined && b !== undefined);
+    assert.deepEqual([a.tags, countsOf(a), a.tokens?.count], [{ target: "a" }, [3, 1, 5, 0, 1], 3]);
+    assert.deepEqual([b.tags, countsOf(b), b.tokens], [{ target: "b" }, [3, 0, 2, 1, 0], undefined]);
+    assert.deepEqual([a.window.latency.maxNs, a.window.durationNs], [6e6, 1e9]);
+    assert.deepEqual([a.window.server?.successCount, b.window.server], [3, undefined]);
+  });
+
+  test("include those without the tag, so that they are the level together", () => {
+    const level = makeLevel();
+    for (const name of tagNamesOf(level)) {
+      const parts = splitByTag(level, name).map(countsOf);
+      const sum = parts.reduce((total, part) => total.map((value, at) => value + (part[at] as number)));
+      assert.deepEqual(sum, countsOf(level), name);
+    }
+    assert.deepEqual(
+      splitByTag(level, "length").map(({ tags, window }) => [tags, window.server]),
+      [
+        [{ length: "long" }, undefined],
+        [{ length: "short" }, undefined],
+        [{ length: undefined }, undefined],
+      ],
+    );
+  });
+});
+
+test("combinations of tags are listed when there are several tags", () => {
+  const level = makeLevel();
+  assert.deepEqual(
+    splitByAllTags(level).map(({ tags }) => tags),
+    [{ target: "a", length: "long" }, { target: "a", length: "short" }, { target: "b" }],
+  );
+  const [first] = level.window.groups ?? [];
+  assert.ok(first !== undefined);
+  assert.deepEqual(splitByAllTags({ window: { ...level.window, groups: [{ ...first, tags: { x: "1" } }] } }), []);
+});
+
+test("tags select the groups that have all of them", () => {
+  const level = makeLevel();
+  const counts = [
+    {},
+    { length: "long" },
+    { length: "long", target: "a" },
+    { length: "long", target: "b" },
+    { x: "1" },
+  ].map((tags) => {
+    const part = selectTags(level, tags);
+    return part && countsOf(part)[0];
+  });
+  assert.deepEqual(counts, [6, 2, 2, undefined, undefined]);
+  assert.equal(selectTags({ window: makeWindow() }, {}), undefined, "a level without groups");
+});
+
+test("merged windows have merged groups and servers", () => {
+  const merged = mergeWindows([makeLevel().window, makeLevel(2).window]);
+  assert.deepEqual(
+    merged.groups?.map(({ window }) => [window.requestCount, window.failedCount, window.durationNs]),
+    [
+      [4, 2, 2e9],
+      [2, 0, 2e9],
+      [6, 0, 2e9],
+    ],
+  );
+  assert.deepEqual([merged.memberServers?.["a"]?.successCount, merged.memberServers?.["b"]], [6, undefined]);
+});

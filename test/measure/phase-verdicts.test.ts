@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { LatencyTally } from "../../src/measure/latency-tally.ts";
+import { judgePhases, measureDrift, measureRecovery, type PhaseLevel } from "../../src/measure/phase-verdicts.ts";
+import type { TimelineBucket } from "../../src/measure/timeline.ts";
+import type { PhasePlan } from "../../src/plan/load-options.ts";
+import { makeWindow } from "./make-window.ts";
+
+/** An interval of one second with `count` latencies of `ms` milliseconds. */
+function bucket(index: number, ms: number, count = 10): TimelineBucket {
+  const latency = new LatencyTally({ hasOrder: false });
+  latency.addAll(new Float64Array(count).fill(ms * 1e6), 0, count);
+  const [startNs, endNs] = [index * 1e9, (index + 1) * 1e9];
+  return { startNs, endNs, requestCount: count, failedCount: 0, latency, meanOutstanding: 1 };
+}
+
+const line = (...ms: number[]): TimelineBucket[] =>
+  ms.map((value, index) => bucket(index, value, value === 0 ? 0 : 10));
+const hold: PhasePlan["load"] = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" };
+
+function levelOf(index: number, timeline: readonly TimelineBucket[]): PhaseLevel {
+  const latency = new LatencyTally();
+  for (const one of timeline) latency.merge(one.latency);
+  return { phase: { index }, window: { ...makeWindow(), latency, requestCount: latency.count }, timeline };
+}
+
+describe("drift", () => {
+  test("is the change from the first third to the last, with its interval", () => {
+    const drift = measureDrift(line(10, 11, 9, 500, 500, 500, 12, 13, 11));
+    assert.deepEqual([drift?.latency.first, drift?.latency.last], [10e6, 12e6]);
+    assert.ok(Math.abs((drift?.latency.ratio ?? 0) - 0.2) < 1e-9);
+    // scipy.stats: Welch's degrees of freedom 4, t 2.776; the ratio's standard error √((1/3 + 1.44/3) / 100).
+    const half = 2.7764451 * Math.sqrt((1 / 3 + 1.44 / 3) / 100);
+    assert.ok(Math.abs((drift?.latency.lowRatio ?? 0) - (0.2 - half)) < 1e-6, `${drift?.latency.lowRatio}`);
+    assert.ok(Math.abs((drift?.latency.highRatio ?? 0) - (0.2 + half)) < 1e-6);
+    assert.deepEqual([drift?.throughput.ratio, drift?.throughput.lowRatio], [0, 0]);
+  });
+
+  const cases: readonly (readonly [name: string, timeline: TimelineBucket[], isMet: boolean, measured: RegExp])[] = [
+    ["no change", line(10, 11, 10, 11, 10, 11, 10, 11, 10), true, /^latency 0 % \(|^latency [+-][\d.]+ % \(/],
+    ["a change that may be chance", line(5, 20, 5, 9, 9, 9, 5, 24, 6), true, /latency \+16.7 % \(-/],
+    ["a certain change for the worse", line(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9), false, /latency \+40 % \(\+/],
+    ["a change for the better", line(14, 14.1, 13.9, 12, 12, 12, 10, 10.1, 9.9), true, /latency -28.6 % \(-/],
+    [
+      "less throughput",
+      Array.from({ length: 9 }, (_, index) => bucket(index, 10, index < 5 ? 100 + (index % 2) : 50 + (index % 2))),
+      false,
+      /throughput -49.8 % \(-50.9 % to -/,
+    ],
+    ["too few intervals", line(10, 10, 10, 10, 10, 10, 10, 10), false, /too short/],
+    ["thirds without an answer", line(0, 0, 0, 10, 10, 10, 10, 10, 10), false, /too short/],
+  ];
+  for (const [name, timeline, isMet, measured] of cases) {
+    test(`${name}: ${isMet ? "passes" : "fails"}`, () => {
+      const [verdict, ...others] = judgePhases([{ load: hold, drift: { maxRatio: 0.1 } }], [levelOf(0, timeline)]);
+      assert.deepEqual([verdict?.isMet, verdict?.phaseIndex, others], [isMet, 0, []]);
+      assert.match(verdict?.measured ?? "", measured);
+      assert.equal(verdict?.text, "drift of latency and throughput at most 10 % for the worse");
+    });
+  }
+});
+
+describe("recovery", () => {
+  const base = levelOf(0, line(10, 10, 10));
+  const cases: readonly (readonly [name: string, after: TimelineBucket[], tookSec: number | undefined])[] = [
+    ["at once", line(11, 10, 12, 10), 0],
+    ["after the queue is gone", line(90, 50, 13, 11, 10, 10), 3],
+    ["not while it comes and goes", line(90, 10, 10, 90, 10, 10, 90), undefined],
+    ["after a first moment that was calm by chance", line(10, 90, 10, 10, 10), 2],
+    ["not while nothing is answered", line(90, 0, 10, 10, 0, 10), undefined],
+  ];
+  for (const [name, after, tookSec] of cases) {
+    test(name, () => {
+      const recovery = measureRecovery({ withinRatio: 0.2 }, base, levelOf(2, after));
+      assert.deepEqual(
+        [recovery?.baseNs, recovery?.tookNs, recovery?.intervalNs],
+        [10e6, tookSec === undefined ? undefined : tookSec * 1e9, 1e9],
+      );
+    });
+  }
+
+  const phases = (limitMs?: number): PhasePlan[] => [
+    { load: hold, name: "base" },
+    { load: hold, name: "peak" },
+    { load: hold, recovery: { baseIndex: 0, withinRatio: 0.2, ...(limitMs === undefined ? {} : { limitMs }) } },
+  ];
+  const verdicts: readonly (readonly [
+    name: string,
+    limitMs: number | undefined,
+    after: TimelineBucket[],
+    RegExp,
+    boolean,
+  ])[] = [
+    [
+      "back in time",
+      3000,
+      line(90, 50, 13, 11, 10, 10),
+      /^back after 3 s to the median of 10 ms, in intervals of 1 s$/,
+      true,
+    ],
+    ["back too late", 2999, line(90, 50, 13, 11, 10, 10), /^back after 3 s/, false],
+    ["back without a limit", undefined, line(90, 50, 13, 11, 10, 10), /^back after 3 s/, true],
+    ["never back", undefined, line(90, 90, 90, 90), /^not back to the median of 10 ms/, false],
+    ["too short", undefined, line(10, 10), /too little/, false],
+  ];
+  for (const [name, limitMs, after, measured, isMet] of verdicts) {
+    test(`${name}: ${isMet ? "passes" : "fails"}`, () => {
+      const [verdict] = judgePhases(phases(limitMs), [base, levelOf(1, line(90)), levelOf(2, after)]);
+      assert.match(verdict?.measured ?? "", measured);
+      assert.equal(verdict?.isMet, isMet);
+      assert.match(verdict?.text ?? "", /^median latency back after peak/);
+    });
+  }
+
+  test("of a phase that was not reached is not met", () => {
+    const [verdict] = judgePhases(phases(), [base]);
+    assert.deepEqual([verdict?.isMet, verdict?.phaseIndex], [false, 2]);
+  });
+});
