@@ -78,7 +78,7 @@ function levelCases(plan: Plan, { levels }: RunJson, { warnings }: RunSummary, p
     const name = `${prefix}${nameOfLevel(plan, level)}`;
     const about = warnings.filter((warning) => warning.level === name).map(({ text }) => text);
     const isMeasured = level.outcome === "measured";
-    const message = isMeasured ? "" : `${describeOutcome(level)}${about.length === 0 ? "" : `: ${about[0]}`}`;
+    const message = isMeasured ? "" : (about.find((text) => text.startsWith("not stable")) ?? describeOutcome(level));
     return {
       name: `${name} is measured`,
       timeSec: level.durationSec,

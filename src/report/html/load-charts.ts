@@ -26,6 +26,7 @@ function drawLoadCurve({ runs, unit }: ShownReport): PlotSet {
   const levels = runs.flatMap((run) => run.levels);
   const most = Math.max(0, ...levels.map(({ json }) => json.latency?.percentiles.p99.us ?? 0));
   if (!runs.some((run) => run.levels.length > 1)) return leaveOut(title, "the run has one level");
+  if (levels.some(({ json }) => json.phase !== undefined)) return leaveOut(title, "the load has phases");
   const time = timeUnitFor(most);
   const names = runs.length === 1 ? SHOWN_PERCENTILES : COMPARED_PERCENTILES;
   const series = runs.flatMap((run) =>
@@ -87,10 +88,11 @@ export function percentileCurve(tally: LatencyTally, time: TimeUnit): PlotPoint[
   cells.sort(([a], [b]) => a - b);
   let cell = 0;
   let seen = cells[0]?.[1] ?? 0;
-  return ninesOf(count).map((nines) => {
-    // The same rank as `LatencyTally.percentileUs`.
-    const rank = Math.floor((1 - 10 ** -nines) * (count - 1) + 0.5);
+  const nines = ninesOf(count);
+  return nines.map((nine, index) => {
+    // The same rank as `LatencyTally.percentileUs`; the last point is the maximum.
+    const rank = index === nines.length - 1 ? count - 1 : Math.floor((1 - 10 ** -nine) * (count - 1) + 0.5);
     while (seen <= rank && cell < cells.length - 1) seen += cells[++cell]?.[1] ?? 0;
-    return [roundForPlot(nines), roundForPlot((cells[cell]?.[0] ?? 0) / time.us)];
+    return [roundForPlot(nine), roundForPlot((cells[cell]?.[0] ?? 0) / time.us)];
   });
 }

@@ -25,6 +25,8 @@ const REQUESTS_PER_COLUMN = 10;
 /** Rows of the heat map for each factor of ten. */
 const ROWS_PER_DECADE = 10;
 const BINS_PER_ROW = 6;
+/** More heat maps are too small. */
+const MOST_PANELS = 6;
 
 /** Returns the charts over time. */
 export function timePlots({ runs, unit }: ShownReport): PlotSet {
@@ -81,11 +83,11 @@ function drawTimeLine(runs: readonly ShownRun[]): PlotSet {
     what: string,
     style: XySeries["style"],
     draw: (one: (typeof traced)[number]) => PlotPoint[],
-  ): XySeries[] => traced.map((one) => ({ name: seriesName(one.run, what), style, points: draw(one) }));
+  ): XySeries[] => traced.map((one) => ({ name: one.run.name === "" ? what : one.run.name, style, points: draw(one) }));
   const hasFailures = traced.some(({ columns }) => columns.some(({ failedCount }) => failedCount > 0));
   const panels: TimeLinePanel[] = [
     {
-      label: "Requests ended per second",
+      label: "Requests completed per second",
       series: [
         ...seriesOf("completed", "steps", ({ run, columns }) =>
           toSteps(
@@ -94,17 +96,22 @@ function drawTimeLine(runs: readonly ShownRun[]): PlotSet {
             perSec(({ requestCount }) => requestCount),
           ),
         ),
-        ...(hasFailures
-          ? seriesOf("failed", "steps", ({ run, columns }) =>
+      ],
+    },
+    ...(hasFailures
+      ? [
+          {
+            label: "Requests failed per second",
+            series: seriesOf("failed", "steps", ({ run, columns }) =>
               toSteps(
                 run,
                 columns,
                 perSec(({ failedCount }) => failedCount),
               ),
-            )
-          : []),
-      ],
-    },
+            ),
+          },
+        ]
+      : []),
     {
       label: "Requests in flight",
       series: seriesOf("in flight", "steps", ({ run, columns }) =>
@@ -112,7 +119,7 @@ function drawTimeLine(runs: readonly ShownRun[]): PlotSet {
       ),
     },
     {
-      label: `Latency (${time.name})`,
+      label: `Latency${runs.length === 1 ? "" : ", p99"} (${time.name})`,
       series: percentiles.flatMap((percentile) =>
         seriesOf(`p${percentile}`, "line", ({ run, columns }) =>
           toLine(run, columns, ({ bins }) => {
@@ -179,7 +186,7 @@ function serverPanels(run: ShownRun): TimeLinePanel[] {
 
 function drawHeatMap(runs: readonly ShownRun[]): PlotSet {
   const title = "Latency Over Time";
-  const traced = runs.map((run) => ({ run, columns: columnsOf(run) }));
+  const traced = runs.slice(0, MOST_PANELS).map((run) => ({ run, columns: columnsOf(run) }));
   const used = traced.flatMap(({ columns }) => columns.flatMap(({ bins }) => usedRows(bins)));
   if (used.length === 0) return leaveOut(title, "no request succeeded");
   const [low, high] = used.reduce(
@@ -188,23 +195,40 @@ function drawHeatMap(runs: readonly ShownRun[]): PlotSet {
   );
   const time = timeUnitFor(binStartUs((high + 1) * BINS_PER_ROW));
   const rowName = (row: number): string => String(Number((binStartUs(row * BINS_PER_ROW) / time.us).toPrecision(3)));
-  const longest = traced.reduce((most, one) => (one.columns.length > most.columns.length ? one : most));
-  const widthSec = (longest.columns[0]?.endSec ?? 0) - (longest.columns[0]?.startSec ?? 0);
-  const offsetSec = (longest.run.follower.trace.startNs - longest.run.startNs) / 1e9;
-  const panels = traced.map(({ run, columns }) => ({
-    name: run.name,
-    cells: columns.flatMap(({ bins }, column) =>
-      [...countRows(bins)].map(([row, count]): [number, number, number] => [column, row - low, count]),
-    ),
-  }));
+  const widthSec = Math.max(
+    ...traced.map(({ columns: [first] }) => (first === undefined ? 0 : first.endSec - first.startSec)),
+  );
+  const columnOf = ({ startSec }: TraceColumn): number => Math.floor(startSec / widthSec + 1e-9);
+  const panels = traced.map(({ run, columns }) => ({ name: run.name, cells: toCells(columns, columnOf, low) }));
+  const last = Math.max(
+    ...traced.map(({ columns }) => columns.reduce((most, column) => Math.max(most, columnOf(column)), 0)),
+  );
+  const offsetSec = Math.max(0, ((traced[0]?.run.follower.trace.startNs ?? 0) - (traced[0]?.run.startNs ?? 0)) / 1e9);
   const digits = Math.max(0, Math.ceil(-Math.log10(widthSec)));
-  const columns = longest.columns.map((_, i) => Math.max(0, offsetSec + i * widthSec).toFixed(digits));
+  const columns = Array.from({ length: last + 1 }, (_, i) => (offsetSec + i * widthSec).toFixed(digits));
   const rows = Array.from({ length: high - low + 1 }, (_, i) => rowName(low + i));
   const frame = { title, xLabel: TIME, yLabel: `Latency from (${time.name})`, group: TIME_GROUP, isWide: true };
   const notes = [
     `Each cell counts the requests of ${roundForPlot(widthSec)} s with latencies from the row's value to the next. Rows are ${ROWS_PER_DECADE} for each factor of ten.`,
+    ...(runs.length > MOST_PANELS ? [`The first ${MOST_PANELS} of ${runs.length} runs.`] : []),
   ];
   return asSet({ kind: "heat-map", ...frame, notes, columns, rows, panels });
+}
+
+/** Counts the requests in cells of time and latency. @param low the lowest row */
+function toCells(
+  columns: readonly TraceColumn[],
+  columnOf: (column: TraceColumn) => number,
+  low: number,
+): [column: number, row: number, count: number][] {
+  const cells = new Map<string, [number, number, number]>();
+  for (const column of columns)
+    for (const [row, count] of countRows(column.bins)) {
+      const at = columnOf(column);
+      const key = `${at} ${row}`;
+      cells.set(key, [at, row - low, (cells.get(key)?.[2] ?? 0) + count]);
+    }
+  return [...cells.values()];
 }
 
 function usedRows(bins: Uint32Array): number[] {

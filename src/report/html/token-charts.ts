@@ -77,13 +77,14 @@ function drawCurves({ runs, plan }: ShownReport, metric: TokenMetric): PlotSet {
   const time = timeUnitFor(Math.max(...shown.map(({ values }) => values.reduce((a, b) => Math.max(a, b), 0))) / 1e3);
   const series = shown.map(({ name, values }): XySeries => {
     const sorted = values.toSorted();
+    const nines = ninesOf(values.length);
     return {
       name,
       style: "line",
-      points: ninesOf(values.length).map((nines) => [
-        roundForPlot(nines),
-        roundForPlot(percentileOf(sorted, 100 * (1 - 10 ** -nines)) / 1e3 / time.us),
-      ]),
+      points: nines.map((nine, index) => {
+        const ns = index === nines.length - 1 ? sorted.at(-1) : percentileOf(sorted, 100 * (1 - 10 ** -nine));
+        return [roundForPlot(nine), roundForPlot((ns ?? 0) / 1e3 / time.us)];
+      }),
     };
   });
   const notes = shown.length < samples.length ? [`${shown.length} of ${samples.length} levels.`] : [];
