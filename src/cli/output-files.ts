@@ -99,7 +99,7 @@ export function toOutputPath<T extends string | undefined>(path: T): T | typeof 
 const STDOUT_REPORTS = ["html", "json", "junit", "markdown", "records"] as const;
 
 /** Sends a command's text to standard error if a report has standard output for itself. */
-export function besideReports(io: CommandIo, { outputs: { files } }: Plan): CommandIo {
+export function besideReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
   if (!STDOUT_REPORTS.some((key) => files[key] === STDOUT_FILE)) return io;
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;

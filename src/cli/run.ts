@@ -160,7 +160,7 @@ async function runPlan(plan: Plan, file: string, isDryRun: boolean, io: CommandI
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const reportIo = besideReports(io, plan);
+  const reportIo = besideReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));

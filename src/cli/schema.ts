@@ -21,7 +21,8 @@ const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
   },
 };
 
-const FLAGS = [HELP_FLAG];
+/** Its options. */
+export const FLAGS = [HELP_FLAG];
 
 /** Runs the command. Returns the exit code. */
 export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {

@@ -65,7 +65,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
         io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
         return EXIT.passed;
       }
-      const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, plan);
+      const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
       const onInterrupt = (signal: EndSignal): void =>
         io.err(
           `rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`,

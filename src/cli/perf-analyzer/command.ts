@@ -58,7 +58,7 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 }
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
-  const reportIo = besideReports(io, plan);
+  const reportIo = besideReports(io, { ...plan.outputs.files });
   const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${line}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
