@@ -64,6 +64,7 @@ const COMMAND_TESTS = [
  * expressions and loading of code.
  */
 const RUNTIME_TESTS: readonly string[] = [
+  "cli/doctor/",
   "cli/genai-perf/profile/token-work",
   "cli/help/topics",
   "cli/mock",

@@ -80,6 +80,12 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
   {
+    name: "doctor",
+    summary: "check whether this host can send a load and measure it well",
+    usage: () => usageOf(import("./doctor/flags.ts")),
+    run: async (args, command, io) => (await import("./doctor/command.ts")).runDoctorCommand(args, command, io),
+  },
+  {
     name: "completion",
     summary: "print a script that completes commands and options in a shell",
     usage: async () => (await import("./shell/command.ts")).COMPLETION_USAGE,
