@@ -105,6 +105,12 @@ export const COMMANDS: readonly Command[] = [
     usage: () => usageOf(import("./compare/flags.ts"), { name: "REPORT", takes: "file" }),
     run: async (args, command, io) => (await import("./compare/command.ts")).runCompareCommand(args, command, io),
   },
+  {
+    name: "schema",
+    summary: "print the JSON Schema of a report",
+    usage: () => usageOf(import("./schema.ts"), { name: "NAME", choices: ["report"], takes: "word" }),
+    run: async (args, command, io) => (await import("./schema.ts")).runSchemaCommand(args, command, io),
+  },
 ];
 
 /** Describes a command whose module has its flags. */
