@@ -129,7 +129,7 @@ async function printHelp(name: string | undefined, io: CommandIo): Promise<numbe
 /** @param topics names that would have been right too */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
-  const isScenario = /\.m?[jt]s$/.test(name);
+  const isScenario = /\.(?:m?[jt]s|ya?ml|json)$/.test(name);
   const near = isScenario ? undefined : nearestName(name, names);
   const hint =
     near === undefined ? `The commands are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;

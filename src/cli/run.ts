@@ -84,7 +84,10 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
       throw error instanceof UserError ? new UserError([...missing, ...error.problems]) : error;
     });
-    return runLoaded(loaded, flags, overrides, missing, io);
+    return runLoaded(loaded, flags, overrides, missing, io).catch((error: unknown) => {
+      const { place } = loaded;
+      throw place !== undefined && error instanceof UserError ? new UserError(error.problems.map(place)) : error;
+    });
   });
 }
 
