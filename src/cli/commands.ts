@@ -45,6 +45,11 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),
   },
   {
+    name: "chat",
+    summary: "ask a language model one question and see its tokens with their times",
+    run: async (args, command, io) => (await import("./chat/command.ts")).runChatCommand(args, command, io),
+  },
+  {
     name: "mock",
     summary: "start a small server to measure when there is no other",
     run: async (args, command, io) => (await import("./mock.ts")).runMockCommand(args, command, io),
@@ -62,20 +67,12 @@ export const COMMANDS: readonly Command[] = [
     outputExit: 1,
     run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
-  notYet("compare", "find regressions between two reports", EXIT.usage),
+  {
+    name: "compare",
+    summary: "compare reports of whole runs, and find regressions",
+    run: async (args, command, io) => (await import("./compare/command.ts")).runCompareCommand(args, command, io),
+  },
 ];
-
-/** A command that a later version will implement. It reports that. */
-function notYet(name: string, summary: string, exitCode: number): Command {
-  return {
-    name,
-    summary: `${summary} (not supported yet)`,
-    run: (_args, command, io) => {
-      io.err(`rampart: ${command} is not supported yet.\n`);
-      return Promise.resolve(exitCode);
-    },
-  };
-}
 
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
