@@ -26,7 +26,7 @@ const MAX_GUIDE_COLUMNS = 110;
 export const COMMANDS: readonly Command[] = [
   {
     name: "run",
-    summary: "run a scenario: a load test written in TypeScript",
+    summary: "run a scenario: a load test in TypeScript, YAML or JSON",
     run: async (args, command, io) => (await import("./run.ts")).runScenarioCommand(args, command, io),
   },
   {
@@ -38,6 +38,11 @@ export const COMMANDS: readonly Command[] = [
     name: "types",
     summary: "write the types of scenarios beside them, for editors",
     run: async (args, command, io) => (await import("./types/command.ts")).runTypesCommand(args, command, io),
+  },
+  {
+    name: "schema",
+    summary: "print the JSON Schema of a file that Rampart reads or writes",
+    run: async (args, command, io) => (await import("./schema.ts")).runSchemaCommand(args, command, io),
   },
   {
     name: "http",

@@ -57,8 +57,9 @@ const TAIL = /^(.+?)(?:\s+where\s+(.+?))?(?:\s+abortAfter\s+(.+?))?$/s;
 
 /** Converts an assertion to what its builder returns. @param problems gets what is wrong with it */
 export function readAssertion(given: unknown, path: string, problems: Problem[]): unknown {
+  const found = problems.length;
   const data = typeof given === "string" ? parseText(given, path, problems) : given;
-  if (data === undefined) return undefined;
+  if (problems.length > found) return undefined;
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     problems.push(problem("invalid-value", path, "must be an assertion", EXAMPLE));
     return undefined;

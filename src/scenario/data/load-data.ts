@@ -59,7 +59,7 @@ function toScenario(data: unknown, problems: Problem[]): Scenario {
     return defineScenario({} as unknown as ScenarioDefinition);
   }
   const readers = createReaders();
-  const { params, ...rest } = data;
+  const { params, $schema: _, ...rest } = data;
   const fields: [string, unknown][] = [];
   const absent: string[] = [];
   if (params !== undefined) fields.push(["params", readParams(params, problems, readers.parameter)]);
