@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
-import type { DataForm } from "./data-form.ts";
+import type { DataForm } from "./data/form.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
 import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";

@@ -3,7 +3,6 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import { registerUrl } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
-import type { PartKind } from "../data-form.ts";
 import { hold } from "../loads.ts";
 import { file, multipart } from "../targets/http.ts";
 import { readAssertion } from "./assertion-text.ts";
@@ -16,6 +15,7 @@ import {
   searchedFamily,
   targetFamily,
 } from "./families.ts";
+import type { PartKind } from "./form.ts";
 
 /** Converts data to what the builders of scenarios return. */
 
@@ -82,7 +82,12 @@ function readCall(
   const entry = family.entries.get(name);
   if (entry === undefined) {
     registerUrl(name);
-    problems.push(problem("unknown-name", path, `${name} is not ${family.noun}`, hintOfName(name, names)));
+    const hint = hintOfName(name, names);
+    problems.push(
+      typeof data === "string"
+        ? problem("invalid-value", path, `${name} is not ${family.noun}`, hint)
+        : problem("unknown-name", `${path}.${name}`, `is not ${family.noun}`, hint),
+    );
     return undefined;
   }
   const found = problems.length;

@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { DataForm } from "../data-form.ts";
 import { strictOptions } from "../fields.ts";
 import { findMaxEntries, SEARCHED_FORMS } from "../find-max/options.ts";
 import { inputForms, inputsSchema } from "../inputs.ts";
@@ -7,6 +6,7 @@ import { PARAMETER_KINDS } from "../params/kinds.ts";
 import { optionsSchema } from "../params/table.ts";
 import { loadForms } from "../phases.ts";
 import { targetForms } from "../targets/table.ts";
+import type { DataForm } from "./form.ts";
 
 /** The builders that a scenario in YAML or JSON can use. All of it comes from the tables of the builders. */
 

@@ -1,7 +1,6 @@
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import { DURATION_PATTERN } from "../../plan/units.ts";
-import type { PartKind } from "../data-form.ts";
 import { DURATION_RULE } from "../fields.ts";
 import { definitionSchema } from "../to-plan.ts";
 import { METRIC_PATTERN, METRICS, OPERATORS } from "./assertion-text.ts";
@@ -14,6 +13,7 @@ import {
   searchedFamily,
   targetFamily,
 } from "./families.ts";
+import type { PartKind } from "./form.ts";
 import { FIELD_PARTS } from "./load-data.ts";
 
 /** The JSON Schema (draft 2020-12) of scenarios in YAML and JSON, made from the schemas and tables that check them. */
@@ -195,6 +195,7 @@ function durationJsonSchema(): JsonSchema {
 }
 
 const CONFIG: ConversionConfig = {
+  target: "draft-2020-12",
   errorMode: "ignore",
   typeMode: "input",
   overrideSchema: ({ valibotSchema, jsonSchema }) => {

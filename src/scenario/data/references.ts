@@ -23,7 +23,9 @@ export function checkReferences(value: unknown, path: string, names: readonly st
       const near = nearestName(name, names);
       const known = names.length === 0 ? "The scenario has no params." : `The parameters are ${names.join(", ")}.`;
       const hint = near === undefined ? known : `Did you mean \${${near}}?`;
-      return [problem("unknown-name", keys.join("."), `there is no parameter ${name || "without a name"}`, hint, text)];
+      return [
+        problem("invalid-value", keys.join("."), `there is no parameter ${name || "without a name"}`, hint, text),
+      ];
     }),
   );
 }

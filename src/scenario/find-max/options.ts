@@ -6,7 +6,7 @@ import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import type { Assertion, LatencyName, MetricName } from "../assertion.ts";
 import { assertionSchema, type CheckedAssertion } from "../assertions.ts";
-import type { DataForm } from "../data-form.ts";
+import type { DataForm } from "../data/form.ts";
 import { countSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "../rates.ts";
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { parseDurationNs } from "../../plan/units.ts";
-import type { DataForm } from "../data-form.ts";
+import type { DataForm } from "../data/form.ts";
 import type { Parameter, ParameterValue } from "./parameter.ts";
 
 /** The table of the kinds of parameters. */

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
-import { serverForm } from "../data-form.ts";
+import { serverForm } from "../data/form.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { expressionSchema } from "./http.ts";
 import { splitUrls, type Target } from "./target.ts";

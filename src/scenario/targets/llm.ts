@@ -7,7 +7,7 @@ import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
-import { serverForm } from "../data-form.ts";
+import { serverForm } from "../data/form.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
 import type { LlmContent } from "./llm-content.ts";
 import { splitUrls, type Target } from "./target.ts";

@@ -3,7 +3,7 @@ import type { TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
-import { serverForm } from "../data-form.ts";
+import { serverForm } from "../data/form.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
