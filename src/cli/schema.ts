@@ -2,7 +2,7 @@ import { problem, UserError } from "../plan/problem.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
-import { formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 
 /** `rampart schema NAME`: prints a published JSON Schema. */
 
@@ -27,7 +27,11 @@ const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
   },
 };
 
-const FLAGS = [HELP_FLAG];
+/** What the command can print. */
+export const SCHEMA_NAMES: readonly string[] = Object.keys(SCHEMAS);
+
+/** Its options. */
+export const FLAGS: readonly Flag[] = [HELP_FLAG];
 
 /** Runs the command. Returns the exit code. */
 export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
