@@ -16,7 +16,14 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("rampart run without code", () => {
   test("runs scenarios/ramp.yaml with another value of a parameter", async () => {
-    const { code, stdout, stderr } = await runRampart(["run", "scenarios/ramp.yaml", "--set", "users=2"]);
+    const { code, stdout, stderr } = await runRampart([
+      "run",
+      "scenarios/ramp.yaml",
+      "--set",
+      "users=2",
+      "--set",
+      "limit=10 s",
+    ]);
     assert.equal(code, 0, stdout + stderr);
     assert.match(stdout, /^ramp in YAML: .*concurrency 1 to 2 by 1$/m);
     assert.equal(stdout.match(/^pass/gm)?.length, 3);
