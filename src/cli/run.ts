@@ -28,7 +28,7 @@ import { EXIT, exitCodeOfResult, exitCodeOfRuns, hasOnlyFailures, withOutputFail
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { besideJson, findReadOutputs, inputFilesOf } from "./output-files.ts";
+import { besideReports, findReadOutputs, inputFilesOf } from "./output-files.ts";
 import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
@@ -163,7 +163,7 @@ async function runPlan(plan: Plan, file: string, isDryRun: boolean, io: CommandI
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const reportIo = besideJson(io, plan.outputs.files.json);
+  const reportIo = besideReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));

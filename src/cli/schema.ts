@@ -15,6 +15,10 @@ interface PublishedSchema {
 
 /** The schemas by name. */
 const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
+  report: {
+    summary: "the JSON report of rampart run and rampart http (--json)",
+    load: async () => (await import("../report/schema/json-schema.ts")).reportJsonSchema(),
+  },
   scenario: {
     summary: "a scenario in YAML or JSON (rampart run x.yaml)",
     load: async () => {
