@@ -85,7 +85,10 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
       throw error instanceof UserError ? new UserError([...missing, ...error.problems]) : error;
     });
-    return runLoaded(loaded, flags, overrides, missing, io);
+    return runLoaded(loaded, flags, overrides, missing, io).catch((error: unknown) => {
+      const { place } = loaded;
+      throw place !== undefined && error instanceof UserError ? new UserError(error.problems.map(place)) : error;
+    });
   });
 }
 
@@ -252,8 +255,8 @@ function formatHelp(usage: string, parameters: readonly ParameterHelp[] = []): s
   return [
     `Usage: ${usage} [options]`,
     "",
-    "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file: rampart init",
-    "writes one for you, and rampart help scenarios is the guide.",
+    "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init",
+    "writes one for you), or a YAML or JSON file without code. rampart help scenarios is the guide.",
     "",
     ...(rows.length === 0 ? [] : ["Parameters of this scenario:", formatHelpRows(rows), ""]),
     "Options (durations have a unit, such as 10s or 2min):",
@@ -261,6 +264,7 @@ function formatHelp(usage: string, parameters: readonly ParameterHelp[] = []): s
     "",
     "Examples:",
     "  rampart run load.ts",
+    "  rampart run load.yaml --set users=32",
     "  rampart run load.ts --url gpu-host:8000 --json report.json",
     "",
     "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 server unreachable, stalled or failing,",

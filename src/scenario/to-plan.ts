@@ -194,7 +194,8 @@ function toStabilityMode({ window, percent, trials }: StabilityOptions): Measure
   };
 }
 
-function definitionSchema(): Schema<CheckedDefinition> {
+/** Returns the schema of what builders made, of all fields besides `params` and the hooks. */
+export function definitionSchema(): Schema<CheckedDefinition> {
   const ratio = v.pipe(
     v.number("must be a number"),
     v.minValue(0, "must be 0 or more"),
