@@ -101,3 +101,8 @@ export function besideJson(io: CommandIo, jsonFile: string | undefined): Command
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
 }
+
+/** Drops the text of reports; errors and files are still written. */
+export function silent(io: CommandIo): CommandIo {
+  return Object.create(io, { out: { value: () => {} } }) as CommandIo;
+}

@@ -41,6 +41,8 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "outputs.files.csv": "--csv",
   "outputs.files.json": "--json",
   "outputs.files.profileExport": "--profile-export-file",
+  "outputs.otlpUrl": "--otlp",
+  "outputs.watchPort": "--watch-port",
   "overrides.client": "--client",
   "overrides.set": "--set",
   "overrides.url": "--url",

@@ -10,6 +10,7 @@ import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import type { FlagValues } from "../flags.ts";
+import { readLive } from "../live-flags.ts";
 import { readReportFiles } from "../report-flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
@@ -217,7 +218,7 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     requestTimeoutMs,
     stallTimeoutMs,
     files,
-    isLive: flags.has("live"),
+    live: readLive(flags, problems),
   };
 }
 
