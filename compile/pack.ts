@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { $, cd, echo } from "zx";
 import { TOPICS } from "../src/cli/help/topics.ts";
+import { makeDeclarations } from "./declarations.ts";
 
 /** `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM and declarations, because Node does not strip types in packages. */
 
@@ -29,6 +30,7 @@ writeFileSync(
 );
 await $`${join(root, "node_modules", ".bin", "tsc")} -p ${join(work, "tsconfig.json")}`;
 rmSync(join(work, "tsconfig.json"));
+writeFileSync(join(work, "lib", "rampart.d.ts"), makeDeclarations());
 const { name, version, description, dependencies, optionalDependencies, engines } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
 ) as Record<string, unknown>;

@@ -50,7 +50,9 @@ const COMMAND_TESTS = [
   "./test/cli/perf-analyzer/effects-processes.test.ts",
   "./test/cli/run-exit-codes.test.ts",
   "./test/cli/run-flags.test.ts",
+  "./test/cli/types/command.test.ts",
   "./test/scenario/hooks/hooks.test.ts",
+  "./test/scenario/hooks/runtimes.test.ts",
   "./test/wizard/init.test.ts",
   "./test/wizard/terminal.test.ts",
 ];
@@ -80,8 +82,10 @@ const RUNTIME_TESTS: readonly string[] = [
   "run/tokens",
   "runtime-entry/",
   "runtime/",
-  "scenario/hooks/",
+  "scenario/hooks/process-group",
+  "scenario/hooks/runtimes",
   "scenario/load-module",
+  "scenario/resolve",
   "servers/llm-stub",
   "tokenize/",
   "transport/",
@@ -92,6 +96,7 @@ const RUNTIME_TESTS: readonly string[] = [
 const SMOKE_TESTS: readonly string[] = [
   "counts.test.ts",
   "generative.test.ts",
+  "scenario-packages.test.ts",
   "in-process-runtimes.test.ts",
   "scenarios.test.ts",
 ];

@@ -1,7 +1,10 @@
+import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/flags.ts";
+import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/flags.ts";
 import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
+import { FLAGS as TYPES_FLAGS } from "../../src/cli/types/command.ts";
 import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../src/measure/tokens/metrics.ts";
 import { LLM_ENDPOINTS } from "../../src/service/openai/endpoints.ts";
 import { listOwnOptions } from "./option-lists.ts";
@@ -99,6 +102,7 @@ const BUILDERS: readonly (readonly [
 
 /** Fields of a scenario, and of a target, that are objects. */
 const OBJECTS: readonly (readonly [title: string, type: string])[] = [
+  ["`repeat`", "RepeatOptions"],
   ["`stability`", "StabilityOptions"],
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
@@ -130,7 +134,10 @@ export function formatScenarioReference(): string {
     `### Metrics of responses with tokens\n\n${formatMetrics()}`,
     `### Values\n\n${formatValues(types)}`,
     listOwnOptions("run", RUN_FLAGS),
+    listOwnOptions("types", TYPES_FLAGS),
     listOwnOptions("http", HTTP_FLAGS),
+    listOwnOptions("chat", CHAT_FLAGS),
+    listOwnOptions("compare", COMPARE_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
     listOwnOptions("mock", MOCK_FLAGS),
   ].join("\n\n");

@@ -35,9 +35,19 @@ export const COMMANDS: readonly Command[] = [
     run: async (args, command, io) => (await import("./init.ts")).runInitCommand(args, command, io),
   },
   {
+    name: "types",
+    summary: "write the types of scenarios beside them, for editors",
+    run: async (args, command, io) => (await import("./types/command.ts")).runTypesCommand(args, command, io),
+  },
+  {
     name: "http",
     summary: "measure any HTTP server by its URL, without a scenario",
     run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),
+  },
+  {
+    name: "chat",
+    summary: "ask a language model one question and see its tokens with their times",
+    run: async (args, command, io) => (await import("./chat/command.ts")).runChatCommand(args, command, io),
   },
   {
     name: "mock",
@@ -57,20 +67,12 @@ export const COMMANDS: readonly Command[] = [
     outputExit: 1,
     run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
-  notYet("compare", "find regressions between two reports", EXIT.usage),
+  {
+    name: "compare",
+    summary: "compare reports of whole runs, and find regressions",
+    run: async (args, command, io) => (await import("./compare/command.ts")).runCompareCommand(args, command, io),
+  },
 ];
-
-/** A command that a later version will implement. It reports that. */
-function notYet(name: string, summary: string, exitCode: number): Command {
-  return {
-    name,
-    summary: `${summary} (not supported yet)`,
-    run: (_args, command, io) => {
-      io.err(`rampart: ${command} is not supported yet.\n`);
-      return Promise.resolve(exitCode);
-    },
-  };
-}
 
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {

@@ -54,6 +54,8 @@ export interface PhasePlace {
 
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
+  /** Called before each run of a plan that is repeated. @param run from 1 @param atMost largest number of runs */
+  onRun?(run: number, atMost: number): void;
   /** Called before the first measured request. */
   onProgress?(progress: RunProgress): void;
   /** Receives rows `[0, count)` of finished requests. The rows are reused after the call returns. */
@@ -82,6 +84,7 @@ type Listener = (...args: readonly never[]) => void;
 
 /** Lists every event. The type makes a missing event a compile error. */
 const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
+  onRun: true,
   onProgress: true,
   onBatch: true,
   onTrace: true,

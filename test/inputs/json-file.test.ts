@@ -539,3 +539,40 @@ describe("files that are too large to be held", () => {
     });
   });
 });
+
+describe("tags of entries", () => {
+  const text = '{"data":[{"IN":[1,1,1,1],"tags":{"length":"long"}},{"IN":[2,2,2,2]}]}';
+
+  for (const maxHeldBytes of [undefined, 0])
+    test(`${maxHeldBytes === 0 ? "stored" : "held"}: are read where they are wanted`, async () => {
+      await withFiles([text], async (paths) => {
+        const { streams, hasTags } = await readJsonFiles(paths, one, false, undefined, maxHeldBytes, true);
+        const found = streams[0]?.map(({ tags, inputs }) => [tags, inputs.get("IN")?.bytes[0]]);
+        assert.deepEqual(
+          [found, hasTags],
+          [
+            [
+              [{ length: "long" }, 1],
+              [undefined, 2],
+            ],
+            true,
+          ],
+        );
+      });
+    });
+
+  test("are a tensor that the model lacks, where they are not wanted", async () => {
+    await withFiles([text], async (paths) => {
+      await assert.rejects(readJsonFiles(paths, one), /'tags' is not found in the model configuration/);
+    });
+  });
+
+  test("that are none are named", async () => {
+    await withFiles(['{"data":[{"IN":[1,1,1,1],"tags":"long"}]}'], async (paths) => {
+      await assert.rejects(
+        readJsonFiles(paths, one, false, undefined, undefined, true),
+        /data\[0\]\.tags: are no tags/,
+      );
+    });
+  });
+});

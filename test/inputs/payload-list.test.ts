@@ -196,3 +196,38 @@ describe("a file that is too large to be held", () => {
     );
   });
 });
+
+describe("tags of entries", () => {
+  const text = '{"data":[{"payload":[{}],"tags":{"length":"long","n":7}},{"payload":[{}]}]}';
+  const lines = '{"payload":[{}],"tags":{"length":"long","n":7}}\n{"tags":"of a body"}\n';
+
+  for (const [name, content, file] of [
+    ["JSON", text, "x.json"],
+    ["JSON Lines", lines, "x.jsonl"],
+  ] as const)
+    for (const maxHeldBytes of [undefined, 0])
+      test(`${name}, ${maxHeldBytes === 0 ? "stored" : "held"}: are read where they are wanted`, async () => {
+        const read = (readsTags: boolean) => (path: string) =>
+          readPayloadLists([path], "in-turn", undefined, maxHeldBytes, readsTags);
+        const { streams, hasTags } = await withFile(content, read(true), file);
+        assert.deepEqual(
+          [streams[0]?.map(({ tags }) => tags), hasTags],
+          [[{ length: "long", n: "7" }, undefined], true],
+        );
+        const ignored = await withFile(content, read(false), file);
+        assert.deepEqual(
+          [ignored.streams[0]?.map(({ tags }) => tags), ignored.hasTags],
+          [[undefined, undefined], undefined],
+        );
+      });
+
+  for (const wrong of ['"long"', '["long"]', '{"a":["b"]}', '{"target":"x"}', '{"":"x"}'])
+    test(`${wrong} are none`, async () => {
+      const content = `{"data":[{"payload":[{}],"tags":${wrong}}]}`;
+      const read = (path: string) => readPayloadLists([path], "in-turn", undefined, undefined, true);
+      await assert.rejects(
+        withFile(content, read),
+        /data\[0\]: has tags that are no tags.*"tags": \{"length": "long"\}/s,
+      );
+    });
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatMetric, judge } from "../../src/measure/verdicts.ts";
+import { formatMetric, judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
 import { makeWindow } from "./make-window.ts";
 
@@ -81,4 +81,44 @@ test("an error rate is known even when every request failed", () => {
   const failed = { level: 1, window: makeWindow({ latenciesNs: [], failedCount: 4 }) };
   const verdict = judge({ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }, [failed], 1);
   assert.deepEqual([verdict.isMet, verdict.measured], [false, 1]);
+});
+
+test("over runs an assertion is judged on the mean, with its interval", () => {
+  const runOf = (...latenciesMs: readonly number[]) =>
+    latenciesMs.map((ms, index) => ({ level: index + 1, window: makeWindow({ latenciesNs: [ms * 1e6] }) }));
+  const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
+  const met = judgeRuns(below, [runOf(5, 8), runOf(5, 9), runOf(5, 12)], 1);
+  assert.deepEqual([met.isMet, met.level, met.runCount, met.metCount], [true, 2, 3, 2]);
+  assert.ok(Math.abs((met.measured as number) - 29e6 / 3) < 1);
+  assert.ok((met.low as number) < 29e6 / 3 && (met.high as number) > 29e6 / 3);
+  const broken = judgeRuns(below, [runOf(5, 8), runOf(5, 13)], 1);
+  assert.deepEqual([broken.isMet, broken.measured, broken.metCount], [false, 10.5e6, 1]);
+  // A level that a run lacks has no mean over the runs.
+  const missing = judgeRuns(below, [runOf(5, 8), runOf(5)], 1);
+  assert.deepEqual([missing.isMet, missing.level, missing.metCount], [false, 1, 2]);
+  const none = judgeRuns(below, [], 1);
+  assert.deepEqual([none.isMet, none.measured, none.runCount], [false, undefined, 0]);
+  const failures = { metric: { kind: "error-ratio" }, comparison: "is", limit: 0 } as const;
+  const failed = [{ level: 1, window: makeWindow({ failedCount: 1 }) }];
+  assert.equal(judgeRuns(failures, [runOf(5), runOf(5)], 1).isMet, true);
+  assert.equal(judgeRuns(failures, [runOf(5), failed], 1).isMet, false);
+});
+
+test("an assertion on tags is judged by the requests that have them, and not met at a level without any", () => {
+  const levelOf = (level: number, lengths: Readonly<Record<string, number>>) => {
+    const groups = Object.entries(lengths).map(([length, ms]) => ({
+      tags: { length },
+      window: makeWindow({ latenciesNs: [ms * 1e6] }),
+    }));
+    return { level, window: { ...makeWindow({ latenciesNs: Object.values(lengths).map((ms) => ms * 1e6) }), groups } };
+  };
+  const long = { metric: p99, comparison: "below", limit: 8e6, where: { length: "long" } } as const;
+  const levels = [levelOf(1, { long: 5, short: 20 }), levelOf(2, { long: 7 })];
+  const verdict = judge(long, levels, 1);
+  assert.deepEqual(
+    [verdict.isMet, verdict.level, verdict.measured, verdict.text],
+    [true, 2, 7e6, "p99 latency where length is long below 8 ms"],
+  );
+  const absent = judge(long, [...levels, levelOf(3, { short: 1 })], 1);
+  assert.deepEqual([absent.isMet, absent.reason], [false, "no request had these tags"]);
 });

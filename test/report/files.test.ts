@@ -23,7 +23,7 @@ function windowOf(count: number): ReturnType<typeof makeWindow> {
 test("CSV rows are sorted by ascending throughput", () => {
   withFolder((folder) => {
     const csv = join(folder, "out.csv");
-    const plan = makePlan({ outputs: { files: { csv } } });
+    const plan = makePlan({ outputs: { style: "perf_analyzer", files: { csv } } });
     const levels = [30, 10, 20].map((count, index) =>
       makeLevel({ level: index + 1, window: windowOf(count), hasServerCounters: false }),
     );
@@ -46,7 +46,7 @@ test("CSV rows are sorted by ascending throughput", () => {
 test("a CSV of a server with statistics keeps its columns where a level has none", () => {
   withFolder((folder) => {
     const csv = join(folder, "out.csv");
-    const plan = makePlan({ outputs: { files: { csv }, isVerboseCsv: true } });
+    const plan = makePlan({ outputs: { style: "perf_analyzer", files: { csv }, isVerboseCsv: true } });
     const levels = [makeLevel(), makeLevel({ level: 2, window: windowOf(40) })];
     tell(createPerfAnalyzerCsv(plan, makeSink(), csv), makeResult(plan, levels));
     const rows = readFileSync(csv, "utf8")
@@ -213,10 +213,12 @@ test("the JSON report contains the plan, every level and every verdict", () => {
 /** Where there are files, one report removes those of an earlier run. */
 const kinds: readonly (readonly [outputs: NonNullable<PlanChange["outputs"]>, count: number])[] = [
   [{ style: "perf_analyzer" }, 1],
-  [{ style: "rampart" }, 1],
+  [{ style: "rampart", isLive: false }, 1],
   [{ style: "perf_analyzer", files: { csv: "x.csv" } }, 3],
-  [{ style: "rampart", isLive: true }, 2],
-  [{ style: "rampart", files: { csv: "x.csv", json: "x.json", profileExport: "x.profile" } }, 5],
+  [{ style: "rampart", isLive: true }, 3],
+  [{ style: "rampart" }, 3],
+  [{ style: "perf_analyzer", isLive: true }, 3],
+  [{ style: "rampart", isLive: false, files: { csv: "x.csv", json: "x.json", profileExport: "x.profile" } }, 5],
 ];
 
 for (const [outputs, count] of kinds) {

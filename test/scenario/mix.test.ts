@@ -133,7 +133,7 @@ describe("mistakes, each by its path", () => {
       [/^target: must have two targets/],
     ],
     ["no list", { target: { ...two, values: 7 } }, [/^target: must be a list of/]],
-    ["a name twice", member({ name: "a" }), [/^target\.members\.1\.name: is also the name of member 0/]],
+    ["a name twice", member({ name: "a" }), [/^target\.1\.name: is also the name of member 0/]],
     ["no name", member({ name: "" }), [/^target\.1\.name: must be a name/]],
     ["half a weight", member({ weight: 1.5 }), [/^target\.1\.weight: must be a whole number/]],
     ["no weight", member({ weight: 0 }), [/^target\.1\.weight: must be 1 or more/]],
@@ -174,12 +174,12 @@ describe("mistakes, each by its path", () => {
     [
       "shared memory",
       member({ target: triton("h", { model: "m", sharedMemory: "system" }) }),
-      [/^target\.members\.1\.target\.sharedMemory: cannot be mixed/],
+      [/^target\.1\.target\.sharedMemory: cannot be mixed/],
     ],
     [
       "Triton in process",
       member({ target: tritonInProcess({ modelRepository: "/r", model: "m" }) }),
-      [/^target\.members\.1\.target: runs in a process of the run/],
+      [/^target\.1\.target: runs in a process of the run/],
     ],
     [
       "several, all at once",

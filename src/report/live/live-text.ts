@@ -26,11 +26,7 @@ export function formatLiveLines(state: RunSnapshot): LiveLine[] {
     { label: "rate", text: formatRates(state) },
     ...(chunksPerSec === undefined ? [] : [{ label: "first chunk", text: times(firstResponseNs) }]),
     { label: "latency", text: times(latencyNs) },
-    {
-      label: "windows",
-      text: formatWindows(windows),
-      ...(windows?.isStable === true ? { mark: "good" as const } : {}),
-    },
+    ...(windows === undefined ? [] : [formatStability(windows)]),
     { label: "client", text: formatClient(state) },
   ];
 }
@@ -113,8 +109,12 @@ function formatTimes(values: readonly number[]): string {
   return ["p50", "p90", "p99", "p99.9"].map((name, i) => `${name} ${formatMs(values[i] ?? Number.NaN)}`).join("  ");
 }
 
-function formatWindows(windows: RecentWindows | undefined): string {
-  if (windows === undefined) return "none yet";
+function formatStability(windows: RecentWindows): LiveLine {
+  const text = formatWindows(windows);
+  return { label: "windows", text, ...(windows.isStable === true ? { mark: "good" as const } : {}) };
+}
+
+function formatWindows(windows: RecentWindows): string {
   const { count, atMost, spread, toleranceRatio, isStable } = windows;
   const number = `${count}${atMost === undefined ? "" : ` (at most ${atMost})`}`;
   if (toleranceRatio === undefined) return number;

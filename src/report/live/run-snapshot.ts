@@ -53,7 +53,7 @@ export interface RecentWindows {
   readonly count: number;
   /** Largest number of windows; undefined if another rule ends the level. */
   readonly atMost: number | undefined;
-  /** Of the last window. */
+  /** Of the last window; 0 before the first one. */
   readonly inferPerSec: number;
   readonly latencyNs: number;
   /** Maximum over minimum minus 1 of the last three windows; undefined before there are three. */
@@ -82,7 +82,7 @@ export interface RunSnapshot extends RequestCounts {
   /** Requests in flight. */
   readonly outstanding: number;
   readonly recent: RecentRates;
-  /** Undefined before the first window of a level. */
+  /** Undefined if the level has no windows. */
   readonly windows: RecentWindows | undefined;
   /** Undefined if the end is not known. */
   readonly progress: RunProgressRatio | undefined;

@@ -6,9 +6,10 @@ import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import { nowNs, systemClock } from "../../runtime/clock.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
 import { type ExpectedExtent, expectExtent } from "./expected-extent.ts";
@@ -35,7 +36,7 @@ export class RunState implements Report {
   private readonly plan: Plan;
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
-  private readonly health = new HealthMonitor();
+  private readonly health: HealthMonitor;
   private readonly slots = new Map<string, LevelSlot>();
   private slot: LevelSlot;
   private progress: RunProgress | undefined;
@@ -54,6 +55,7 @@ export class RunState implements Report {
     this.plan = plan;
     this.clockNs = clockNs;
     this.isStreaming = plan.target.isStreaming;
+    this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
     this.slot = new LevelSlot(this.isStreaming);
     this.rates = new RateWindow(this.isStreaming);
   }
@@ -253,7 +255,7 @@ class WindowTally {
 
   read(): RecentWindows | undefined {
     const { atMost, count, judge, last, toleranceRatio } = this;
-    if (count === 0) return undefined;
+    if (count === 0 && judge === undefined) return undefined;
     const spread = count < STABILITY_WINDOWS ? undefined : judge?.spread;
     return { ...last, count, atMost, spread, toleranceRatio, isStable: judge?.isStable };
   }

@@ -70,8 +70,8 @@ function hasManyLevels(rows: readonly Row[]): boolean {
   return rows.some(({ level }) => level !== rows[0]?.level);
 }
 
-function nameRow({ load }: Plan, { level }: LevelResult, value: string, hasLevels: boolean): string {
-  return hasLevels ? `${value}, ${describeLevel(load, level)}` : value;
+function nameRow({ load }: Plan, { level, phase }: LevelResult, value: string, hasLevels: boolean): string {
+  return hasLevels ? `${value}, ${describeLevel(load, level, phase?.index)}` : value;
 }
 
 function formatServer({ server }: WindowResult): string {
@@ -90,7 +90,9 @@ function formatDetails(plan: Plan, name: string, rows: readonly Row[]): string {
   for (const { level, value, part } of rows) {
     if (part.window.extracted === undefined) continue;
     const text = formatExtracted(part.window.extracted);
-    texts.push(text === "" ? "" : `${name} ${value}, ${describeLevel(plan.load, level.level)}\n${text}`);
+    texts.push(
+      text === "" ? "" : `${name} ${value}, ${describeLevel(plan.load, level.level, level.phase?.index)}\n${text}`,
+    );
   }
   return texts.map((text) => (text === "" ? "" : `\n${text}\n`)).join("");
 }

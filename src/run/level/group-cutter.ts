@@ -28,6 +28,7 @@ export class GroupCutter {
   private readonly members: readonly MemberSession[];
   private sentBefore: readonly number[] = [];
   private openBefore: readonly OpenRequests[] = [];
+  private reading: Promise<void> | undefined;
   private countersBefore: readonly (ServerCounters[] | undefined)[] = [];
 
   constructor(context: LevelContext, groups: RequestGroups) {
@@ -57,9 +58,14 @@ export class GroupCutter {
     this.openBefore = this.openAt(startNs);
   }
 
-  /** Reads the counters of the members' servers. */
-  async readCounters(): Promise<void> {
-    this.countersBefore = await Promise.all(this.members.map(({ session }) => session.counters()));
+  /** Reads the counters of the members' servers. A server that cannot be queried has none; the others are measured without it. */
+  readCounters(): Promise<void> {
+    this.reading = Promise.all(
+      this.members.map(({ session }) => session.counters().catch((): undefined => undefined)),
+    ).then((counters) => {
+      this.countersBefore = counters;
+    });
+    return this.reading;
   }
 
   /** Ends a window and begins the next one. @param tallies those of the groups */
@@ -78,6 +84,7 @@ export class GroupCutter {
   /** Returns the increase of the counters of each member's server. Waits briefly for counters that lag. */
   async memberServers(parts: readonly GroupPart[]): Promise<Pick<WindowResult, "memberServers">> {
     if (this.members.length === 0) return {};
+    await this.reading;
     const deltas = await Promise.all(this.members.map((member, index) => this.serverDelta(member, index, parts)));
     return { memberServers: Object.fromEntries(this.members.map(({ name }, index) => [name, deltas[index]])) };
   }

@@ -23,7 +23,7 @@ export function createMixKind(kindOf: (target: TargetPlan) => TargetKind<TargetP
     members: ({ members }) => members,
     check: ({ members }, plan) => [
       ...checkNames(members),
-      ...members.flatMap((member, index) => checkMember(member, `target.members.${index}`, plan, kindOf)),
+      ...members.flatMap((member, index) => checkMember(member, `target.${index}`, plan, kindOf)),
     ],
     registerSecrets: ({ members }) => {
       for (const { target } of members) kindOf(target).registerSecrets?.(target);
@@ -75,7 +75,7 @@ function checkNames(members: readonly MixMemberPlan[]): Problem[] {
     const first = members.findIndex((other) => other.name === name);
     if (first === index) return [];
     const message = `is also the name of member ${first}`;
-    return [problem("conflict", `target.members.${index}.name`, message, "Give each member a name of its own.", name)];
+    return [problem("conflict", `target.${index}.name`, message, "Give each member a name of its own.", name)];
   });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
+import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import { createLiveView, type LiveView } from "../../../src/report/live/live-view.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
 import type { RunProgress } from "../../../src/result/observer.ts";
@@ -24,6 +25,7 @@ function show(
   errColumns: number | undefined | (() => number),
   batches: (readonly [number, number] | "failed")[][] = [],
   hasErrColor = false,
+  mode?: MeasurementModePlan,
 ): Shown {
   const texts: string[] = [];
   const sink = {
@@ -34,7 +36,7 @@ function show(
       return typeof errColumns === "function" ? errColumns() : errColumns;
     },
   };
-  const plan = makePlan({ target: { isStreaming: true } });
+  const plan = makePlan({ target: { isStreaming: true }, ...(mode === undefined ? {} : { measurement: { mode } }) });
   let atNs = 1e9;
   // No request ends before the first level has begun.
   let isDrawing = false;
@@ -145,7 +147,7 @@ describe("the live view", () => {
     const text = drawAfter(0.5, { completedCount: 50 });
     assert.match(
       text,
-      /completed 50 of 100 .* 10\.0 requests\/s, 200 chunks\/s, .*latency p50 (19|20)\.\d ms {2}p90 [\d.]+ ms {2}p99 (19|20)\.\d ms/,
+      /completed 50 of 100, .* 10\.0 requests\/s, 200 chunks\/s, .*latency p50 (19|20)\.\d ms {2}p90 [\d.]+ ms {2}p99 (19|20)\.\d ms/,
     );
   });
 
@@ -168,12 +170,11 @@ describe("the live view", () => {
       [p99, 400],
     ] as const)
       assert.ok(Math.abs(Number(shown) / expected - 1) < 0.01, `${shown} is about ${expected}`);
-    assert.equal(screen[6], "windows      none yet");
-    assert.match(screen[7] ?? "", /^client +\d+ % of a core, event loop late by [\d.]+ ms at most$/);
+    assert.match(screen[6] ?? "", /^client +\d+ % of a core, event loop late by [\d.]+ ms at most$/);
     drawAfter(64, { completedCount: 50_000 });
     drawAfter(1);
     const later = screenOf(texts);
-    assert.equal(later.length, 8);
+    assert.equal(later.length, 7);
     assert.match(later[0] ?? "", /^01:07 /);
     assert.match(later[1] ?? "", /completed 50,000/);
     assert.equal(later[5], "latency      nothing was answered in the last seconds");
@@ -196,7 +197,7 @@ describe("the live view", () => {
     view.sink.err("a warning\n");
     drawAfter(1);
     const screen = screenOf(texts);
-    assert.deepEqual([screen[0], screen[1], screen.length], ["a window", "a warning", 10]);
+    assert.deepEqual([screen[0], screen[1], screen.length], ["a window", "a warning", 9]);
     view.onInterrupt?.();
     assert.deepEqual(screenOf(texts), ["a window", "a warning", ""]);
   });
@@ -218,10 +219,13 @@ describe("the live view", () => {
   });
 
   test("in 80 columns every line is complete, also with long numbers", () => {
-    const { state, texts, drawAfter } = show(80, [batch]);
+    const mode = { kind: "time-windows", windowMs: 1000, stabilityPct: 10, maxTrials: 10 } as const;
+    const { state, texts, drawAfter } = show(80, [[], batch], false, mode);
+    drawAfter(1);
+    assert.equal(screenOf(texts)[6], "windows      0 (at most 10); stable when 3 in a row agree within 10 %");
     for (const [trial, latencyNs] of [1e6, 9e6, 2e6].entries())
       state.onWindow(trial + 1, makeWindow({ latenciesNs: [latencyNs] }), latencyNs);
-    drawAfter(3700, { sentCount: 12_345_678, completedCount: 12_345_678, failedCount: 1234, outstanding: 1024 });
+    drawAfter(3699, { sentCount: 12_345_678, completedCount: 12_345_678, failedCount: 1234, outstanding: 1024 });
     const screen = screenOf(texts);
     assert.match(screen[0] ?? "", /^1:01:40 /);
     assert.equal(screen[6], "windows      3 (at most 10), not stable: throughput varies 0 %, latency 800 %");

@@ -1,82 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code of scenarios.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { inFolder, type RunningProcess, runRampart, startRampart } from "../../cli/rampart-process.ts";
-import { isAlive } from "./alive.ts";
+import { run, START } from "./hook-scenario.ts";
 
 /** `setup` and `teardown` of scenarios: what they can do, and that nothing stays behind whatever happens. */
-
-/** Starts a process with a child, whose numbers are in the file `pids`. */
-const START = 'await start("sleep 300 & echo $! $$ > pids; echo ready on 7; wait", { ready: /on (\\d+)/ })';
-
-/** A scenario with hooks. `log` appends to the file `log`. @param parts source text of its fields */
-function scenario(parts: Readonly<Record<string, string>>): string {
-  const fields = {
-    name: '"hooks"',
-    setup: `async ({ start }) => ({ port: (${START}).match[1] })`,
-    target: "embedded()",
-    load: "hold(1, { requests: 5 })",
-    teardown: "({ started }) => log(`teardown ${started?.port}`)",
-    ...parts,
-  };
-  return [
-    'import { appendFileSync } from "node:fs";',
-    'import { defineScenario, embedded, hold, http, integer } from "rampart";',
-    "const log = (text) => appendFileSync(new URL('log', import.meta.url), `${text}\\n`);",
-    "export default defineScenario({",
-    ...Object.entries(fields).map(([name, text]) => `  ${name}: ${text},`),
-    "});",
-    "",
-  ].join("\n");
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-  readonly log: string;
-}
-
-/** Runs a scenario and checks that its processes have ended. @param during gets the running process */
-function run(
-  parts: Readonly<Record<string, string>>,
-  { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
-  during: (running: RunningProcess, cwd: string) => Promise<void> = async () => {},
-): Promise<Ended> {
-  return inFolder({ "x.mjs": scenario(parts) }, async (cwd) => {
-    const running = startRampart(["run", "x.mjs", ...args], { cwd, env });
-    await during(running, cwd);
-    const result = await running.result;
-    const read = (name: string): string =>
-      existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), "utf8").trim() : "";
-    const pids = read("pids").split(/\s+/).filter(Boolean).map(Number);
-    // A process that was killed may take a moment to end; those that stay behind sleep for 5 min.
-    for (let looks = 0; looks < 200 && pids.some(isAlive); looks++)
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    assert.deepEqual(pids.filter(isAlive), [], `processes stay behind: ${result.out}${result.err}`);
-    return { ...result, log: read("log") };
-  });
-}
 
 const LONG = { target: 'embedded({ latency: "1 ms" })', load: 'hold(1, { for: "60 s" })' };
 
 describe("hooks", () => {
-  test("run commands in the scenario's folder, and fields get what setup returns", async () => {
-    const { code, out, err, log } = await run({
-      params: "{ users: integer(2) }",
-      setup:
-        'async ({ $, params, start, freePort }) => { const { stdout } = await $`printf "%s|" ${"a b"} ${["c", "d"]}; test -f x.mjs; echo noise >&2`; log(stdout); const s = await start(["sh", "-c", "echo up $LEVEL; sleep 300"], { ready: /up (\\d)/, env: { LEVEL: "3" } }); log((await freePort()) > 0); return { users: params.users + Number(s.match[1]) }; }',
-      load: "({ users }, started) => hold(started.users, { requests: 5 })",
-      teardown: "async ({ $, params, started }) => log((await $`echo ${params.users} ${started.users}`).stdout.trim())",
-    });
-    assert.equal(code, 0, out + err);
-    assert.equal(err, "");
-    assert.match(out, /concurrency 5$/m);
-    assert.equal(log, "a b|c|d|\ntrue\n2 5");
-  });
-
   test("end with the run, and a failed assertion keeps its exit code", async () => {
     const { code, log } = await run({ target: "embedded({ errorRatio: 1 })" });
     assert.equal(code, 69);
@@ -282,11 +213,4 @@ describe("Ctrl-C", () => {
     });
     assert.equal(code, 130, err);
   });
-});
-
-test("scenarios/own-server.ts starts its server, measures it and stops it", async () => {
-  const { code, out, err } = await runRampart(["run", "scenarios/own-server.ts", "--set", "users=2"]);
-  assert.equal(code, 0, out + err);
-  assert.match(out, /500 completed, 0 failed; the server counted 500 successes/);
-  assert.match(out, /parameters: users 2 \(command line\), latency 2 ms \(default\)/);
 });

@@ -1,8 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf, userError } from "../../../plan/problem.ts";
 import { setting } from "../../../plan/setting-names.ts";
+import {
+  type LoopbackRequest,
+  type LoopbackResponse,
+  type LoopbackServer,
+  openLoopbackServer,
+} from "../../../runtime/loopback-server.ts";
 import type { Report, TextSink } from "../../report.ts";
 import { listMetrics } from "../metric-list.ts";
 import type { RunState } from "../run-state.ts";
@@ -16,10 +20,8 @@ import { formatWatchPage } from "./watch-page.ts";
  * is bounded: answers are made at most a few times a second and then repeated, and requests beyond a number per second are refused.
  */
 
-const HOST = "127.0.0.1";
 const EVENT_MS = 1000;
 const MOST_POINTS = 600;
-const MOST_CONNECTIONS = 32;
 const MOST_WATCHERS = 8;
 const MOST_REQUESTS_PER_SEC = 50;
 /** Age up to which the text of metrics is returned again. */
@@ -41,8 +43,8 @@ const SAFE_HEADERS = {
 export async function openWatchServer(plan: Plan, state: RunState, sink: TextSink, port: number): Promise<Report> {
   const watch = new WatchServer(plan, state);
   try {
-    const used = await watch.listen(port);
-    sink.err(`rampart: the run can be watched at http://${HOST}:${used}/ (for Prometheus: /metrics)\n`);
+    const address = await watch.listen(port);
+    sink.err(`rampart: the run can be watched at http://${address}/ (for Prometheus: /metrics)\n`);
   } catch (error) {
     const hint = "Give another port, or 0 for a free one.";
     throw userError(
@@ -59,34 +61,22 @@ export async function openWatchServer(plan: Plan, state: RunState, sink: TextSin
 class WatchServer implements Report {
   private readonly plan: Plan;
   private readonly state: RunState;
-  private readonly server: Server;
-  private readonly watchers = new Set<ServerResponse>();
+  private server: LoopbackServer | undefined;
+  private readonly watchers = new Set<LoopbackResponse>();
   private readonly made = new Map<string, { readonly atMs: number; readonly body: string | Uint8Array }>();
   private points: PagePoint[] = [];
-  private port = 0;
   private timer: ReturnType<typeof setInterval> | undefined;
   private second = { startMs: 0, requestCount: 0 };
 
   constructor(plan: Plan, state: RunState) {
     this.plan = plan;
     this.state = state;
-    this.server = createServer({ requestTimeout: 5000, keepAliveTimeout: 5000 }, (request, response) =>
-      this.answer(request, response),
-    );
-    this.server.maxConnections = MOST_CONNECTIONS;
   }
 
-  /** Returns the port. @throws the system's error */
-  async listen(port: number): Promise<number> {
-    const { server } = this;
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, HOST, resolve);
-    });
-    server.on("error", () => {});
-    server.unref();
-    this.port = (server.address() as AddressInfo).port;
-    return this.port;
+  /** Returns the address. @throws the system's error */
+  async listen(port: number): Promise<string> {
+    this.server = await openLoopbackServer(port, (request, response) => this.answer(request, response));
+    return this.server.address;
   }
 
   onProgress(): void {
@@ -110,11 +100,10 @@ class WatchServer implements Report {
 
   discard(): void {
     clearInterval(this.timer);
-    this.server.close();
-    this.server.closeAllConnections();
+    this.server?.close();
   }
 
-  private answer(request: IncomingMessage, response: ServerResponse): void {
+  private answer(request: LoopbackRequest, response: LoopbackResponse): void {
     const refusal = this.refuse(request);
     if (refusal !== undefined) {
       response.writeHead(refusal[0], { ...SAFE_HEADERS, "Content-Type": "text/plain", Connection: "close" });
@@ -138,13 +127,14 @@ class WatchServer implements Report {
   }
 
   /** Returns status and text for a request that is not answered. */
-  private refuse({ method = "", headers }: IncomingMessage): readonly [number, string] | undefined {
+  private refuse({ method = "", headers }: LoopbackRequest): readonly [number, string] | undefined {
     const nowMs = performance.now();
     if (nowMs - this.second.startMs >= 1000) this.second = { startMs: nowMs, requestCount: 0 };
     if (++this.second.requestCount > MOST_REQUESTS_PER_SEC) return [429, "too many requests"];
     // A page of another site can make its own name point to this host.
-    const hosts = [`${HOST}:${this.port}`, `localhost:${this.port}`];
-    if (!hosts.includes(headers.host?.toLowerCase() ?? "")) return [421, `use http://${HOST}:${this.port}/`];
+    const { address = "", port } = this.server ?? {};
+    const hosts = [address, `localhost:${port}`];
+    if (!hosts.includes(headers.host?.toLowerCase() ?? "")) return [421, `use http://${address}/`];
     const { origin, "sec-fetch-site": site = "none" } = headers;
     const isOwn = origin === undefined || hosts.some((host) => origin === `http://${host}`);
     if (!isOwn || !["none", "same-origin"].includes(String(site))) {
@@ -154,7 +144,7 @@ class WatchServer implements Report {
     return method === "GET" ? undefined : [405, "only GET is answered"];
   }
 
-  private answerPage(response: ServerResponse): void {
+  private answerPage(response: LoopbackResponse): void {
     const nonce = crypto.randomUUID();
     const policy = [
       `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src data:; connect-src 'self'`,
@@ -163,7 +153,7 @@ class WatchServer implements Report {
     respond(response, "text/html; charset=utf-8", formatWatchPage(nonce), { "Content-Security-Policy": policy });
   }
 
-  private answerMetrics({ headers: { accept } }: IncomingMessage, response: ServerResponse): void {
+  private answerMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): void {
     const snapshot = this.state.snapshot();
     const metrics = () => (snapshot === undefined ? [] : listMetrics(snapshot));
     if (acceptsProtobuf(accept))
@@ -180,7 +170,7 @@ class WatchServer implements Report {
       );
   }
 
-  private watch(response: ServerResponse): void {
+  private watch(response: LoopbackResponse): void {
     if (this.watchers.size >= MOST_WATCHERS) {
       response.writeHead(503, { ...SAFE_HEADERS, "Content-Type": "text/plain" });
       response.end("too many pages watch this run\n");
@@ -223,7 +213,7 @@ class WatchServer implements Report {
 }
 
 function respond(
-  response: ServerResponse,
+  response: LoopbackResponse,
   type: string,
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {},

@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf, problem, UserError, userError } from "../../plan/problem.ts";
+import type { CommandIo } from "../execute.ts";
+import { EXIT } from "../exit-codes.ts";
+import { explainErrors } from "../explain.ts";
+import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
+
+/** `rampart types`: what an editor needs to complete and check scenarios, beside them. */
+
+/** Its options. */
+export const FLAGS: readonly Flag[] = [HELP_FLAG];
+
+/** The first characters of the file of types, by which it is recognized. */
+const MARK = "// Types of Rampart's scenarios";
+const TYPES = "rampart.d.ts";
+const CONFIG = "tsconfig.json";
+
+/** For `tsc` and editors. Scenarios are run without it. */
+const CONFIG_TEXT = `${JSON.stringify(
+  {
+    compilerOptions: {
+      target: "es2024",
+      module: "esnext",
+      moduleResolution: "bundler",
+      lib: ["es2024", "dom"],
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+    },
+    include: ["**/*.ts"],
+  },
+  null,
+  2,
+)}\n`;
+
+/** Runs `rampart types`. Returns the exit code. */
+export async function runTypesCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, 1);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    if (flags.problems.length > 0) throw new UserError(flags.problems);
+    const [folder = "."] = flags.positionals;
+    const types = join(folder, TYPES);
+    if (existsSync(types) && !readFileSync(types, "utf8").startsWith(MARK))
+      throw new UserError(problem("overwrite", types, "exists, and is not written by this command", "Rename it."));
+    const { readDeclarations } = await import("./declarations.ts");
+    write(folder, types, readDeclarations());
+    io.out(`wrote ${types}\n`);
+    const config = join(folder, CONFIG);
+    if (existsSync(config))
+      io.out(`${config} exists and is kept: its "include" must cover ${TYPES} and the scenarios\n`);
+    else {
+      write(folder, config, CONFIG_TEXT);
+      io.out(`wrote ${config}\n`);
+    }
+    return EXIT.passed;
+  });
+}
+
+function write(folder: string, path: string, text: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, text);
+  } catch (error) {
+    throw userError("unwritable", path, `cannot be written: ${messageOf(error)}`, "Give another folder.");
+  }
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} [FOLDER] [options]`,
+    "",
+    `Writes ${TYPES}, the types of the module "rampart", and a ${CONFIG} into a folder with scenarios (default: this one), so that`,
+    "an editor completes and checks them where nothing is installed. Run it again after an update of Rampart. An existing",
+    `${CONFIG} is kept.`,
+    "",
+    "Options:",
+    formatFlags(FLAGS),
+    "",
+    "Example:",
+    "  rampart types load-tests",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { inFolder, ROOT, runRampart } from "../rampart-process.ts";
+
+/** `rampart types`: scenarios are checked with nothing but what it writes. */
+
+function runTsc(folder: string): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder], (_error, stdout) => resolve(stdout));
+  });
+}
+
+const WRONG = `import { defineScenario, embedded, hold, integer, p99 } from "rampart";
+export default defineScenario({
+  name: "wrong",
+  params: { users: integer(1) },
+  target: embedded(),
+  load: ({ userCount }) => hold(userCount),
+  asserts: [p99("latency").below("1 s")],
+});
+`;
+
+test("every scenario of the repository compiles with what it writes, and a wrong field does not", async () => {
+  await inFolder({}, async (cwd) => {
+    const { code, out, err } = await runRampart(["types", "tests"], { cwd });
+    assert.equal(code, 0, out + err);
+    assert.equal(out, `wrote ${join("tests", "rampart.d.ts")}\nwrote ${join("tests", "tsconfig.json")}\n`);
+    const folder = join(cwd, "tests");
+    const scenarios = readdirSync(join(ROOT, "scenarios")).filter((name) => name.endsWith(".ts"));
+    assert.ok(scenarios.length >= 4);
+    for (const name of scenarios) cpSync(join(ROOT, "scenarios", name), join(folder, name));
+    assert.equal(await runTsc(folder), "");
+    writeFileSync(join(folder, "wrong.ts"), WRONG);
+    const found = await runTsc(folder);
+    assert.match(found, /wrong\.ts\(6,\d+\): error TS\d+: .*userCount/);
+    assert.match(found, /wrong\.ts/);
+    assert.doesNotMatch(found, /rampart\.d\.ts|Cannot find module/);
+    writeFileSync(join(folder, "wrong.ts"), WRONG.replaceAll("userCount", "users"));
+    assert.match(await runTsc(folder), /wrong\.ts\(7,\d+\): error TS\d+: .*asserts/);
+    const text = readFileSync(join(folder, "rampart.d.ts"), "utf8");
+    assert.doesNotMatch(text, /\bimport\(|^\s*import .* from "(?!rampart")/m);
+    assert.match(text, /\/\*\* A constant concurrency\. \*\/\s+function hold\(/);
+
+    // A second time replaces the types only.
+    writeFileSync(join(folder, "tsconfig.json"), '{"include": ["*.ts"]}');
+    const again = await runRampart(["types", "tests"], { cwd });
+    assert.equal(again.code, 0, again.err);
+    assert.match(again.out, /tsconfig\.json exists and is kept/);
+    assert.equal(readFileSync(join(folder, "tsconfig.json"), "utf8"), '{"include": ["*.ts"]}');
+  });
+});
+
+test("a file that it did not write is kept", async () => {
+  await inFolder({ "rampart.d.ts": "export {};\n" }, async (cwd) => {
+    const { code, err } = await runRampart(["types"], { cwd });
+    assert.equal(code, 64);
+    assert.match(err, /^rampart: rampart\.d\.ts: exists, and is not written by this command\. Rename it\./);
+    assert.equal(readFileSync(join(cwd, "rampart.d.ts"), "utf8"), "export {};\n");
+    assert.ok(!existsSync(join(cwd, "tsconfig.json")));
+  });
+});
+
+test("a folder that cannot be made, and wrong options, are errors", async () => {
+  await inFolder({ file: "" }, async (cwd) => {
+    const { code, err } = await runRampart(["types", "--force"], { cwd });
+    assert.equal(code, 64);
+    assert.match(err, /--force: is not a flag of this command/);
+    const help = await runRampart(["types", "--help"], { cwd });
+    assert.equal(help.code, 0);
+    assert.match(help.out, /rampart types \[FOLDER\]/);
+  });
+});

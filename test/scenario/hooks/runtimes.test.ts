@@ -1,0 +1,28 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code of scenarios.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runRampart } from "../../cli/rampart-process.ts";
+import { run } from "./hook-scenario.ts";
+
+/** Hooks as every runtime runs them. */
+
+test("hooks run commands in the scenario's folder, and fields get what setup returns", async () => {
+  const { code, out, err, log } = await run({
+    params: "{ users: integer(2) }",
+    setup:
+      'async ({ $, params, start, freePort }) => { const { stdout } = await $`printf "%s|" ${"a b"} ${["c", "d"]}; test -f x.mjs; echo noise >&2`; log(stdout); const s = await start(["sh", "-c", "echo up $LEVEL; sleep 300"], { ready: /up (\\d)/, env: { LEVEL: "3" } }); log((await freePort()) > 0); return { users: params.users + Number(s.match[1]) }; }',
+    load: "({ users }, started) => hold(started.users, { requests: 5 })",
+    teardown: "async ({ $, params, started }) => log((await $`echo ${params.users} ${started.users}`).stdout.trim())",
+  });
+  assert.equal(code, 0, out + err);
+  assert.equal(err, "");
+  assert.match(out, /concurrency 5$/m);
+  assert.equal(log, "a b|c|d|\ntrue\n2 5");
+});
+
+test("scenarios/own-server.ts starts its server, measures it and stops it", async () => {
+  const { code, out, err } = await runRampart(["run", "scenarios/own-server.ts", "--set", "users=2"]);
+  assert.equal(code, 0, out + err);
+  assert.match(out, /500 completed, 0 failed; the server counted 500 successes/);
+  assert.match(out, /parameters: users 2 \(command line\), latency 2 ms \(default\)/);
+});
