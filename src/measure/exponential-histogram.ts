@@ -15,7 +15,33 @@ export const FIRST_INDEX = LOWEST_EXPONENT * PER_DOUBLE;
 export const BUCKET_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * PER_DOUBLE;
 
 const NS_PER_SEC = 1e9;
-const LOG2_NS_PER_SEC = Math.log2(NS_PER_SEC);
+
+/** Upper bound of each bucket, in nanoseconds. */
+const UPPER_NS = Float64Array.from(
+  { length: BUCKET_COUNT },
+  (_, i) => 2 ** ((FIRST_INDEX + i + 1) / PER_DOUBLE) * NS_PER_SEC,
+);
+/** Buckets of durations between 2^i and 2^(i+1) ns begin here, or at most one later. A logarithm for each duration would cost more. */
+const HIGHEST_NS_EXPONENT = 43;
+const STEPS = 1024;
+const FIRST_BUCKETS = Uint16Array.from({ length: HIGHEST_NS_EXPONENT * STEPS }, (_, i) => {
+  const lowestNs = 2 ** Math.floor(i / STEPS) * (1 + (i % STEPS) / STEPS);
+  const index = Math.floor(Math.log2(lowestNs / NS_PER_SEC) * PER_DOUBLE) - FIRST_INDEX;
+  return Math.min(BUCKET_COUNT - 1, Math.max(0, index));
+});
+const bits = new DataView(new ArrayBuffer(8));
+
+/** Returns the bucket of a duration. */
+function bucketOf(durationNs: number): number {
+  if (!(durationNs > 1)) return 0;
+  bits.setFloat64(0, durationNs);
+  // The exponent, and the first ten bits after the leading one.
+  const step = (bits.getUint32(0) >>> 10) - 1023 * STEPS;
+  let bucket = step < FIRST_BUCKETS.length ? (FIRST_BUCKETS[step] as number) : BUCKET_COUNT - 1;
+  while (bucket < BUCKET_COUNT - 1 && durationNs > (UPPER_NS[bucket] as number)) bucket++;
+  while (bucket > 0 && durationNs <= (UPPER_NS[bucket - 1] as number)) bucket--;
+  return bucket;
+}
 
 /** Counts durations. Constant memory, and constant cost for each duration. */
 export class ExponentialHistogram {
@@ -27,11 +53,10 @@ export class ExponentialHistogram {
   /** @param durationNs below 1 us counts in the first bucket, above 68 min in the last; NaN is ignored */
   add(durationNs: number): void {
     if (Number.isNaN(durationNs)) return;
-    const index = Math.ceil((Math.log2(durationNs) - LOG2_NS_PER_SEC) * PER_DOUBLE) - 1 - FIRST_INDEX;
-    const bucket = index > 0 ? Math.min(index, BUCKET_COUNT - 1) : 0;
+    const bucket = bucketOf(durationNs);
     this.counts[bucket] = (this.counts[bucket] as number) + 1;
     this.count++;
-    this.sumNs += Math.max(0, durationNs);
+    if (durationNs > 0) this.sumNs += durationNs;
   }
 
   /** Returns percentiles of the durations added after a copy of `counts` was made; undefined without any. @param ratios ascending, 0 to 1 */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** `--live` in a run. */
@@ -43,6 +44,19 @@ test("Ctrl-C removes the view from the terminal before anything else is printed"
   const { err } = await runChat(() => ["--request-count", "1000", "--live"], options);
   const [, after] = err.split("\u001b[?25h\u001b[Jrampart: ending the run");
   assert.ok(after !== undefined && !after.includes("\u001b"), JSON.stringify(err.slice(-300)));
+});
+
+test("--watch-port serves the run's state, and --otlp sends its metrics", LIMIT, async () => {
+  const collector = await startAnsweringServer((response) => response.end("{}"));
+  const flags = ["--request-count", "4", "--watch-port", "0", "--otlp", collector.url];
+  const { code, err } = await runChat(() => flags, {});
+  collector.close();
+  assert.equal(code, 0, err);
+  assert.match(err, /the run can be watched at http:\/\/127\.0\.0\.1:\d+\//);
+  assert.match(collector.received.at(-1)?.text ?? "", /"name":"rampart\.first_response\.duration"/);
+  const wrong = await runChat(() => ["--request-count", "4", "--otlp", "ftp://host"], {});
+  assert.notEqual(wrong.code, 0);
+  assert.match(wrong.err, /--otlp.*such as http:\/\/localhost:4318/s);
 });
 
 test("without --live nothing is drawn", LIMIT, async () => {
