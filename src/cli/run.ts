@@ -29,7 +29,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { LIVE_FLAGS, readLive } from "./live-flags.ts";
-import { besideJson, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
+import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
 import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
@@ -161,7 +161,7 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const reportIo = flags.has("quiet") ? silent(io) : besideJson(io, plan.outputs.files.json);
+  const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));

@@ -28,6 +28,7 @@ export const REQUEST_METRICS = {
   totalTokensPerSec: { label: "tokens/s", quantity: "rate", better: "higher" },
   goodput: { label: "goodput", quantity: "rate", better: "higher" },
   goodRatio: { label: "good requests", quantity: "ratio", better: "higher" },
+  highestLoad: { label: "highest load within the limits", quantity: "number", better: "higher" },
   serverQueue: { label: "server queue", quantity: "time", better: "lower" },
   serverComputeInput: { label: "server compute input", quantity: "time", better: "lower" },
   serverComputeInfer: { label: "server compute infer", quantity: "time", better: "lower" },

@@ -42,13 +42,16 @@ const FILE_REPORTS = {
   csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
   profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
   json: async () => (await import("./rampart/json.ts")).createJsonReport,
+  html: async () => (await import("./html/html-report.ts")).createHtmlReport,
+  junit: async () => (await import("./junit.ts")).createJunitReport,
+  markdown: async () => (await import("./markdown.ts")).createMarkdownReport,
   genaiPerfJson: () => artifact("genaiPerfJson"),
   genaiPerfCsv: () => artifact("genaiPerfCsv"),
   genaiPerfRampart: () => artifact("genaiPerfRampart"),
   serverMetricsJson: () => artifact("serverMetricsJson"),
   serverMetricsCsv: () => artifact("serverMetricsCsv"),
   plots: async () => (await import("./genai-perf/plots.ts")).createPlots,
-  records: async () => (await import("./genai-perf/records-file.ts")).createRecords,
+  records: async () => (await import("./records.ts")).createRecordsReport,
 } satisfies Readonly<Record<string, () => Promise<CreateFile>>>;
 
 declare module "../plan/plan.ts" {

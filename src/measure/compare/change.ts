@@ -110,8 +110,7 @@ function ratioBounds(b: RunsMean, n: RunsMean): Pick<Change, "low" | "high"> {
     if (scaled + own === 0) return ratio === value;
     const freedom = welchFreedom(scaled, b.count, own, n.count);
     const squared = (n.mean - ratio * b.mean) ** 2 / (scaled + own);
-    // The probability of a larger |t|: cheaper than the quantile to compare with.
-    return regularizedBeta(freedom / (freedom + squared), freedom / 2, 0.5) >= 1 - INTERVAL_CONFIDENCE;
+    return !isOutside(squared, freedom);
   };
   return { low: isInside(0) ? 0 : findEdge(0, value, isInside), high: findHigh(value, isInside) };
 }
@@ -142,7 +141,19 @@ export function welchFreedom(vb: number, baseCount: number, vn: number, newCount
   return (vb + vn) ** 2 / (vb ** 2 / (baseCount - 1) + vn ** 2 / (newCount - 1));
 }
 
-/** Returns Student's t of a 95 % interval. */
+/**
+ * Reports whether a value of t is outside of the 95 % interval. Takes the probability of a larger one, which is much cheaper than the quantile.
+ * @param squared of t
+ */
+export function isOutside(squared: number, freedom: number): boolean {
+  return regularizedBeta(freedom / (freedom + squared), freedom / 2, 0.5) < 1 - INTERVAL_CONFIDENCE;
+}
+
+const quantiles = new Map<number, number>();
+
+/** Returns Student's t of a 95 % interval. All metrics of a comparison have the same few degrees of freedom. */
 function quantileOf(freedom: number): number {
-  return studentQuantile((1 + INTERVAL_CONFIDENCE) / 2, freedom);
+  const quantile = quantiles.get(freedom) ?? studentQuantile((1 + INTERVAL_CONFIDENCE) / 2, freedom);
+  if (Number.isInteger(freedom)) quantiles.set(freedom, quantile);
+  return quantile;
 }

@@ -1,6 +1,4 @@
-import { studentQuantile } from "../intervals/distributions.ts";
-import { INTERVAL_CONFIDENCE } from "../intervals/percentile-interval.ts";
-import { type Change, meanOfRuns, type Side, welchFreedom } from "./change.ts";
+import { type Change, isOutside, meanOfRuns, type Side, welchFreedom } from "./change.ts";
 
 /** More runs than this are not worth planning for. */
 export const MOST_RUNS = 1000;
@@ -19,8 +17,7 @@ export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: nu
   if (vb + vn === 0) return 2;
   const isEnough = (count: number): boolean => {
     const freedom = welchFreedom(vb, count, vn, count);
-    const quantile = studentQuantile((1 + INTERVAL_CONFIDENCE) / 2, freedom);
-    return quantile * Math.sqrt((vb + vn) / count) <= halfWidth;
+    return isOutside(halfWidth ** 2 / ((vb + vn) / count), freedom);
   };
   if (!isEnough(MOST_RUNS)) return undefined;
   let [low, high] = [1, MOST_RUNS];
@@ -30,6 +27,15 @@ export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: nu
     else low = middle;
   }
   return high;
+}
+
+/**
+ * Returns how many runs on each side would resolve what these do not: those of {@link runsNeeded}, and at least one more than the smaller side
+ * has. Intervals of ratios are wider on one side, so the estimate can be too low.
+ */
+export function moreRunsNeeded(base: Side, next: Side, change: Change, halfWidth: number): number | undefined {
+  const needed = runsNeeded(base, next, change, halfWidth);
+  return needed && Math.max(needed, Math.min(base.values.length, next.values.length) + 1);
 }
 
 /** Returns what a run of each side adds to the variance of the change. */

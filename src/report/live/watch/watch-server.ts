@@ -6,7 +6,7 @@ import {
   type LoopbackResponse,
   type LoopbackServer,
   openLoopbackServer,
-} from "../../../runtime/loopback-server.ts";
+} from "../../../runtime/http/loopback-server.ts";
 import type { Report, TextSink } from "../../report.ts";
 import { listMetrics } from "../metric-list.ts";
 import type { RunState } from "../run-state.ts";

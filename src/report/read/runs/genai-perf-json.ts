@@ -15,9 +15,7 @@ const documentSchema = v.looseObject({
   input_config: v.optional(
     v.looseObject({
       model_names: v.optional(v.array(v.string())),
-      perf_analyzer: v.optional(
-        v.looseObject({ stimulus: v.optional(v.record(v.string(), v.nullable(v.union([v.number(), v.string()])))) }),
-      ),
+      perf_analyzer: v.optional(v.looseObject({ stimulus: v.optional(v.record(v.string(), v.nullable(v.number()))) })),
     }),
   ),
 });
@@ -37,7 +35,7 @@ export const genaiPerfJson: RunFormat = {
     const document = parseDocument(documentSchema, file.readDocument(), path);
     const { input_config: config } = document;
     const [stimulus] = Object.entries(config?.perf_analyzer?.stimulus ?? {}).filter(([, value]) => value !== null);
-    const label = stimulus === undefined ? "all requests" : describeLoad(stimulus[0], Number(stimulus[1]));
+    const label = stimulus === undefined ? "all requests" : describeLoad(stimulus[0], stimulus[1] ?? 0);
     const model = config?.model_names?.join(", ") ?? "";
     const facts = new Map([...(model === "" ? [] : [["model", model] as const]), ...listFacts(config, NO_FACTS)]);
     return [

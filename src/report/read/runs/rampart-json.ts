@@ -60,7 +60,10 @@ const levelSchema = v.object({
 });
 type Level = v.InferOutput<typeof levelSchema>;
 
+const findMaxSchema = v.object({ highest: v.nullable(v.number()), isResolved: v.boolean() });
+
 const runSchema = v.object({
+  findMax: v.optional(findMaxSchema),
   isPartial: v.optional(v.boolean(), false),
   levels: v.array(levelSchema),
 });
@@ -88,12 +91,12 @@ export const rampartJson: RunFormat = {
     const version = model.version === "" ? "" : ` version ${model.version}`;
     const facts = new Map([["model", `${model.name}${version}`], ...listFacts({ parameters }), ...factsOf(plan)]);
     return runs.map(
-      ({ isPartial, levels }, index): MeasuredRun => ({
+      ({ isPartial, levels, findMax }, index): MeasuredRun => ({
         source: several === undefined ? path : `${path}, run ${index + 1}`,
         format: "Rampart's JSON",
         isPartial,
         facts,
-        levels: levels.flatMap(readLevel),
+        levels: [...(findMax === undefined ? [] : [readFindMax(findMax)]), ...levels.flatMap(readLevel)],
       }),
     );
   },
@@ -101,6 +104,18 @@ export const rampartJson: RunFormat = {
 
 function factsOf(plan: unknown): Map<string, string> {
   return listFacts(plan, NO_FACTS);
+}
+
+/** Reads the result of a search for the highest load as a level of its own. */
+function readFindMax({ highest, isResolved }: v.InferOutput<typeof findMaxSchema>): MeasuredLevel {
+  return {
+    label: "search for the highest load",
+    values: new Map(highest === null ? [] : [["highestLoad", { value: highest }]]),
+    notes: [
+      ...(highest === null ? ["no load kept the limits"] : []),
+      ...(isResolved ? [] : ["the highest load is not resolved"]),
+    ],
+  };
 }
 
 /** Reads a level, and the groups of its requests as levels of their own. */

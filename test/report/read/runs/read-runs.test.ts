@@ -196,6 +196,25 @@ describe("Rampart's JSON", () => {
     );
   });
 
+  test("of a search has the highest load as a level of its own", () => {
+    const read = (highest: number | null, isResolved: boolean) =>
+      readOnly(
+        write("search.json", JSON.stringify({ ...document, findMax: { limits: [], highest, next: 9, isResolved } })),
+      );
+    const found = read(8, true);
+    assert.deepEqual(
+      found.levels.map(({ label, notes }) => [label, notes.length]),
+      [
+        ["search for the highest load", 0],
+        ["concurrency 4", 2],
+      ],
+    );
+    assert.deepEqual(valuesOf(found), { highestLoad: 8 });
+    const lost = read(null, false);
+    assert.deepEqual(valuesOf(lost), {});
+    assert.deepEqual(lost.levels[0]?.notes, ["no load kept the limits", "the highest load is not resolved"]);
+  });
+
   test("of levels with phases and groups names both, so that only equal ones are compared", () => {
     const [one] = document["levels"] as Record<string, unknown>[];
     const groups = [
