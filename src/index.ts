@@ -7,6 +7,14 @@ import type { ParameterTable } from "./scenario/params/parameter.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
 export type {
+  GenerateContext,
+  GeneratedElements,
+  GeneratedFile,
+  GeneratedPayload,
+  GeneratedTensors,
+  InputMaker,
+} from "./inputs/made/generated-input.ts";
+export type {
   FileBody,
   FileOptions,
   FormField,
@@ -16,14 +24,6 @@ export type {
   RequestBody,
   RequestOfScenario,
 } from "./inputs/request-bodies.ts";
-export type {
-  GenerateContext,
-  GeneratedElements,
-  GeneratedFile,
-  GeneratedPayload,
-  GeneratedTensors,
-  InputMaker,
-} from "./inputs/made/generated-input.ts";
 export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
@@ -70,8 +70,17 @@ export type {
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
+export type {
+  Extent,
+  HoldOptions,
+  PeriodicOptions,
+  RampOptions,
+  RateOptions,
+  RateRampOptions,
+} from "./scenario/definition/load-options.ts";
 export { concurrency, findMax, requestRate } from "./scenario/find-max/builders.ts";
 export type { FindMaxOptions, SearchedLoad } from "./scenario/find-max/options.ts";
+export { type FormOf, type GenerateOptions, generate } from "./scenario/generate/builder.ts";
 export type {
   HookContext,
   ReadyOptions,
@@ -84,21 +93,14 @@ export type {
   TeardownContext,
 } from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
-export { type FormOf, type GenerateOptions, generate } from "./scenario/generate/builder.ts";
 export { dir, files, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
-  type Extent,
   fixedSchedule,
-  type HoldOptions,
   hold,
   intervals,
   type Load,
   type LoadKind,
-  type PeriodicOptions,
   periodic,
-  type RampOptions,
-  type RateOptions,
-  type RateRampOptions,
   ramp,
   rate,
   rateRamp,

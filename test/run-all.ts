@@ -64,6 +64,7 @@ const COMMAND_TESTS = [
  * expressions and loading of code.
  */
 const RUNTIME_TESTS: readonly string[] = [
+  "cli/doctor/",
   "cli/genai-perf/profile/token-work",
   "cli/help/topics",
   "cli/mock",
@@ -98,6 +99,7 @@ const RUNTIME_TESTS: readonly string[] = [
 const SMOKE_TESTS: readonly string[] = [
   "counts.test.ts",
   "generative.test.ts",
+  "data-scenarios.test.ts",
   "scenario-packages.test.ts",
   "in-process-runtimes.test.ts",
   "scenarios.test.ts",

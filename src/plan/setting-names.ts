@@ -15,8 +15,8 @@ interface Settings {
   "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
   merge: "folder";
   mock: "grpcPort" | "grpcProto" | "httpPort";
-  outputs: "folder";
-  "outputs.files": "csv" | "json" | "profileExport" | "records";
+  outputs: "folder" | "otlpUrl" | "watchPort";
+  "outputs.files": "csv" | "html" | "json" | "junit" | "markdown" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "set" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";

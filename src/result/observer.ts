@@ -1,3 +1,4 @@
+import type { GpuReading } from "../measure/gpu-tally.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { WindowResult } from "../measure/window.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
@@ -62,6 +63,8 @@ export interface RunObserver {
   onBatch?(records: RecordColumns, count: number): void;
   onTrace?(event: TraceEvent): void;
   onWarning?(warning: RunWarning): void;
+  /** A reading of the GPU metrics of the server, in the measured time. */
+  onMetrics?(reading: GpuReading): void;
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;
@@ -89,6 +92,7 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onBatch: true,
   onTrace: true,
   onWarning: true,
+  onMetrics: true,
   onPrepared: true,
   onLevelStart: true,
   onWindow: true,

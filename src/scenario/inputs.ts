@@ -4,6 +4,7 @@ import { holdFunction } from "../plan/functions.ts";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
+import type { DataForm } from "./data/form.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { type CheckedGenerate, generateSchema } from "./generate/builder.ts";
 import type { Inputs } from "./input-data.ts";
@@ -102,6 +103,8 @@ export interface TakenInputs {
 
 /** A builder of inputs: everything that the other modules ask about it. */
 interface InputBuilder {
+  /** How it is written in YAML and JSON. Absent: only code can say it. */
+  readonly form?: DataForm;
   readonly makes: RequestForm | "any";
   /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
   readonly isPlain?: true;
@@ -111,9 +114,14 @@ interface InputBuilder {
 }
 
 const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
-  random: { makes: "tensors", toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }) },
-  zero: { makes: "tensors", toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }) },
+  random: {
+    form: { name: "random" },
+    makes: "tensors",
+    toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }),
+  },
+  zero: { form: { name: "zero" }, makes: "tensors", toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }) },
   json: {
+    form: { name: "json", args: ["files"], takes: "one-or-list" },
     makes: "tensors",
     toPlan: ({ files }, folder) => ({
       kind: "json",
@@ -122,10 +130,12 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     }),
   },
   payloads: {
+    form: { name: "payloads", args: ["file"] },
     makes: "payloads",
     toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
   },
   files: {
+    form: { name: "files", args: ["files"], takes: "one-or-list" },
     makes: "payloads",
     isPlain: true,
     toPlan: ({ files: paths }, folder) => ({
@@ -135,6 +145,7 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     }),
   },
   prompts: {
+    form: { name: "prompts" },
     makes: "payloads",
     toPlan: ({ options }, folder, { content }) => toPromptsPlan(options, content as LlmContent, folder),
     prompts: ({ options }) => options,
@@ -148,6 +159,7 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     prompts: ({ options }) => options,
   },
   dir: {
+    form: { name: "dir", args: ["path"] },
     makes: "any",
     toPlan: ({ files }, folder, { form, takesFiles }) => {
       const path = resolve(folder, files[0] ?? "");
@@ -182,6 +194,13 @@ function toGeneratedPlan(
   if (content === undefined) return { kind: "made-payloads", ...common };
   const { endpoint, model, isStreaming } = content;
   return { kind: "made-payloads", ...common, format: { name: endpoint.format, model, isStreaming } };
+}
+
+/** Returns how inputs are written as data, by the kind of what they are. */
+export function inputForms(): readonly (readonly [kind: string, form: DataForm])[] {
+  return Object.entries(INPUT_BUILDERS).flatMap(([kind, { form }]) =>
+    form === undefined ? [] : [[kind, form] as const],
+  );
 }
 
 /** Whether payloads are plain bytes, instead of requests to a language model. */

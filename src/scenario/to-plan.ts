@@ -38,7 +38,7 @@ export interface PlanOverrides {
   readonly requestTimeoutMs?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly files?: OutputFilesPlan;
-  readonly isLive?: boolean | undefined;
+  readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
   /** The values of the scenario's parameters, for reports. */
   readonly parameters?: ParametersPlan | undefined;
 }
@@ -144,7 +144,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       verbosity: overrides.verbosity ?? 0,
       files: overrides.files ?? {},
       isVerboseCsv: false,
-      ...(overrides.isLive === true ? { isLive: true } : {}),
+      ...overrides.live,
     },
   };
 }

@@ -1,7 +1,8 @@
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { errorRate, p99 } from "../scenario/assertions.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../scenario/define.ts";
-import { type Extent, hold, type Load, ramp, rate } from "../scenario/loads.ts";
+import type { Extent } from "../scenario/definition/load-options.ts";
+import { hold, type Load, ramp, rate } from "../scenario/loads.ts";
 import type { Answers } from "./answers.ts";
 import { scenarioName } from "./questions.ts";
 import { WIZARD_TARGETS, type WizardTarget, wizardTargetOf } from "./targets.ts";

@@ -37,6 +37,7 @@ const RUNS: Readonly<Record<string, Run>> = {
     args: ({ mock }) => set(`url=${mock.http}`, TOKENIZER, "requests=20"),
     says: /goodput/,
   },
+  "chat.json": { says: /goodput/ },
   "embeddings-batches.ts": { args: ({ mock }) => set(`url=${mock.http}`, "requests=60"), says: /batch 32/ },
   "ensemble.ts": { args: ({ triton }) => set(`url=${triton.http}`, "requests=100"), says: /ensemble_two/ },
   // What a search finds depends on the machine: unresolved is an answer too.
@@ -45,6 +46,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   "own-protocol.ts": { args: ({ rpc }) => ["--url", rpc], says: /label: good 200, bad 100/ },
   "own-server.ts": { args: () => set("users=2"), says: /500 completed/ },
   "quickstart.ts": { says: /error rate is 0 %/ },
+  "ramp.yaml": {},
   "rate-sweep.ts": { args: () => set("time=300ms", "slo=2s"), says: /scheduled/ },
   "rest.ts": {
     args: ({ mock }) => set(`url=${mock.http}/v1/completions`, "requests=100"),
@@ -65,7 +67,7 @@ const RUNS: Readonly<Record<string, Run>> = {
 const LONGEST_MS = 60_000;
 
 test("each scenario has an entry here, and each entry a scenario", () => {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
+  const files = readdirSync(FOLDER).filter((name) => /\.(ts|yaml|json)$/.test(name));
   assert.deepEqual(Object.keys(RUNS).sort(), files.sort());
   assert.ok(files.length >= 14);
 });

@@ -218,7 +218,7 @@ const others: readonly Mistake[] = [
     "a name for inputs",
     { inputs: "random" },
     "inputs",
-    /random\(\), zero\(\), json\(…\), files\(…\), prompts\(…\) or payloads\(…\)/,
+    /random\(\), zero\(\), json\(…\), files\(…\), dir\(…\), prompts\(…\), payloads\(…\) or generate\(…\)/,
   ],
   ["no file", { inputs: untyped(json)() }, "inputs.files", /must name a file/],
   ["a list for a file", { inputs: untyped(json)(["a"]) }, "inputs.files.0", /must be a file/],

@@ -104,6 +104,8 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--max-response-bytes": "defineScenario.maxResponseBytes",
   "--max-failure-ratio": "defineScenario.maxFailureRatio",
   "--json": "run --json",
+  "--watch-port": "run --watch-port",
+  "--otlp": "run --otlp",
 };
 
 const GENAI_PERF: Readonly<Record<string, string>> = {
@@ -208,6 +210,8 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--plot-formats": "It belongs to GenAI-Perf's plot files.",
   "--records-file": "run --profile-export-file",
   "--live": "run --live",
+  "--watch-port": "run --watch-port",
+  "--otlp": "run --otlp",
   "--dry-run": "run --dry-run",
   "--search-limits": "findMax.where",
 };

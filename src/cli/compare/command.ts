@@ -12,7 +12,7 @@ import type { CommandIo } from "../execute.ts";
 import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
-import { besideJson, checkOutputFiles, findReadOutputs, toOutputPath } from "../output-files.ts";
+import { besideReports, checkOutputFiles, findReadOutputs, toOutputPath } from "../output-files.ts";
 import { FLAGS } from "./flags.ts";
 import { parseLimit, parsePrecision } from "./parse-limit.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
@@ -109,16 +109,11 @@ function compare(request: Request, io: CommandIo): number {
       isAll,
     }),
   );
-  const textIo = besideStandardOutput(io, files);
+  const textIo = besideReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   textIo.out(sides.map(formatComparison).join("\n\n"));
   writeFiles(sides, files);
   return conclude(sides, request, io);
-}
-
-/** Both outputs that can be standard output move the text to standard error. */
-function besideStandardOutput(io: CommandIo, { json, markdown, html }: OutputFiles): CommandIo {
-  return [json, markdown, html].reduce((sink, path) => besideJson(sink, path), io);
 }
 
 function warnOfPartial({ partial }: ReadSide, io: CommandIo): void {

@@ -29,6 +29,15 @@ export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: nu
   return high;
 }
 
+/**
+ * Returns how many runs on each side would resolve what these do not: those of {@link runsNeeded}, and at least one more than the smaller side
+ * has. Intervals of ratios are wider on one side, so the estimate can be too low.
+ */
+export function moreRunsNeeded(base: Side, next: Side, change: Change, halfWidth: number): number | undefined {
+  const needed = runsNeeded(base, next, change, halfWidth);
+  return needed && Math.max(needed, Math.min(base.values.length, next.values.length) + 1);
+}
+
 /** Returns what a run of each side adds to the variance of the change. */
 function variancesOf(base: Side, next: Side, { kind, value }: Change): [base: number, next: number] | undefined {
   const [b, n] = [meanOfRuns(base.values), meanOfRuns(next.values)];

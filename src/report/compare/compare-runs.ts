@@ -7,7 +7,7 @@ import {
   type Side,
 } from "../../measure/compare/change.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/compare/named-metrics.ts";
-import { runsNeeded } from "../../measure/compare/runs-needed.ts";
+import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
@@ -101,7 +101,7 @@ function compareMetric(
 function neededFor(base: Side, next: Side, change: Change, precision: number): number | undefined {
   const away = change.value === null ? 0 : Math.abs(change.value - noneOf(change));
   const room = mattersAt(change, precision) - away;
-  return runsNeeded(base, next, change, Math.max(away, room));
+  return moreRunsNeeded(base, next, change, Math.max(away, room));
 }
 
 function toSide(levels: readonly MeasuredLevel[], { name }: NamedMetric, acceptsWithinRuns: boolean): Side {

@@ -53,10 +53,10 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th:first-child, td:first-child, th:last-child, td:last-child { text-align: left; }
+th:nth-child(1), td:nth-child(1), th:nth-child(2), td:nth-child(2) { text-align: left; }
 th { color: var(--faint); font-weight: 600; }
 .worse, .broken { color: var(--worse); font-weight: 600; } .better, .kept { color: var(--better); font-weight: 600; }
-.note, .faint { color: var(--faint); } svg { display: block; } svg line { stroke: var(--line); } svg rect { fill: var(--bar); opacity: .45; } svg circle { fill: var(--bar); }
+li span { font-weight: 600; } .note { color: var(--faint); } svg { display: block; } svg line { stroke: var(--faint); } svg rect { fill: var(--bar); opacity: .45; } svg circle { fill: var(--bar); }
 `;
 
 function formatSides({ comparison, limits, isAll }: ComparedSides): string {
@@ -90,14 +90,20 @@ function formatNote(text: string): string {
   return `<p class="note">${escapeHtml(text)}</p>`;
 }
 
+/** The verdict is next to the metric, so that a phone shows it too. Undefined is the drawing. */
+const COLUMNS = ["metric", "verdict", "change", "95 % interval", undefined, "base", "new"] as const;
+
 function formatLevel(label: string, metrics: readonly MetricComparison[]): string {
   const reach = reachOf(metrics);
-  const titles = [...COMPARISON_COLUMNS.slice(0, -1), "", COMPARISON_COLUMNS.at(-1) ?? ""];
+  const titles = COLUMNS.map((name) => name ?? "");
   const rows = metrics.map((metric) => {
     const cells = comparisonCells(metric);
-    const data = cells.slice(0, -1).map((cell) => `<td>${escapeHtml(cell)}</td>`);
-    const verdict = `<td class="${metric.verdict}">${escapeHtml(cells.at(-1) ?? "")}</td>`;
-    return `<tr>${data.join("")}<td>${drawInterval(metric.change, reach)}</td>${verdict}</tr>`;
+    const data = COLUMNS.map((name) => {
+      if (name === undefined) return `<td>${drawInterval(metric.change, reach)}</td>`;
+      const kind = name === "verdict" ? ` class="${metric.verdict}"` : "";
+      return `<td${kind}>${escapeHtml(cells[COMPARISON_COLUMNS.indexOf(name)] ?? "")}</td>`;
+    });
+    return `<tr>${data.join("")}</tr>`;
   });
   return [
     `<h3>${escapeHtml(label)}</h3>`,

@@ -1,6 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
 import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
-import { runsNeeded } from "../../measure/compare/runs-needed.ts";
+import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 
 /** Limits of a comparison, which decide whether a change is a regression. */
@@ -70,7 +70,7 @@ function judgeMetric(limit: ChangeLimit, level: string, { change, next, base }: 
   const threshold = thresholdOf(limit);
   const state = stateOf(limit.comparison, threshold, low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY);
   const away = Math.abs((change.value ?? threshold) - threshold);
-  const needed = state === "unresolved" && !isValue ? runsNeeded(base, next, change, away) : undefined;
+  const needed = state === "unresolved" && !isValue ? moreRunsNeeded(base, next, change, away) : undefined;
   return { limit, level, state, ...measured, ...(needed === undefined ? {} : { runsNeeded: needed }) };
 }
 

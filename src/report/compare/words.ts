@@ -79,7 +79,10 @@ export function shownMetrics(
   named: ReadonlySet<string>,
   isAll: boolean,
 ): readonly MetricComparison[] {
-  return metrics.filter(({ metric }) => isAll || isShown(metric) || named.has(metric.name));
+  // Times that a server does not have are 0 on both sides.
+  const isEmpty = ({ metric, base, next }: MetricComparison): boolean =>
+    metric.quantity === "time" && base.mean === 0 && next.mean === 0;
+  return metrics.filter((one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one)));
 }
 
 const VERDICT_ORDER: readonly ChangeVerdict[] = ["worse", "better", "changed", "no-difference", "cannot-say"];

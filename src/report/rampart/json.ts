@@ -22,10 +22,13 @@ import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { describeMachine } from "../../runtime/machine.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { judgeRepeated } from "../run-verdicts.ts";
+import { REPORT_VERSION } from "../schema/version.ts";
+import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
 import { toClientJson } from "./client.ts";
 import { toExtractedJson } from "./extracted.ts";
@@ -105,7 +108,8 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
 
 function toHeadJson(plan: Plan, { prepared }: RunResult): object {
   const { name, version } = prepared.service.model;
-  return { version: 1, name: plan.name, ...toParametersJson(plan), model: { name, version } };
+  const machine = { ...describeMachine(), rampart: VERSION };
+  return { version: REPORT_VERSION, name: plan.name, ...toParametersJson(plan), machine, model: { name, version } };
 }
 
 function toIsoTime({ startEpochNs }: RunResult): string {

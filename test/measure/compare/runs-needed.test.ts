@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { estimateDifference, estimateRatio } from "../../../src/measure/compare/change.ts";
-import { runsNeeded } from "../../../src/measure/compare/runs-needed.ts";
+import { moreRunsNeeded, runsNeeded } from "../../../src/measure/compare/runs-needed.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { DISTRIBUTIONS, drawRuns } from "./draw-runs.ts";
 
@@ -40,6 +40,13 @@ describe("the number of runs needed", () => {
     const one = { values: [100] };
     const both = runsNeeded(base, base, estimateRatio(base, base), 0.05);
     assert.equal(runsNeeded(base, one, estimateRatio(base, one), 0.05), both);
+  });
+
+  test("to resolve more than now is more than there are now", () => {
+    assert.equal(runsNeeded(base, next, change, 5), 2);
+    assert.equal(moreRunsNeeded(base, next, change, 5), 4);
+    assert.equal(moreRunsNeeded(base, { values: [1] }, change, 0), undefined);
+    assert.equal(moreRunsNeeded(base, next, change, 0.05), runsNeeded(base, next, change, 0.05));
   });
 
   test("is known for differences too", () => {

@@ -51,6 +51,17 @@ test("the console has verdicts first, then a table for each level, and the limit
   assert.match(formatComparison({ ...sides, isAll: true }), /p75 latency/);
 });
 
+test("times that are 0 on both sides are left out, unless all are asked for", () => {
+  const zero = { throughput: [1, 2], serverQueue: [0, 0] };
+  const empty = compareRuns(makeRunSet("a", zero), makeRunSet("b", zero), {
+    precision: 0.05,
+    acceptsWithinRuns: false,
+  });
+  const format = (isAll: boolean): string => formatComparison({ comparison: empty, limits: [], isAll });
+  assert.ok(!format(false).includes("server queue"));
+  assert.match(format(true), /server queue +0 us +0 us/);
+});
+
 test("single runs are noted once, and nothing is said about verdicts", () => {
   const one = (name: string, value: number) => ({
     name,
