@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { TOPICS } from "../src/cli/help/topics.ts";
@@ -6,12 +6,17 @@ import { makeDeclarations } from "./declarations.ts";
 
 /**
  * `bun compile/bundle.ts --outfile FILE [--order FILE]… [--target TARGET] [--runtime FILE]`: builds the executable with Bun's bundler,
- * which only Bun has. `compile.ts` runs it. With `--outdir FOLDER` instead it writes JavaScript for `compile-deno.ts`.
+ * which only Bun has. `compile.ts` and `release.ts` run it. With `--outdir FOLDER` instead it writes JavaScript for `compile-deno.ts`.
+ * `--sources FILE` writes the paths of all bundled files, one a line.
  */
 
 /** The part of Bun's bundler that is used. */
 interface BunBundler {
-  build(options: object): Promise<{ readonly success: boolean; readonly logs: readonly unknown[] }>;
+  build(options: object): Promise<{
+    readonly success: boolean;
+    readonly logs: readonly unknown[];
+    readonly metafile?: { readonly outputs: Readonly<Record<string, { readonly inputs: object }>> };
+  }>;
 }
 
 interface PluginBuilder {
@@ -35,6 +40,7 @@ const { values } = parseArgs({
     order: { type: "string", multiple: true },
     target: { type: "string" },
     runtime: { type: "string" },
+    sources: { type: "string" },
   },
 });
 const { Bun } = globalThis as unknown as { Bun: BunBundler };
@@ -44,6 +50,7 @@ const common = {
   minify: true,
   // Load only what a command needs …
   splitting: true,
+  metafile: values.sources !== undefined,
 };
 const executable = {
   target: "bun",
@@ -76,8 +83,15 @@ const folder = {
     { name: "types", setup: embedTypes },
   ],
 };
-const { success, logs } = await Bun.build({ ...common, ...(values.outdir === undefined ? executable : folder) });
+const { success, logs, metafile } = await Bun.build({
+  ...common,
+  ...(values.outdir === undefined ? executable : folder),
+});
 if (!success) throw new Error(`the bundler failed: ${logs.join("\n")}`);
+if (values.sources !== undefined) {
+  const outputs = Object.values(metafile?.outputs ?? {});
+  writeFileSync(values.sources, [...new Set(outputs.flatMap(({ inputs }) => Object.keys(inputs)))].sort().join("\n"));
+}
 
 /** The guides that `rampart help` prints are read from the repository; here they become part of the code. */
 function embedGuides(builder: PluginBuilder): void {

@@ -25,6 +25,8 @@ export type {
   GoodputLimits,
   LatencyName,
   MetricName,
+  Percent,
+  Precision,
   TokenSystemName,
 } from "./scenario/assertion.ts";
 export {
@@ -128,6 +130,7 @@ export {
   prompts,
 } from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
+export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export type { TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";

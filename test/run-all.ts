@@ -15,7 +15,7 @@ import {
 } from "./servers/shared.ts";
 
 /**
- * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`, or `npm test -- --matrix`: types, lint, format, and the tests. Prints `N passed` for each group
+ * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`, `npm test -- --matrix`, or `npm test -- --release`: types, lint, format, and the tests. Prints `N passed` for each group
  * and ends with `N passed, N failed`.
  *
  * Every unit test runs on Bun; every end-to-end test and the tests of the command ({@link COMMAND_TESTS}) run on the executable, which is
@@ -23,6 +23,8 @@ import {
  * smoke test from source. `--all` runs everything everywhere.
  *
  * `--matrix` runs the interoperability matrix instead, on the executable: real servers too large for every run of the tests.
+ *
+ * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
  * Most tests wait more than they compute, so lanes run beside each other: Bun's unit tests of genai-perf, which need no server; the others
  * of Bun; those of Deno, then of Node; the tests in which names of shared memory are used, among them the golden transcripts and the smoke
@@ -62,6 +64,7 @@ const COMMAND_TESTS = [
  * expressions and loading of code.
  */
 const RUNTIME_TESTS: readonly string[] = [
+  "cli/doctor/",
   "cli/genai-perf/profile/token-work",
   "cli/help/topics",
   "cli/mock",
@@ -136,12 +139,13 @@ const { values } = parseArgs({
     only: { type: "string" },
     all: { type: "boolean", default: false },
     matrix: { type: "boolean", default: false },
+    release: { type: "boolean", default: false },
   },
 });
 const wanted = values.only === undefined ? GROUPS : GROUPS.filter((group) => values.only?.split(",").includes(group));
 
 clearWork();
-process.exit((await (values.matrix ? runMatrixOnly() : runAll())) ? 0 : 1);
+process.exit((await (values.matrix ? runMatrixOnly() : values.release ? runReleaseOnly() : runAll())) ? 0 : 1);
 
 async function runAll(): Promise<boolean> {
   // They are listed in this order, whichever lane ends first.
@@ -163,6 +167,16 @@ async function runMatrixOnly(): Promise<boolean> {
   process.env["RAMPART_COMMAND"] = executable;
   const { runMatrix } = await import("./matrix/run-matrix.ts");
   add("matrix", await runMatrix(executable));
+  return printResults(results);
+}
+
+async function runReleaseOnly(): Promise<boolean> {
+  const name = "release";
+  add(name, [await runCheck("the release is built", [join(binaries, "node"), "compile/release.ts"])]);
+  const junit = join(work, "release.xml");
+  const files = readdirSync(join(root, "test", "release")).filter((file) => file.endsWith(".test.ts"));
+  const command = [...nodeTest(junit), ...files.map((file) => `./test/release/${file}`)];
+  add(name, await runTests({ name, command, env: NODE_ENV, junit }));
   return printResults(results);
 }
 
@@ -255,7 +269,7 @@ async function withServers(kinds: readonly ServerKind[], use: (env: Env) => Prom
 /** Every test but those that run the command as users do. */
 function listUnitTests(): string[] {
   return readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".test.ts") && !path.startsWith("e2e") && !path.startsWith("golden"))
+    .filter((path) => path.endsWith(".test.ts") && !/^(e2e|golden|release)\b/.test(path))
     .map((path) => `./test/${path.replaceAll("\\", "/")}`)
     .sort();
 }

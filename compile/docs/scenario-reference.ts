@@ -1,3 +1,6 @@
+import { FLAGS as CHAT_FLAGS } from "../../src/cli/chat/flags.ts";
+import { FLAGS as COMPARE_FLAGS } from "../../src/cli/compare/flags.ts";
+import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/flags.ts";
 import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
@@ -100,6 +103,7 @@ const BUILDERS: readonly (readonly [
 
 /** Fields of a scenario, and of a target, that are objects. */
 const OBJECTS: readonly (readonly [title: string, type: string])[] = [
+  ["`repeat`", "RepeatOptions"],
   ["`stability`", "StabilityOptions"],
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
@@ -133,6 +137,9 @@ export function formatScenarioReference(): string {
     listOwnOptions("run", RUN_FLAGS),
     listOwnOptions("types", TYPES_FLAGS),
     listOwnOptions("http", HTTP_FLAGS),
+    listOwnOptions("chat", CHAT_FLAGS),
+    listOwnOptions("compare", COMPARE_FLAGS),
+    listOwnOptions("doctor", DOCTOR_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
     listOwnOptions("mock", MOCK_FLAGS),
   ].join("\n\n");

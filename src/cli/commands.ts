@@ -4,10 +4,12 @@ import { VERSION } from "../report/version.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT, withOutputFailure } from "./exit-codes.ts";
+import type { Flag } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
+import type { CommandUsage, Operand, ShownCommand } from "./shown-usage.ts";
 
 /** A subcommand. Its module is loaded when it is called. */
 export interface Command {
@@ -15,6 +17,8 @@ export interface Command {
   readonly summary: string;
   /** Exit code when standard output cannot be written. Default: that of Rampart's own commands. */
   readonly outputExit?: number;
+  /** Returns what the command accepts, for completion and the man page, from the tables that parse it. */
+  usage(): Promise<CommandUsage>;
   /** Returns the exit code. @param command the command as it was called */
   run(args: readonly string[], command: string, io: CommandIo): Promise<number>;
 }
@@ -27,31 +31,43 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "run",
     summary: "run a scenario: a load test written in TypeScript",
+    usage: () => usageOf(import("./run.ts"), { name: "SCENARIO.ts", takes: "file" }),
     run: async (args, command, io) => (await import("./run.ts")).runScenarioCommand(args, command, io),
   },
   {
     name: "init",
     summary: "answer a few questions and get a scenario",
+    usage: () => usageOf(import("./init.ts")),
     run: async (args, command, io) => (await import("./init.ts")).runInitCommand(args, command, io),
   },
   {
     name: "types",
     summary: "write the types of scenarios beside them, for editors",
+    usage: () => usageOf(import("./types/command.ts"), { name: "FOLDER", takes: "folder" }),
     run: async (args, command, io) => (await import("./types/command.ts")).runTypesCommand(args, command, io),
   },
   {
     name: "http",
     summary: "measure any HTTP server by its URL, without a scenario",
+    usage: () => usageOf(import("./http/flags.ts"), { name: "URL", takes: "word" }),
     run: async (args, command, io) => (await import("./http/command.ts")).runHttpCommand(args, command, io),
+  },
+  {
+    name: "chat",
+    summary: "ask a language model one question and see its tokens with their times",
+    usage: () => usageOf(import("./chat/flags.ts"), { name: "URL", takes: "word" }),
+    run: async (args, command, io) => (await import("./chat/command.ts")).runChatCommand(args, command, io),
   },
   {
     name: "mock",
     summary: "start a small server to measure when there is no other",
+    usage: () => usageOf(import("./mock.ts")),
     run: async (args, command, io) => (await import("./mock.ts")).runMockCommand(args, command, io),
   },
   {
     name: "perf_analyzer",
     summary: "measure a model with perf_analyzer's options",
+    usage: async () => (await import("./perf-analyzer/shown-usage.ts")).describeUsage(),
     // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
     run: runPerfAnalyzer,
     outputExit: 99,
@@ -60,21 +76,63 @@ export const COMMANDS: readonly Command[] = [
     name: "genai-perf",
     summary: "measure generative models with GenAI-Perf's options",
     outputExit: 1,
+    usage: async () => (await import("./genai-perf/shown-usage.ts")).describeUsage(),
     run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
-  notYet("compare", "find regressions between two reports", EXIT.usage),
+  {
+    name: "doctor",
+    summary: "check whether this host can send a load and measure it well",
+    usage: () => usageOf(import("./doctor/flags.ts")),
+    run: async (args, command, io) => (await import("./doctor/command.ts")).runDoctorCommand(args, command, io),
+  },
+  {
+    name: "completion",
+    summary: "print a script that completes commands and options in a shell",
+    usage: async () => (await import("./shell/command.ts")).COMPLETION_USAGE,
+    run: async (args, command, io) =>
+      (await import("./shell/command.ts")).runCompletionCommand(args, command, io, describeCommands),
+  },
+  {
+    name: "man",
+    summary: "print the man page",
+    usage: () => usageOf(import("./shell/command.ts")),
+    run: async (args, command, io) =>
+      (await import("./shell/command.ts")).runManCommand(args, command, io, describeCommands),
+  },
+  {
+    name: "compare",
+    summary: "compare reports of whole runs, and find regressions",
+    usage: () => usageOf(import("./compare/flags.ts"), { name: "REPORT", takes: "file" }),
+    run: async (args, command, io) => (await import("./compare/command.ts")).runCompareCommand(args, command, io),
+  },
+  {
+    name: "schema",
+    summary: "print the JSON Schema of a report",
+    usage: () => usageOf(import("./schema.ts"), { name: "NAME", choices: ["report"], takes: "word" }),
+    run: async (args, command, io) => (await import("./schema.ts")).runSchemaCommand(args, command, io),
+  },
 ];
 
-/** A command that a later version will implement. It reports that. */
-function notYet(name: string, summary: string, exitCode: number): Command {
-  return {
-    name,
-    summary: `${summary} (not supported yet)`,
-    run: (_args, command, io) => {
-      io.err(`rampart: ${command} is not supported yet.\n`);
-      return Promise.resolve(exitCode);
+/** Describes a command whose module has its flags. */
+async function usageOf(module: Promise<{ readonly FLAGS: readonly Flag[] }>, operand?: Operand): Promise<CommandUsage> {
+  const [{ FLAGS }, { usageOfFlags }] = await Promise.all([module, import("./shown-usage.ts")]);
+  return usageOfFlags(FLAGS, operand);
+}
+
+/** Describes all commands, and `help` and `version`. */
+async function describeCommands(): Promise<ShownCommand[]> {
+  const { TOPICS } = await import("./help/topics.ts");
+  const described = COMMANDS.map(async ({ name, summary, usage }) => ({ name, summary, usage: await usage() }));
+  const choices = [...TOPICS, ...COMMANDS].map(({ name }) => name);
+  return [
+    ...(await Promise.all(described)),
+    {
+      name: "help",
+      summary: "print a guide, or the help of a command",
+      usage: { options: [], operand: { name: "TOPIC", choices: [...new Set(choices)], takes: "word" } },
     },
-  };
+    { name: "version", summary: "print the version", usage: { options: [] } },
+  ];
 }
 
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */

@@ -1,14 +1,15 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
 import { broadcast, type RunObserver } from "../result/observer.ts";
+import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { ALONE, type Peers } from "../run/peers/peers.ts";
-import { startPlan } from "../run/run-plan.ts";
+import { type RunningPlan, startPlan } from "../run/run-plan.ts";
 import { type FrontDoor, wordError, wordResult } from "./setting-names.ts";
 
 /** Signals that end a run gracefully. */
@@ -31,7 +32,10 @@ export interface CommandIo extends TextSink {
 
 /** A run and its reports. */
 export interface ExecutedPlan {
+  /** The result of the run; of the last one when the plan is repeated. */
   readonly result: RunResult;
+  /** All runs of a plan that is repeated; absent otherwise. */
+  readonly repeated?: RepeatedResult;
   /** Errors of files that could not be written; undefined if there are none. */
   readonly outputError: RunError | undefined;
 }
@@ -60,27 +64,40 @@ export async function executePlan(
   { door, onInterrupt, peers = ALONE, meter, held }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
+  let observer: RunObserver | undefined;
+  let isInterrupted = false;
+  let running: RunningPlan | undefined;
   // Until there is something to report, Ctrl-C ends the process as usual.
   let stopListening = (): void => {};
   const openReports = async (): Promise<RunObserver> => {
+    if (observer !== undefined) return observer;
     const discardAll = (): undefined => {
       for (const report of reports) report.discard?.();
     };
     stopListening = io.onInterrupt((signal) => {
       for (const report of reports) report.onInterrupt?.();
       onInterrupt(signal);
-      running.interrupt();
+      isInterrupted = true;
+      running?.interrupt();
     }, discardAll);
     const { createReports } = await import("../report/reports.ts");
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
     reports = (await createReports(plan, io, meter)).map((report) => guardReport(report, warn));
-    return broadcast(reports);
+    observer = broadcast(reports);
+    return observer;
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
-  const running = startPlan(plan, openReports, check, peers, meter, held);
-  let result: RunResult;
+  const runOnce = async (): Promise<RunResult> => {
+    running = startPlan(plan, openReports, check, peers, meter, held);
+    // Between two runs of a plan that is repeated, no run is there to be interrupted.
+    if (isInterrupted) running.interrupt();
+    return running.result;
+  };
+  const { repeat } = plan;
+  let repeated: RepeatedResult;
   try {
-    result = await running.result;
+    repeated =
+      repeat === undefined ? { runs: [await runOnce()] } : await executeRepeated(plan, repeat, runOnce, openReports);
   } catch (error) {
     for (const report of reports) report.discard?.();
     if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
@@ -90,15 +107,41 @@ export async function executePlan(
   } finally {
     stopListening();
   }
-  result = wordResult(door, await withHintOf(result, door));
+  const runs: RunResult[] = [];
+  for (const run of repeated.runs) runs.push(wordResult(door, await withHintOf(run, door)));
+  repeated = { ...repeated, runs };
+  const result = runs.at(-1) as RunResult;
   try {
-    for (const report of reports) await report.finish(result);
+    for (const report of reports) await (repeat === undefined ? report.finish(result) : report.finishRuns(repeated));
   } catch (error) {
     // A defect: the other reports leave no partial files.
     for (const report of reports) report.discard?.();
     throw error;
   }
-  return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
+  const outputError = joinOutputErrors(reports.flatMap(({ error }) => error ?? []));
+  return { result, outputError, ...(repeat === undefined ? {} : { repeated }) };
+}
+
+/** Runs a plan several times with the same reports. A later run that cannot start ends the repetition, and the runs before it count. */
+async function executeRepeated(
+  plan: Plan,
+  repeat: RepeatPlan,
+  runOnce: () => Promise<RunResult>,
+  openReports: () => Promise<RunObserver>,
+): Promise<RepeatedResult> {
+  const { repeatRuns, unstartedRun } = await import("../campaign/repeat-runs.ts");
+  let first: RunResult | undefined;
+  return repeatRuns(plan, repeat, async (run) => {
+    (await openReports()).onRun?.(run, repeat.atMost);
+    try {
+      const result = await runOnce();
+      first ??= result;
+      return result;
+    } catch (error) {
+      if (first === undefined || !(error instanceof RunError)) throw error;
+      return unstartedRun(first, error);
+    }
+  });
 }
 
 /** Adds a hint, if known, when no request succeeded. */

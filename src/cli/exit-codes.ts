@@ -1,4 +1,5 @@
 import type { RunErrorCode } from "../plan/problem.ts";
+import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { CommandIo } from "./execute.ts";
 
@@ -49,6 +50,16 @@ export function withOutputFailure(
 /** Reports whether requests were answered and all of them failed. Such a run has measured nothing useful. */
 export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boolean {
   return completedCount === 0 && failedCount > 0;
+}
+
+/** Returns the exit code of a plan that was repeated: its worst run decides. A precision that was not reached counts as unstable. */
+export function exitCodeOfRuns({ runs, precision }: RepeatedResult, areAssertionsMet: boolean): number {
+  const ended = runs.find(({ error, isInterrupted }) => error !== undefined || isInterrupted);
+  if (ended !== undefined) return exitCodeOfResult(ended, areAssertionsMet);
+  if (!areAssertionsMet) return EXIT.assertionFailed;
+  const codes = runs.map((run) => exitCodeOfResult(run, true));
+  const failed = codes.find((code) => code === EXIT.unreachable) ?? codes.find((code) => code !== EXIT.passed);
+  return failed ?? (precision?.isReached === false ? EXIT.unstable : EXIT.passed);
 }
 
 /** Returns the exit code of a run that has a result. @param areAssertionsMet whether all assertions hold */

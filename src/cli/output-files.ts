@@ -95,9 +95,12 @@ export function toOutputPath<T extends string | undefined>(path: T): T | typeof 
   return path === "-" ? STDOUT_FILE : path;
 }
 
-/** Sends a command's text to standard error if standard output is reserved for the JSON report. */
-export function besideJson(io: CommandIo, jsonFile: string | undefined): CommandIo {
-  if (jsonFile !== STDOUT_FILE) return io;
+/** The reports that can have standard output for themselves. */
+const STDOUT_REPORTS = ["html", "json", "junit", "markdown", "records"] as const;
+
+/** Sends a command's text to standard error if a report has standard output for itself. */
+export function besideReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
+  if (!STDOUT_REPORTS.some((key) => files[key] === STDOUT_FILE)) return io;
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
 }

@@ -12,6 +12,12 @@ interface ReportFlag extends Flag {
 /** Options of Rampart's own commands for the files of reports. `setting-names.ts` names each as the setting of its file. */
 export const REPORT_FLAGS: readonly ReportFlag[] = [
   {
+    name: "report",
+    file: "html",
+    value: "FILE",
+    help: "Write the report as a page: one HTML file with verdicts, charts and tables that needs no network.",
+  },
+  {
     name: "json",
     file: "json",
     value: "FILE",
@@ -23,6 +29,24 @@ export const REPORT_FLAGS: readonly ReportFlag[] = [
     file: "profileExport",
     value: "FILE",
     help: "Write every request, in perf_analyzer's profile export layout.",
+  },
+  {
+    name: "records",
+    file: "records",
+    value: "FILE",
+    help: "Write every request, also failed ones, as one line of JSON: times, outcome, sizes and level.",
+  },
+  {
+    name: "junit",
+    file: "junit",
+    value: "FILE",
+    help: "Write the verdicts as JUnit XML, for GitLab, Jenkins and GitHub: a test case for each assertion and level.",
+  },
+  {
+    name: "markdown",
+    file: "markdown",
+    value: "FILE",
+    help: "Write a summary in Markdown, for pull requests and $GITHUB_STEP_SUMMARY. - is standard output; the text then goes to stderr.",
   },
 ];
 

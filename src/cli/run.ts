@@ -9,6 +9,7 @@ import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { verdictsOfPhases } from "../report/rampart/phases.ts";
+import { judgeRepeated } from "../report/run-verdicts.ts";
 import { judgedLevels } from "../result/judged-levels.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
@@ -23,11 +24,11 @@ import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/
 import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
+import { EXIT, exitCodeOfResult, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { besideJson, findReadOutputs, inputFilesOf } from "./output-files.ts";
+import { besideReports, findReadOutputs, inputFilesOf } from "./output-files.ts";
 import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
@@ -159,26 +160,33 @@ async function runPlan(plan: Plan, file: string, isDryRun: boolean, io: CommandI
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const reportIo = besideJson(io, plan.outputs.files.json);
+  const reportIo = besideReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const { result, outputError } = await withoutErrorsOf(
-    file,
-    executePlan(plan, reportIo, { door: inScenario, onInterrupt }),
-  );
-  return concludeRun(plan, { result, outputError }, io);
+  const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));
+  return concludeRun(plan, executed, io);
 }
 
 /** Prints why a run ended early or has no success. Returns the exit code. */
-export function concludeRun(plan: Plan, { result, outputError }: ExecutedPlan, io: CommandIo): number {
+export function concludeRun(plan: Plan, { result, outputError, repeated }: ExecutedPlan, io: CommandIo): number {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: ${describeOnlyFailures(plan, result)}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
-  const code = exitCodeOfResult(result, areAssertionsMet(plan, result));
+  const code =
+    repeated === undefined
+      ? exitCodeOfResult(result, areAssertionsMet(plan, result))
+      : exitCodeOfRuns(
+          repeated,
+          repeated.runs.every(isValid) && judgeRepeated(plan, repeated).every(({ isMet }) => isMet),
+        );
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
+}
+
+function isValid({ levels }: RunResult): boolean {
+  return levels.every(({ mlperf }) => mlperf?.isValid !== false);
 }
 
 function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunResult): string {
@@ -192,9 +200,8 @@ function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunRe
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const judged = judgedLevels(result);
   if (result.findMax !== undefined && result.findMax.highest === undefined) return false;
-  const isValid = result.levels.every(({ mlperf }) => mlperf?.isValid !== false);
   return (
-    isValid &&
+    isValid(result) &&
     plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet) &&
     verdictsOfPhases(plan, judged).every(({ isMet }) => isMet)
   );

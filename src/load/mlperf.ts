@@ -37,6 +37,8 @@ export const mlperfMode: LoadMode<MlperfLoadPlan> = {
   unit: "concurrency",
   describe,
   describeLevel: describe,
+  // The requests of a query wait for the slowest of them.
+  askedMean: (plan, level) => (plan.scenario === "multi-stream" ? undefined : level),
   mlperf: (plan) => ({
     scenario: plan.scenario,
     samplesPerQuery: plan.scenario === "multi-stream" ? plan.samplesPerQuery : 1,

@@ -3,6 +3,7 @@ import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
+import { combineRuns } from "./intervals/over-runs.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
@@ -44,6 +45,39 @@ export interface Verdict {
   readonly text: string;
 }
 
+/** The result of an assertion over several runs: of the mean of the runs at each level. */
+export interface RunsVerdict extends Verdict {
+  /** Ends of the 95 % confidence interval of `measured`; null below two runs. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Number of runs, and of those that meet the assertion on their own. */
+  readonly runCount: number;
+  readonly metCount: number;
+}
+
+/** Evaluates an assertion on the mean over runs, at all levels. A level that a run did not measure is not met. @param unit of throughput */
+export function judgeRuns(
+  assertion: AssertionPlan,
+  runs: readonly (readonly JudgedLevel[])[],
+  batchSize: number,
+  unit: string = DEFAULT_UNIT,
+): RunsVerdict {
+  const found = [...new Set(runs.flat().map(({ level }) => level))].map((level) => {
+    const values = runs.map((levels) => {
+      const measured = levels.find((one) => one.level === level);
+      return measured && valueAt(measured, assertion, batchSize);
+    });
+    const known = values.filter((value) => value !== undefined);
+    const over = known.length < runs.length ? undefined : combineRuns(known.map((value) => ({ value })));
+    return { level, value: over?.mean, over };
+  });
+  const parts = runs.flat().map((level) => partOf(level, assertion.where));
+  const verdict = toVerdict(assertion, found, parts, unit);
+  const worst = found.find(({ level }) => level === verdict.level)?.over;
+  const metCount = runs.filter((levels) => judge(assertion, levels, batchSize, unit).isMet).length;
+  return { ...verdict, low: worst?.low ?? null, high: worst?.high ?? null, runCount: runs.length, metCount };
+}
+
 /** The unit of throughput of most targets. */
 const DEFAULT_UNIT = "infer/s";
 
@@ -60,19 +94,42 @@ export function judge(
     const part = parts[index];
     return { level, phaseIndex: phase?.index, value: part && metricValue(assertion.metric, part, batchSize) };
   });
+  return toVerdict(assertion, values, parts, unit);
+}
+
+function toVerdict(
+  assertion: AssertionPlan,
+  values: readonly {
+    readonly level: number;
+    readonly phaseIndex?: number | undefined;
+    readonly value: number | undefined;
+  }[],
+  parts: readonly (MeasuredPart | undefined)[],
+  unit: string,
+): Verdict {
   const known = values.filter(
     (entry): entry is (typeof values)[number] & { value: number } => entry.value !== undefined,
   );
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
   return {
     assertion,
-    isMet: known.length === levels.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
+    isMet: known.length === values.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
     ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
-    reason: known.length === levels.length ? undefined : findReason(assertion.metric, parts),
+    reason: known.length === values.length ? undefined : findReason(assertion.metric, parts),
     text: describe(assertion, unit),
   };
+}
+
+/** Returns a metric's value at a level, of all its requests or of those with certain tags; undefined when there is none. */
+export function valueAt(
+  level: JudgedLevel,
+  { metric, where }: Pick<AssertionPlan, "metric" | "where">,
+  batchSize: number,
+): number | undefined {
+  const part = partOf(level, where);
+  return part && metricValue(metric, part, batchSize);
 }
 
 /** Phases without a schedule have no scheduled latency. */
@@ -153,10 +210,11 @@ const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
 
 function describe({ metric, comparison, limit, where }: AssertionPlan, unit: string): string {
   const part = where === undefined ? "" : ` where ${describeTags(where)}`;
-  return `${metricName(metric)}${part} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
+  return `${metricText(metric)}${part} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
 }
 
-function metricName(metric: MetricPlan): string {
+/** Returns a metric in words: `p99 latency`. */
+export function metricText(metric: MetricPlan): string {
   if (isTokenMetric(metric)) return tokenMetricText(metric);
   if (metric.kind === "throughput") return "throughput";
   if (metric.kind === "error-ratio") return "error rate";

@@ -1,11 +1,11 @@
-import type { AssertionPlan } from "./assertions.ts";
+import type { AssertionPlan, MetricPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
 import type { Builders, PlanOf } from "./schema.ts";
 import type { SequencesPlan } from "./sequences.ts";
-import type { TagsPlan } from "./split/tags.ts";
+import type { Tags, TagsPlan } from "./split/tags.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
 
@@ -28,6 +28,8 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** Absent: one run. */
+  readonly repeat?: RepeatPlan;
   /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
   readonly tags?: TagsPlan | undefined;
   /** What a level must keep, for loads that search the highest one that does. Absent: nothing. */
@@ -148,6 +150,25 @@ export function clientSchema(v: Builders) {
 export interface FailuresPlan {
   /** The run ends when the ratio of failed requests, 0 to 1, is above this; 0: at the first failure; null: never. */
   readonly maxRatio: number | null;
+}
+
+/** How often the whole run is repeated, with a warm-up of its own each time. */
+export interface RepeatPlan {
+  /** 2 or more. */
+  readonly atLeast: number;
+  /** `atLeast` or more. */
+  readonly atMost: number;
+  /** Precision that ends the repetition between the two. Absent: exactly `atLeast` runs, which equals `atMost`. */
+  readonly until?: PrecisionPlan;
+}
+
+/** A precision: the 95 % confidence interval over runs reaches at most this ratio of the mean to each side, at every level. */
+export interface PrecisionPlan {
+  readonly metric: MetricPlan;
+  /** 0.05 for 5 %. */
+  readonly ratio: number;
+  /** Looks only at the requests with these tags. Absent: all requests. */
+  readonly where?: Tags | undefined;
 }
 
 /** What to print and write. */

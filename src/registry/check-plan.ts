@@ -51,6 +51,7 @@ function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
+  const runs = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(2, "must be 2 or more"));
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -72,6 +73,19 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     telemetry: telemetrySchema(builders, (url) => parseMetricsUrl(url) !== undefined),
     assertions: assertionsSchema(),
     limits: v.exactOptional(assertionsSchema()),
+    repeat: v.exactOptional(
+      v.object({
+        atLeast: runs,
+        atMost: runs,
+        until: v.exactOptional(
+          v.object({
+            metric: metricSchema(),
+            ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+            where: v.exactOptional(v.record(v.string(), v.string())),
+          }),
+        ),
+      }),
+    ),
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
@@ -84,30 +98,33 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
 }
 
 function assertionsSchema() {
-  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
-  const extracted = v.object({
-    kind: v.literal("extracted"),
-    name: v.string(),
-    statistic: v.picklist(["average", "min", "max", "percentile"]),
-    percentile: v.exactOptional(percentile),
-  });
   return v.array(
     v.object({
-      metric: v.variant("kind", [
-        v.object({ kind: v.literal("latency-percentile"), percentile, of }),
-        v.object({ kind: v.literal("latency-average"), of }),
-        v.object({ kind: v.literal("throughput") }),
-        v.object({ kind: v.literal("error-ratio") }),
-        ...tokenMetricSchemas(percentile),
-        extracted,
-      ]),
+      metric: metricSchema(),
       comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
       limit: v.number(),
       abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
       where: v.exactOptional(v.record(v.string(), v.string())),
     }),
   );
+}
+
+function metricSchema() {
+  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
+  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  return v.variant("kind", [
+    v.object({ kind: v.literal("latency-percentile"), percentile, of }),
+    v.object({ kind: v.literal("latency-average"), of }),
+    v.object({ kind: v.literal("throughput") }),
+    v.object({ kind: v.literal("error-ratio") }),
+    ...tokenMetricSchemas(percentile),
+    v.object({
+      kind: v.literal("extracted"),
+      name: v.string(),
+      statistic: v.picklist(["average", "min", "max", "percentile"]),
+      percentile: v.exactOptional(percentile),
+    }),
+  ]);
 }
 
 function tokenMetricSchemas(percentile: Schema<number>) {

@@ -1,5 +1,6 @@
 import { messageOf, RunError } from "../plan/problem.ts";
 import { RUN_EVENTS } from "../result/observer.ts";
+import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Report } from "./report.ts";
 
@@ -8,6 +9,8 @@ import type { Report } from "./report.ts";
 /** A report that ignores all events after a write error. */
 export interface GuardedReport extends Report {
   finish(result: RunResult): Promise<void>;
+  /** A report for one run, such as the live view, finishes with the last one. */
+  finishRuns(repeated: RepeatedResult): Promise<void>;
   /** The write error, if any. */
   readonly error: RunError | undefined;
 }
@@ -32,6 +35,13 @@ export function guardReport(report: Report, onError: (error: RunError) => void):
         fail(error);
       }
     },
+    finishRuns: async (repeated: RepeatedResult) => {
+      try {
+        if (failure === undefined) await finishRuns(report, repeated);
+      } catch (error) {
+        fail(error);
+      }
+    },
     discard: () => {
       if (failure === undefined) report.discard?.();
     },
@@ -50,6 +60,12 @@ export function guardReport(report: Report, onError: (error: RunError) => void):
     };
   }
   return guarded as unknown as GuardedReport;
+}
+
+async function finishRuns(report: Report, repeated: RepeatedResult): Promise<void> {
+  const last = repeated.runs.at(-1);
+  if (report.finishRuns !== undefined) await report.finishRuns(repeated);
+  else if (last !== undefined) await report.finish(last);
 }
 
 /** Discards partial files, for example on a full disk. */

@@ -6,6 +6,7 @@ import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import type { LevelResult } from "../result/run-result.ts";
+import { formatStreamNumber } from "./number-format.ts";
 
 /** The load that a level asked for, and the load that was delivered, as means over the measurement. */
 export interface LoadDelivery {
@@ -50,6 +51,25 @@ export function describeDelivery(plan: Plan, level: LevelResult): string {
   }
   const sent = `${only}${formatCount(delivered)} requests/s sent`;
   return `${sent}${asked === undefined ? "" : `, ${formatCount(asked)} asked for`}; ${inFlight}${law}`;
+}
+
+/** Columns of a CSV for Rampart's own front doors: what stands behind a row. */
+export const LOAD_CSV_COLUMNS: readonly string[] = [
+  "Requests",
+  "Independent Requests",
+  "Asked Load",
+  "Delivered Load",
+  "Avg In Flight",
+  "Throughput x Avg Latency",
+];
+
+/** Returns the cells of {@link LOAD_CSV_COLUMNS}; an empty one where the load asks for no number. */
+export function loadCsvCells(plan: Plan, level: LevelResult): string[] {
+  const { asked, delivered } = loadDelivery(plan, level);
+  const { inFlightMean, expectedMean } = checkLittlesLaw(level.window);
+  const { count, effectiveCount } = level.window.latency;
+  const numbers = [count, Math.round(effectiveCount), asked, delivered, inFlightMean, expectedMean];
+  return numbers.map((value) => (value === undefined ? "" : formatStreamNumber(value)));
 }
 
 /** Converts both loads to JSON. */

@@ -1,10 +1,13 @@
 import type { RunObserver } from "../result/observer.ts";
+import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 
 /** A report: follows a run and finishes with its result. Each report is one file and one line in `reports.ts`. */
 export interface Report extends RunObserver {
   /** Writes what can only be written at the end. Throws `RunError` on failure. */
   finish(result: RunResult): void | Promise<void>;
+  /** Writes the runs of a plan that is repeated, instead of `finish`. Absent: the report has room for one run only. */
+  finishRuns?(repeated: RepeatedResult): void | Promise<void>;
   /** Undoes partial work. Called instead of `finish` when the run could not begin. */
   discard?(): void;
   /** Called on Ctrl-C, before a message about it. */

@@ -1,6 +1,7 @@
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
-import { problem, UserError } from "../plan/problem.ts";
+import { problem, UserError, userError } from "../plan/problem.ts";
+import { type SettingPath, setting } from "../plan/setting-names.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
 import type { LiveView } from "./live/live-view.ts";
 import { outputFilesOf } from "./output-place.ts";
@@ -41,13 +42,16 @@ const FILE_REPORTS = {
   csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
   profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
   json: async () => (await import("./rampart/json.ts")).createJsonReport,
+  html: async () => (await import("./html/html-report.ts")).createHtmlReport,
+  junit: async () => (await import("./junit.ts")).createJunitReport,
+  markdown: async () => (await import("./markdown.ts")).createMarkdownReport,
   genaiPerfJson: () => artifact("genaiPerfJson"),
   genaiPerfCsv: () => artifact("genaiPerfCsv"),
   genaiPerfRampart: () => artifact("genaiPerfRampart"),
   serverMetricsJson: () => artifact("serverMetricsJson"),
   serverMetricsCsv: () => artifact("serverMetricsCsv"),
   plots: async () => (await import("./genai-perf/plots.ts")).createPlots,
-  records: async () => (await import("./genai-perf/records-file.ts")).createRecords,
+  records: async () => (await import("./records.ts")).createRecordsReport,
 } satisfies Readonly<Record<string, () => Promise<CreateFile>>>;
 
 declare module "../plan/plan.ts" {
@@ -72,9 +76,18 @@ export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLin
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   for (const [key, load] of Object.entries(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
-    if (path !== undefined) reports.push((await load())(plan, out, path, meter));
+    if (path === undefined) continue;
+    const report = (await load())(plan, out, path, meter);
+    if (plan.repeat !== undefined && report.finishRuns === undefined) throw lacksRoom(key);
+    reports.push(report);
   }
   return reports;
+}
+
+function lacksRoom(key: string): UserError {
+  const path = setting(`outputs.files.${key}` as SettingPath);
+  const hint = `Leave it out and read the runs in ${setting("outputs.files.json")}, or run once.`;
+  return userError("conflict", path, "has room for one run only, and this one is repeated", hint);
 }
 
 function checkFiles(files: OutputFilesPlan): void {

@@ -19,10 +19,11 @@ export function formatPerfAnalyzerWarning(warning: RunWarning): string {
 
 /** Uses Rampart's own words. */
 export function formatRampartWarning(warning: RunWarning): string {
-  return `rampart: ${describe(warning)}.`;
+  return `rampart: ${describeWarning(warning)}.`;
 }
 
-function describe(warning: RunWarning): string {
+/** Describes a warning; a sentence without a full stop. */
+export function describeWarning(warning: RunWarning): string {
   switch (warning.kind) {
     case "metrics-unreachable":
       return `no metrics from ${warning.url}: ${warning.reason}`;

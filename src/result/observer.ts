@@ -1,3 +1,4 @@
+import type { GpuReading } from "../measure/gpu-tally.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { WindowResult } from "../measure/window.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
@@ -54,12 +55,16 @@ export interface PhasePlace {
 
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
+  /** Called before each run of a plan that is repeated. @param run from 1 @param atMost largest number of runs */
+  onRun?(run: number, atMost: number): void;
   /** Called before the first measured request. */
   onProgress?(progress: RunProgress): void;
   /** Receives rows `[0, count)` of finished requests. The rows are reused after the call returns. */
   onBatch?(records: RecordColumns, count: number): void;
   onTrace?(event: TraceEvent): void;
   onWarning?(warning: RunWarning): void;
+  /** A reading of the GPU metrics of the server, in the measured time. */
+  onMetrics?(reading: GpuReading): void;
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;
@@ -82,10 +87,12 @@ type Listener = (...args: readonly never[]) => void;
 
 /** Lists every event. The type makes a missing event a compile error. */
 const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
+  onRun: true,
   onProgress: true,
   onBatch: true,
   onTrace: true,
   onWarning: true,
+  onMetrics: true,
   onPrepared: true,
   onLevelStart: true,
   onWindow: true,

@@ -216,7 +216,10 @@ async function closeTokens(opening: Promise<OpenTokens>): Promise<void> {
 
 async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {
   const { openServerMetrics } = await import("./server-metrics.ts");
-  return openServerMetrics(plan, (warning) => observer.onWarning?.(warning));
+  return openServerMetrics(plan, {
+    warn: (warning) => observer.onWarning?.(warning),
+    onReading: (reading) => observer.onMetrics?.(reading),
+  });
 }
 
 /** perf_analyzer traces requests over HTTP only. */

@@ -1,6 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
-import { MetricsPoller, type MetricsWarning } from "../telemetry/metrics-poller.ts";
+import { MetricsPoller, type MetricsPollerOptions } from "../telemetry/metrics-poller.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { ControlClient } from "../transport/control-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
@@ -20,12 +20,16 @@ export interface ServerMetrics {
 }
 
 /** Prepares scraping of the plan's metrics; undefined when it requests none. @throws UserError when a TLS file cannot be read */
-export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) => void): ServerMetrics | undefined {
+export function openServerMetrics(
+  plan: Plan,
+  listener: Pick<MetricsPollerOptions, "warn" | "onReading">,
+): ServerMetrics | undefined {
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
   if (metrics === null || url === undefined) return undefined;
   const source = openMetricsSource(url, "tls" in plan.target ? plan.target.tls : DEFAULT_TLS, FETCH_TIMEOUT_NS);
-  const poller = new MetricsPoller({ url: metrics.url, intervalMs: metrics.intervalMs, fetch: source.fetch, warn });
+  const { url: address, intervalMs } = metrics;
+  const poller = new MetricsPoller({ url: address, intervalMs, fetch: source.fetch, ...listener });
   return {
     poller,
     close: () => {

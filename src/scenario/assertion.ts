@@ -33,6 +33,18 @@ export interface AbortableAssertion<N extends MetricName = MetricName, W = never
   readonly abortAfter: (time: Duration) => Assertion<N, W>;
 }
 
+/** A percentage: `"5 %"`. */
+export type Percent = `${number} %` | `${number}%`;
+
+/** How precise a metric must be over repeated runs. */
+export interface Precision<N extends MetricName = MetricName, W = never> {
+  readonly metric: AssertedMetric & { readonly of?: N };
+  /** How far the 95 % confidence interval of the mean over runs may reach to each side, in percent of the mean. */
+  readonly within: Percent;
+  /** Looks only at the requests with these tags. Default: all requests. */
+  readonly where?: W | undefined;
+}
+
 /** Metrics over all responses. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";
 

@@ -8,10 +8,19 @@ import {
   type TokenTimeName,
 } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan } from "../plan/assertions.ts";
+import type { PrecisionPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { AbortableAssertion, AssertedMetric, Assertion, LatencyName, MetricName } from "./assertion.ts";
-import { durationSchema, spanSchema, toMs } from "./fields.ts";
+import type {
+  AbortableAssertion,
+  AssertedMetric,
+  Assertion,
+  LatencyName,
+  MetricName,
+  Percent,
+  Precision,
+} from "./assertion.ts";
+import { durationSchema, parsePercent, spanSchema, toMs } from "./fields.ts";
 import { givenTagsSchema, toTexts } from "./tags.ts";
 import {
   comparisons,
@@ -30,6 +39,8 @@ export interface LatencyMetric<N extends LatencyName | TokenTimeName, W = never>
   atLeast(limit: Duration): AbortableAssertion<N, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): LatencyMetric<N, X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<N, W>;
 }
 
 /** Metrics with percentiles and an average. */
@@ -50,6 +61,8 @@ export interface ThroughputMetric<W = never> {
   atMost(inferPerSec: number): AbortableAssertion<never, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): ThroughputMetric<X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<never, W>;
 }
 
 /** Limits for the ratio of failed requests, 0 to 1. */
@@ -111,6 +124,8 @@ export interface PlainMetric<W = never> {
   is(limit: number): AbortableAssertion<never, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): PlainMetric<X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<never, W>;
 }
 
 /** Statistics of the numbers that a target extracts from its answers. */
@@ -154,8 +169,42 @@ function isLatency(name: string): name is LatencyName {
 /** A validated assertion. */
 export type CheckedAssertion = Assertion<MetricName, GivenTags>;
 
+/** A validated precision. */
+export type CheckedPrecision = Precision<MetricName, GivenTags>;
+
 /** Returns the schema of an assertion. */
 export function assertionSchema(): Schema<CheckedAssertion> {
+  return schemaByMetric('must be an assertion such as p99().below("25 ms")', (metric, limit, comparisons) =>
+    v.object({
+      metric: v.object(metric),
+      comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
+      limit,
+      abortAfter: v.optional(spanSchema()),
+      where: v.optional(givenTagsSchema()),
+    }),
+  ) as unknown as Schema<CheckedAssertion>;
+}
+
+/** Returns the schema of a precision. */
+export function precisionSchema(): Schema<CheckedPrecision> {
+  const within = v.pipe(
+    v.string('must be a percentage such as "5 %"'),
+    v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
+  );
+  return schemaByMetric('must be a precision such as p99().within("5 %")', (metric) =>
+    v.object({ metric: v.object(metric), within, where: v.optional(givenTagsSchema()) }),
+  ) as unknown as Schema<CheckedPrecision>;
+}
+
+/**
+ * Returns the schema of a value with a metric.
+ * @param otherwise the message for anything else
+ * @param build makes the schema from the metric's entries, the schema of its limits and its comparisons
+ */
+function schemaByMetric(
+  otherwise: string,
+  build: (metric: v.ObjectEntries, limit: Schema<unknown>, comparisons: readonly string[]) => v.GenericSchema,
+): v.GenericSchema {
   const of = v.picklist(
     ["latency", "scheduledLatency"],
     `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`,
@@ -166,14 +215,6 @@ export function assertionSchema(): Schema<CheckedAssertion> {
     v.ltValue(100, "must be below 100"),
   );
   const amount = v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"));
-  const assertion = <M extends v.ObjectEntries>(metric: M, limit: Schema<unknown>, comparisons: readonly string[]) =>
-    v.object({
-      metric: v.object(metric),
-      comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
-      limit,
-      abortAfter: v.optional(spanSchema()),
-      where: v.optional(givenTagsSchema()),
-    });
   const sides = ["below", "at-most", "above", "at-least"];
   const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
   return v.lazy((input) => {
@@ -181,22 +222,18 @@ export function assertionSchema(): Schema<CheckedAssertion> {
     if (kind === "token-percentile" || kind === "token-average") {
       const limit = isTokenTime(String(name)) ? durationSchema() : amount;
       const part: v.ObjectEntries = kind === "token-percentile" ? { percentile: share } : {};
-      return assertion(
-        { kind: v.literal(kind), ...part, of: v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS]) },
-        limit,
-        sides,
-      );
+      return build({ kind: v.literal(kind), ...part, of: v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS]) }, limit, sides);
     }
-    if (kind === "output-tokens-per-sec") return assertion({ kind: v.literal(kind) }, amount, sides);
+    if (kind === "output-tokens-per-sec") return build({ kind: v.literal(kind) }, amount, sides);
     if (kind === "goodput") {
-      return assertion({ kind: v.literal(kind), limits: goodputLimitsSchema() }, amount, sides);
+      return build({ kind: v.literal(kind), limits: goodputLimitsSchema() }, amount, sides);
     }
     if (kind === "latency-percentile") {
-      return assertion({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
+      return build({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
     }
-    if (kind === "latency-average") return assertion({ kind: v.literal(kind), of }, durationSchema(), sides);
+    if (kind === "latency-average") return build({ kind: v.literal(kind), of }, durationSchema(), sides);
     if (kind === "extracted")
-      return assertion(
+      return build(
         {
           kind: v.literal(kind),
           name: v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract")),
@@ -206,10 +243,16 @@ export function assertionSchema(): Schema<CheckedAssertion> {
         v.number("must be a number"),
         [...sides, "is"],
       );
-    if (kind === "throughput") return assertion({ kind: v.literal(kind) }, amount, sides);
-    if (kind === "error-ratio") return assertion({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
-    return v.never('must be an assertion such as p99().below("25 ms")');
-  }) as unknown as Schema<CheckedAssertion>;
+    if (kind === "throughput") return build({ kind: v.literal(kind) }, amount, sides);
+    if (kind === "error-ratio") return build({ kind: v.literal(kind) }, ratio, ["is", "below", "at-most"]);
+    return v.never(otherwise);
+  });
+}
+
+/** Converts a precision to that of a plan. */
+export function toPrecisionPlan({ metric, within, where }: CheckedPrecision): PrecisionPlan {
+  const tags = where === undefined ? {} : { where: toTexts(where) };
+  return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100, ...tags };
 }
 
 /** Converts an assertion to that of a plan: latencies in nanoseconds. */

@@ -8,6 +8,7 @@ import type { Inputs } from "./input-data.ts";
 import type { Load, LoadKind } from "./loads.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { LoadList } from "./phases.ts";
+import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
 import type { TagsOf, WhereOf } from "./tags.ts";
 import type { AnswerType, Protocol, Target } from "./targets/target.ts";
@@ -79,6 +80,11 @@ export interface ScenarioDefinition<
    * of `json(…)` and `payloads(…)` can have their own. Default: none.
    */
   readonly tags?: TagsOf<G>;
+  /**
+   * Repeat the whole run, with its warm-up: `5` times, or `{ until: p99("latency").within("5 %") }`. The report has a row for each run and
+   * all of them together, and `assert` judges the mean over runs. Default: one run.
+   */
+  readonly repeat?: Repeat<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>;
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
   /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */

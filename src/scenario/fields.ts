@@ -35,6 +35,12 @@ export function nameSchema(what: string): Schema<string> {
   return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
 }
 
+/** Parses a percentage such as `"5 %"`; undefined when it is not valid. */
+export function parsePercent(text: string): number | undefined {
+  const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/.exec(text);
+  return match === null ? undefined : Number(match[1]);
+}
+
 /** Converts a valid duration to milliseconds. */
 export function toMs(duration: Duration): number {
   return (parseDurationNs(duration) as number) / 1e6;

@@ -26,6 +26,7 @@ import { inputsSchema } from "./inputs.ts";
 import { toExtentPlan } from "./loads.ts";
 import { type CheckedLoads, checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./phases.ts";
 import { copyPlainData } from "./plain-data.ts";
+import { type CheckedRepeat, checkRepeat, repeatSchema, toRepeatPlan, untilOf } from "./repeat.ts";
 import { checkRequests, partsOf, toRequestsPlan } from "./requests-plan.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { type TagOptions, tagOptionsSchema, toTagsPlan } from "./tags.ts";
@@ -52,6 +53,7 @@ interface CheckedDefinition {
   readonly inputs?: Inputs;
   readonly assert?: readonly CheckedAssertion[];
   readonly tags?: TagOptions;
+  readonly repeat?: CheckedRepeat;
   readonly warmupRequests?: number;
   readonly warmupFor?: Duration;
   readonly cancel?: CancelOptions;
@@ -157,6 +159,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(findMax === undefined ? {} : { limits: (findMax.where ?? []).map(toAssertionPlan) }),
     outputs: {
@@ -208,6 +211,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
     load: loadsSchema(),
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
+    repeat: v.optional(repeatSchema()),
     tags: v.optional(tagOptionsSchema()),
     warmupRequests: v.optional(whole),
     warmupFor: v.optional(spanSchema()),
@@ -297,7 +301,17 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  problems.push(...checkRequests({ ...definition, assert, load: { kind: plainLoadOf(load)?.kind ?? "phase" } }));
+  const plain = plainLoadOf(load);
+  const unrepeatable = plain === undefined ? "phases" : findMaxOf(plain) === undefined ? undefined : "findMax(…)";
+  const judged = [...assert, ...untilOf(definition.repeat)];
+  const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
+  problems.push(...checkRepeat(definition.repeat, unrepeatable));
+  for (const found of checkRequests({
+    ...definition,
+    assert: judged,
+    load: { kind: plainLoadOf(load)?.kind ?? "phase" },
+  }))
+    problems.push({ ...found, path: namedAt(found.path) });
   const { isOwn, call } = targetBuilderOf(target);
   const loadPlan = toLoadsPlan(load, "");
   const mode = loadModeOf(loadPlan);
@@ -316,11 +330,11 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
-  for (const [index, { metric }] of assert.entries()) {
+  for (const [index, { metric }] of judged.entries()) {
     if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", `assert.${index}`, message, hint, plainLoadOf(load)?.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plainLoadOf(load)?.kind));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);

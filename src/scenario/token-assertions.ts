@@ -19,6 +19,8 @@ import type {
   Assertion,
   GoodputLimits,
   MetricName,
+  Percent,
+  Precision,
   TokenSystemName,
 } from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
@@ -31,6 +33,8 @@ export interface NumberMetric<N extends TokenCountName | TokenSystemName, W = ne
   atMost(limit: number): AbortableAssertion<N, W>;
   /** The same of the requests with these tags. */
   where<const X extends GivenTags>(tags: X): NumberMetric<N, X>;
+  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  within(percent: Percent): Precision<N, W>;
 }
 
 /** Output tokens of all responses per second. */
@@ -50,6 +54,7 @@ export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
 interface Comparisons<N extends MetricName, L, W>
   extends Readonly<Record<"is" | "below" | "atMost" | "above" | "atLeast", (limit: L) => AbortableAssertion<N, W>>> {
   where<const X extends GivenTags>(tags: X): Comparisons<N, L, X>;
+  within(percent: Percent): Precision<N, W>;
 }
 
 /** Returns all comparisons; the metrics' types only offer those that make sense. */
@@ -76,6 +81,11 @@ export function comparisons<N extends MetricName, L extends Duration | number = 
     atMost: compare("at-most"),
     above: compare("above"),
     atLeast: compare("at-least"),
+    within: (percent) => ({
+      metric: metric as Assertion<N>["metric"],
+      within: percent,
+      ...(where === undefined ? {} : { where }),
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { GpuTally } from "../measure/gpu-tally.ts";
+import { type GpuReading, GpuTally } from "../measure/gpu-tally.ts";
 import { messageOf } from "../plan/problem.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { Exposition } from "./exposition.ts";
@@ -18,6 +18,8 @@ export interface MetricsPollerOptions {
   /** Fetches the metrics as text; rejects with the reason for a failure. Called again only after it has settled. */
   fetch(): Promise<string>;
   warn(warning: MetricsWarning): void;
+  /** Receives each reading. */
+  onReading?(reading: GpuReading): void;
   /** Default: this thread's. */
   readonly clock?: Clock;
 }
@@ -101,6 +103,7 @@ export class MetricsPoller {
     }
     const reading = readGpuMetrics(outcome, this.exposition);
     this.tally.add(reading);
+    this.options.onReading?.(reading);
     const missing: MetricsWarning[] = [];
     for (const family of missingFamilies(reading)) missing.push({ kind: "metrics-missing", family });
     this.warn(missing);

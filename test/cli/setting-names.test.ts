@@ -54,7 +54,6 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "inputs.format",
       "measurement.mode.requestsPerWindow",
       "merge.folder",
-      "outputs.files.records",
       "telemetry.metrics",
       "telemetry.metrics.intervalMs",
       "telemetry.trace.count",
@@ -83,6 +82,9 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "mock.grpcPort",
       "mock.grpcProto",
       "mock.httpPort",
+      "outputs.files.html",
+      "outputs.files.junit",
+      "outputs.files.markdown",
       "outputs.files.records",
       "overrides.client",
       "overrides.set",
@@ -101,7 +103,10 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
       "mock.grpcPort",
       "mock.grpcProto",
       "mock.httpPort",
+      "outputs.files.html",
       "outputs.files.json",
+      "outputs.files.junit",
+      "outputs.files.markdown",
       "overrides.client",
       "overrides.set",
       "overrides.url",
@@ -117,7 +122,9 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
 
 /** Every setting that the source below `cli/` names, by the places where it marks one. */
 function namedBelow(): SettingPath[] {
-  const found = new Set(["csv", "json", "profileExport", "records"].map((key) => `outputs.files.${key}`));
+  const found = new Set(
+    ["csv", "html", "json", "junit", "markdown", "profileExport", "records"].map((key) => `outputs.files.${key}`),
+  );
   found.add("client.kind");
   for (const file of readdirSync("src", { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts") || file.startsWith("cli") || file === join("plan", "setting-names.ts")) continue;

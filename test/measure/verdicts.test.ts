@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatMetric, judge } from "../../src/measure/verdicts.ts";
+import { formatMetric, judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
 import { makeWindow } from "./make-window.ts";
 
@@ -81,6 +81,27 @@ test("an error rate is known even when every request failed", () => {
   const failed = { level: 1, window: makeWindow({ latenciesNs: [], failedCount: 4 }) };
   const verdict = judge({ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }, [failed], 1);
   assert.deepEqual([verdict.isMet, verdict.measured], [false, 1]);
+});
+
+test("over runs an assertion is judged on the mean, with its interval", () => {
+  const runOf = (...latenciesMs: readonly number[]) =>
+    latenciesMs.map((ms, index) => ({ level: index + 1, window: makeWindow({ latenciesNs: [ms * 1e6] }) }));
+  const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
+  const met = judgeRuns(below, [runOf(5, 8), runOf(5, 9), runOf(5, 12)], 1);
+  assert.deepEqual([met.isMet, met.level, met.runCount, met.metCount], [true, 2, 3, 2]);
+  assert.ok(Math.abs((met.measured as number) - 29e6 / 3) < 1);
+  assert.ok((met.low as number) < 29e6 / 3 && (met.high as number) > 29e6 / 3);
+  const broken = judgeRuns(below, [runOf(5, 8), runOf(5, 13)], 1);
+  assert.deepEqual([broken.isMet, broken.measured, broken.metCount], [false, 10.5e6, 1]);
+  // A level that a run lacks has no mean over the runs.
+  const missing = judgeRuns(below, [runOf(5, 8), runOf(5)], 1);
+  assert.deepEqual([missing.isMet, missing.level, missing.metCount], [false, 1, 2]);
+  const none = judgeRuns(below, [], 1);
+  assert.deepEqual([none.isMet, none.measured, none.runCount], [false, undefined, 0]);
+  const failures = { metric: { kind: "error-ratio" }, comparison: "is", limit: 0 } as const;
+  const failed = [{ level: 1, window: makeWindow({ failedCount: 1 }) }];
+  assert.equal(judgeRuns(failures, [runOf(5), runOf(5)], 1).isMet, true);
+  assert.equal(judgeRuns(failures, [runOf(5), failed], 1).isMet, false);
 });
 
 test("an assertion on tags is judged by the requests that have them, and not met at a level without any", () => {

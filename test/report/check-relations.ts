@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toReportJson } from "../../src/report/rampart/json.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
+import { checkSchema } from "./check-schema.ts";
 
 /** How the numbers of one report relate to each other, whatever was measured. */
 
@@ -117,6 +118,7 @@ const SINGLE_PRECISION = 1e-6;
 /** Asserts that all numbers of a run's report agree with each other, and returns it. */
 export function checkRelations(plan: Plan, result: RunResult): ReportedRun {
   const report = JSON.parse(JSON.stringify(toReportJson(plan, result))) as ReportedRun;
+  checkSchema(report);
   for (const level of report.levels) {
     checkCounts(level, plan.target.batchSize);
     checkInFlight(level);

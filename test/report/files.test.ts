@@ -23,7 +23,7 @@ function windowOf(count: number): ReturnType<typeof makeWindow> {
 test("CSV rows are sorted by ascending throughput", () => {
   withFolder((folder) => {
     const csv = join(folder, "out.csv");
-    const plan = makePlan({ outputs: { files: { csv } } });
+    const plan = makePlan({ outputs: { style: "perf_analyzer", files: { csv } } });
     const levels = [30, 10, 20].map((count, index) =>
       makeLevel({ level: index + 1, window: windowOf(count), hasServerCounters: false }),
     );
@@ -46,7 +46,7 @@ test("CSV rows are sorted by ascending throughput", () => {
 test("a CSV of a server with statistics keeps its columns where a level has none", () => {
   withFolder((folder) => {
     const csv = join(folder, "out.csv");
-    const plan = makePlan({ outputs: { files: { csv }, isVerboseCsv: true } });
+    const plan = makePlan({ outputs: { style: "perf_analyzer", files: { csv }, isVerboseCsv: true } });
     const levels = [makeLevel(), makeLevel({ level: 2, window: windowOf(40) })];
     tell(createPerfAnalyzerCsv(plan, makeSink(), csv), makeResult(plan, levels));
     const rows = readFileSync(csv, "utf8")

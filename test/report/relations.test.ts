@@ -204,6 +204,12 @@ test("a row of perf_analyzer's CSV agrees with itself", async () => {
         assert.ok(
           cell("Avg latency") <= window.latency.maxNs / 1000 && cell("p99 latency") <= window.latency.maxNs / 1000,
         );
+        assert.equal(cell("Requests"), window.requestCount);
+        assert.ok(cell("Independent Requests") >= 1 && cell("Independent Requests") <= window.requestCount);
+        assert.equal(cell("Asked Load"), 1);
+        assert.equal(cell("Delivered Load"), cell("Avg In Flight"));
+        const law = (cell("Inferences/Second") * window.latency.meanNs) / 1e9;
+        assert.ok(Math.abs(cell("Throughput x Avg Latency") - law) <= 1e-4 * law);
       }),
       { numRuns: 40 },
     );

@@ -109,6 +109,7 @@ export const sound = [
       throughput().atLeast(100),
       errorRate().below(0.01),
     ],
+    repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
     warmupRequests: 10,
     warmupFor: "10 s",
     cancel: { percent: 5, after: "60 ms", seed: 1 },
@@ -120,6 +121,9 @@ export const sound = [
     maxResponseBytes: 1_000_000,
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
+  defineScenario({ ...closed, repeat: 5 }),
+  defineScenario({ ...closed, repeat: { until: throughput().within("2.5%") } }),
+  defineScenario({ ...http, load: rate(10), repeat: { until: p99("scheduledLatency").within("5 %") } }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),
   defineScenario({ ...grpc, load: ramp(50, 1, { over: "2 min" }), inputs: random({ stringLength: 3 }) }),
   defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: zero({ stringData: "x" }) }),
@@ -221,6 +225,16 @@ export const wrongUnits = [
   defineScenario({ ...closed, stability: { window: 5000 } }),
   // @ts-expect-error A bare number is refused.
   embedded({ latency: 5 }),
+  // @ts-expect-error A precision is a percentage.
+  p99("latency").within(5),
+  // @ts-expect-error An error rate of 0 has no percentage.
+  errorRate().within("5 %"),
+  // @ts-expect-error A repetition ends with a precision, not with an assertion.
+  defineScenario({ ...closed, repeat: { until: p99("latency").below("5 ms") } }),
+  // @ts-expect-error Only a load with a schedule has due times.
+  defineScenario({ ...closed, repeat: { until: p99("scheduledLatency").within("5 %") } }),
+  // @ts-expect-error The target has no tokens.
+  defineScenario({ ...closed, repeat: { until: p99("timeToFirstToken").within("5 %") } }),
 ];
 
 /** Targets. */

@@ -7,7 +7,8 @@ import { formatUsage } from "./usage.ts";
 
 const HELP_COLUMN = 24;
 
-const ABOUT: Readonly<Record<SubcommandName, string>> = {
+/** What each subcommand does. */
+export const ABOUT: Readonly<Record<SubcommandName, string>> = {
   config:
     "Runs what a YAML file says: a profile, or an analysis when the file has analyze, or a merge when it has process.",
   profile: "Measures a generative model on a server under one load.",

@@ -23,6 +23,12 @@ export const TOPICS: readonly Topic[] = [
     chapter: "Let the wizard write it",
   },
   {
+    name: "compare",
+    summary: "how to compare runs, and fail on a regression",
+    guide: "scenarios/README.md",
+    chapter: "Compare two runs",
+  },
+  {
     name: "perf_analyzer",
     summary: "perf_analyzer mode: what differs from the original, all options",
     guide: "src/cli/perf-analyzer/README.md",

@@ -7,7 +7,7 @@ import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { formatFlags, parseFlags } from "../flags.ts";
-import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
+import { besideReports, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { concludeRun } from "../run.ts";
 import { type FrontDoor, inScenario, wordError, wordingIo } from "../setting-names.ts";
 import { FLAGS } from "./flags.ts";
@@ -65,7 +65,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
         io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
         return EXIT.passed;
       }
-      const reportIo = flags.has("quiet") ? silent(io) : besideJson(io, plan.outputs.files.json);
+      const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
       const onInterrupt = (signal: EndSignal): void =>
         io.err(
           `rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`,

@@ -10,6 +10,7 @@ import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import type { FlagValues } from "../flags.ts";
+import { readHeaders } from "../header-flags.ts";
 import { readReportFiles } from "../report-flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
@@ -83,20 +84,6 @@ function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
 
 function hasType(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-}
-
-function readHeaders(flags: FlagValues, problems: Problem[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const text of flags.texts("header")) {
-    const colon = text.indexOf(":");
-    const name = text.slice(0, Math.max(colon, 0)).trim();
-    if (colon <= 0)
-      problems.push(problem("invalid-value", "--header", "is not a header", 'Write "NAME: VALUE".', text));
-    else if (Object.keys(headers).some((given) => given.toLowerCase() === name.toLowerCase()))
-      problems.push(problem("conflict", "--header", `gives ${name} twice`, "Join the values in one header.", text));
-    else headers[name] = text.slice(colon + 1).trim();
-  }
-  return headers;
 }
 
 function readMethod(flags: FlagValues, problems: Problem[]): HttpMethod | undefined {

@@ -8,7 +8,7 @@ import { VERSION } from "../../report/version.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
-import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
+import { besideReports, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { wordingIo } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
@@ -58,7 +58,7 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 }
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
-  const reportIo = besideJson(io, plan.outputs.files.json);
+  const reportIo = besideReports(io, { ...plan.outputs.files });
   const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${line}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>

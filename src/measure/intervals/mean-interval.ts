@@ -28,12 +28,17 @@ export function meanInterval(
   return { value, low: value - half, high: value + half, effectiveCount: effective };
 }
 
-/** Estimates the mean of a tally, in nanoseconds. */
-export function estimateMeanNs(tally: LatencyTally): MeanEstimate {
-  return meanInterval(tally.meanNs, tally.deviationNs, tally.effectiveCount);
+/** Cuts an interval of values that cannot be negative at 0. */
+export function fromZero<T extends Pick<MeanEstimate, "low">>(estimate: T): T {
+  return estimate.low !== null && estimate.low < 0 ? { ...estimate, low: 0 } : estimate;
 }
 
-/** Estimates the mean of values in the order in which they were measured. @param values not empty */
+/** Estimates the mean of a tally, in nanoseconds. */
+export function estimateMeanNs(tally: LatencyTally): MeanEstimate {
+  return fromZero(meanInterval(tally.meanNs, tally.deviationNs, tally.effectiveCount));
+}
+
+/** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */
 export function estimateMean(values: ArrayLike<number>): MeanEstimate {
   const count = values.length;
   let mean = 0;
@@ -42,5 +47,5 @@ export function estimateMean(values: ArrayLike<number>): MeanEstimate {
   for (let at = 0; at < count; at++) squares += ((values[at] as number) - mean) ** 2;
   if (count < 2) return meanInterval(mean, undefined, count);
   const variance = squares / (count - 1);
-  return meanInterval(mean, Math.sqrt(variance), effectiveCount(count, variance, batchMeansOf(values)));
+  return fromZero(meanInterval(mean, Math.sqrt(variance), effectiveCount(count, variance, batchMeansOf(values))));
 }

@@ -1,4 +1,5 @@
 import type { ServerUsage } from "../../service/openai/answer-parts.ts";
+import type { Direction } from "../direction.ts";
 import type { AnswerTimes } from "./answer-times.ts";
 
 /**
@@ -237,6 +238,12 @@ export function familiesOf(metric: TokenMetric): readonly AnswerFamily[] {
 /** Reports whether a metric is a time in nanoseconds. */
 export function isTimeMetric(metric: TokenMetric): boolean {
   return metric.endsWith("Ns");
+}
+
+/** Returns which values of a metric are better: short times, and high rates that goodput may limit; undefined for the rest. */
+export function directionOf(metric: TokenMetric): Direction | undefined {
+  if (isTimeMetric(metric)) return "lower";
+  return entryOf(metric).limit === "least" ? "higher" : undefined;
 }
 
 /** Returns a metric's name in scenarios: `timeToFirstToken`. */

@@ -148,7 +148,8 @@ export class RecordsFile implements RequestFile {
 
 type Metrics = Readonly<Record<string, { readonly value: number | readonly number[]; readonly unit: string }>>;
 
-function measure(name: string, value: number | readonly number[], unit: string): Metrics {
+/** Returns a metric by its name. */
+export function measure(name: string, value: number | readonly number[], unit: string): Metrics {
   return { [name]: { value, unit } };
 }
 
@@ -176,7 +177,8 @@ function answeredMetrics(answered: AnsweredRequest): Metrics {
   return metrics;
 }
 
-function formatLine(metadata: string, metrics: Metrics, error: object | undefined): string {
+/** Formats the line of a request. @param metadata as JSON @param error absent for a successful request */
+export function formatLine(metadata: string, metrics: Metrics, error: object | undefined): string {
   const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
   return `{"metadata":${metadata},"metrics":${JSON.stringify(metrics)}${failure}}\n`;
 }

@@ -4,6 +4,7 @@ import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { LOAD_CSV_COLUMNS, loadCsvCells } from "../load-delivery.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "../rampart/tokens.ts";
 import type { Report, TextSink } from "../report.ts";
@@ -59,15 +60,12 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
         ]
       : []),
     ...(plan.measurement.tokens === undefined ? [] : TOKEN_CSV_COLUMNS),
+    ...(plan.outputs.style === "rampart" ? LOAD_CSV_COLUMNS : []),
   ];
 }
 
-function formatRow(
-  { unit, level, phase, window, tokens, hasServerCounters }: LevelResult,
-  plan: Plan,
-  result: RunResult,
-  sink: TextSink,
-): (string | number)[] {
+function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
+  const { unit, level, phase, window, tokens, hasServerCounters } = measured;
   const { service } = result.prepared;
   const sendUs = toWholeUs(window.sendMeanNs);
   const receiveUs = toWholeUs(window.receiveMeanNs);
@@ -90,6 +88,7 @@ function formatRow(
         ]
       : []),
     ...tokenCells(plan, window, tokens),
+    ...(plan.outputs.style === "rampart" ? loadCsvCells(plan, measured) : []),
   ];
 }
 

@@ -13,10 +13,10 @@ export function gridAt(topPx: number): object {
 
 /**
  * Returns a one-line legend whose entries can be toggled. It scrolls if it is too long.
- * @param isOnPage leaves room for the toolbar next to it
+ * @param isOnPage leaves room for the toolbar above it
  */
 export function legendAt(topPx: number, names: readonly string[], isOnPage: boolean): object {
-  const place = isOnPage ? { left: 8, right: 130, align: "left" } : { left: "center", width: "80%" };
+  const place = isOnPage ? { left: 8, right: 8, align: "left" } : { left: "center", width: "80%" };
   const look = { itemGap: isOnPage ? 14 : 24, itemWidth: 16, itemHeight: 9 };
-  return { type: "scroll", top: isOnPage ? 6 : topPx - 20, ...place, ...look, data: [...names] };
+  return { type: "scroll", top: isOnPage ? 24 : topPx - 20, ...place, ...look, data: [...names] };
 }

@@ -1,9 +1,11 @@
 import type { EChartsOption } from "echarts";
 import { axisName, legendAt } from "./axes.ts";
+import { drawBars } from "./bar-option.ts";
 import { drawBoxes } from "./box-option.ts";
 import { drawHeatMap } from "./heat-map-option.ts";
 import type { Plot, SpanPlot } from "./plot.ts";
 import { PALETTE } from "./themes.ts";
+import { drawTimeLine } from "./time-line-option.ts";
 import { drawXy } from "./xy-option.ts";
 
 /** Converts plots to ECharts options: plain JSON, which this program renders as SVG and the page renders itself. */
@@ -15,7 +17,7 @@ export interface OptionSettings {
 
 /** Converts a plot to an ECharts option. */
 export function toChartOption(plot: Plot, { isAlone }: OptionSettings): EChartsOption {
-  const drawn = drawPlot(plot, isAlone ? 64 : 44, !isAlone);
+  const drawn = drawPlot(plot, isAlone ? 64 : 52, !isAlone);
   return isAlone
     ? { animation: false, ...titleOf(plot), ...makeStill(drawn) }
     : { animation: false, ...TOOLS, ...drawn };
@@ -31,6 +33,10 @@ function makeStill(option: EChartsOption): EChartsOption {
 /** @param topPx minimum top of the axes */
 function drawPlot(plot: Plot, topPx: number, isOnPage: boolean): EChartsOption {
   switch (plot.kind) {
+    case "bars":
+      return drawBars(plot, topPx, isOnPage);
+    case "time-line":
+      return drawTimeLine(plot, topPx);
     case "box":
       return drawBoxes(plot, topPx);
     case "heat-map":
@@ -53,7 +59,7 @@ const TOOLS: EChartsOption = {
   tooltip: { trigger: "item", confine: true },
   toolbox: {
     right: 8,
-    top: 4,
+    top: -8,
     itemSize: 14,
     feature: { dataZoom: { filterMode: "none" }, restore: {}, saveAsImage: { pixelRatio: 2 } },
   },

@@ -6,6 +6,16 @@ export const PAGE_SCRIPT = `
   for (const [name, theme] of Object.entries(themes)) echarts.registerTheme(name, theme);
   const system = matchMedia("(prefers-color-scheme: dark)");
   let theme = system.matches ? "dark" : "light";
+  // Functions cannot be in JSON, so options have their names.
+  const formats = {
+    percentile: (nines) => {
+      const value = typeof nines === "object" ? Number(nines.value) : nines;
+      return Number((100 * (1 - 10 ** -value)).toFixed(Math.max(1, Math.ceil(value) - 1))) + " %";
+    },
+  };
+  for (const { xAxis } of options)
+    for (const part of [xAxis?.axisLabel, xAxis?.axisPointer?.label])
+      if (part !== undefined && part.formatter in formats) part.formatter = formats[part.formatter];
   const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
     const chart = echarts.init(place, theme);
     chart.setOption(options[Number(place.dataset.plot)]);

@@ -18,6 +18,7 @@ dt { color: var(--faint); font-size: .8rem; }
 dd { margin: 0; font-size: 1.15rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 1rem; }
 figure { margin: 0; padding: .9rem .6rem .7rem; min-width: 0; }
+figure.wide { grid-column: 1 / -1; }
 figcaption { font-weight: 600; padding: 0 .5rem .3rem; }
 .chart { height: 360px; width: 100%; }
 .note { color: var(--faint); font-size: .85rem; margin: .4rem .5rem 0; }

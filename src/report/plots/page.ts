@@ -16,11 +16,10 @@ export interface PageText {
 }
 
 /** Also prevents the page from loading anything if a text of the run injects an address. */
-const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+export const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
 /** Formats the file. @param library ECharts' code */
 export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, library: string): string {
-  const options = plots.map((plot) => toChartOption(plot, { isAlone: false }));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -41,38 +40,50 @@ export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, libr
 ${formatGroups(plots)}
 ${formatLeftOut(leftOut)}
 </main>
-<script type="application/json" id="data">${escapeJson(JSON.stringify({ themes: THEMES, options }))}</script>
-<script>${library.replaceAll("</script", "<\\/script")}</script>
-<script>${PAGE_SCRIPT}</script>
+${formatScripts(plots, library)}
 </body>
 </html>
 `;
 }
 
 function formatGroups(plots: readonly Plot[]): string {
-  const groups = [...new Set(plots.map(({ group }) => group))];
-  return groups
-    .map((group) => {
-      const cards = plots.flatMap((plot, i) => (plot.group === group ? [formatCard(plot, i)] : []));
-      return `<section><h2>${escapeHtml(group)}</h2><div class="cards">\n${cards.join("\n")}\n</div></section>`;
-    })
+  return [...new Set(plots.map(({ group }) => group))]
+    .map((group) => `<section><h2>${escapeHtml(group)}</h2>${formatCards(plots, group)}</section>`)
     .join("\n");
 }
 
-function formatCard({ title, notes }: Plot, index: number): string {
-  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
-  const chart = `<div class="chart" data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
-  return `<figure><figcaption>${escapeHtml(title)}</figcaption>${chart}${text}</figure>`;
+/** Formats the plots of a group, each as a card; empty without any. @param plots all of the page */
+export function formatCards(plots: readonly Plot[], group: string): string {
+  const cards = plots.flatMap((plot, i) => (plot.group === group ? [formatCard(plot, i)] : []));
+  return cards.length === 0 ? "" : `<div class="cards">\n${cards.join("\n")}\n</div>`;
 }
 
-function formatLeftOut(leftOut: PlotSet["leftOut"]): string {
+/** @param index of the plot in the page */
+function formatCard({ title, notes, heightPx, isWide }: Plot, index: number): string {
+  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
+  const chart = `<div class="chart"${heightPx === undefined ? "" : ` style="height:${heightPx}px"`} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
+  const wide = isWide === true ? ' class="wide"' : "";
+  return `<figure${wide}><figcaption>${escapeHtml(title)}</figcaption>${chart}${text}</figure>`;
+}
+
+/** Formats the list of plots without data. */
+export function formatLeftOut(leftOut: PlotSet["leftOut"]): string {
   if (leftOut.length === 0) return "";
   const items = leftOut.map(({ title, reason }) => `<li>${escapeHtml(title)}: ${escapeHtml(reason)}.</li>`);
   return `<section><h2>Not drawn</h2><ul class="note">${items.join("")}</ul></section>`;
 }
 
-function escapeHtml(text: string): string {
+/** Escapes a text for HTML, also within attributes. */
+export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** Formats the scripts that draw the plots of a page. @param library ECharts' code */
+export function formatScripts(plots: readonly Plot[], library: string): string {
+  const options = plots.map((plot) => toChartOption(plot, { isAlone: false }));
+  return `<script type="application/json" id="data">${escapeJson(JSON.stringify({ themes: THEMES, options }))}</script>
+<script>${library.replaceAll("</script", "<\\/script")}</script>
+<script>${PAGE_SCRIPT}</script>`;
 }
 
 /** Escapes JSON so that it cannot end its script element. */

@@ -19,6 +19,10 @@ interface PlotFrame {
   readonly group: string;
   /** Sentences below the plot, for example the number of points that are not drawn. */
   readonly notes: readonly string[];
+  /** Height on the page. Default: 360. */
+  readonly heightPx?: number | undefined;
+  /** Whether it is as wide as the page. Default: false. */
+  readonly isWide?: boolean | undefined;
 }
 
 /** Box of a sample, and its values. */
@@ -75,6 +79,39 @@ export interface XyPlot extends PlotFrame {
   readonly marks?: readonly { readonly x: number; readonly label: string }[] | undefined;
   /** Whether the y axis starts at 0. */
   readonly isFromZero: boolean;
+  /** True: x is the number of nines of a percentile, log10(1 / (1 - ratio)), and is labelled with the percentile. Default: false. */
+  readonly isPercentile?: boolean | undefined;
+}
+
+/** Bars by category. */
+export interface BarPlot extends PlotFrame {
+  readonly kind: "bars";
+  readonly categories: readonly string[];
+  /** A value for each category; null for none. */
+  readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
+  /** Whether the bars of a category are on top of each other. Otherwise they are side by side. */
+  readonly isStacked: boolean;
+}
+
+/** A chart of a {@link TimeLinePlot}. */
+export interface TimeLinePanel {
+  /** With its unit. */
+  readonly label: string;
+  readonly series: readonly XySeries[];
+}
+
+/** Several charts below each other with the same time axis. */
+export interface TimeLinePlot extends PlotFrame {
+  readonly kind: "time-line";
+  readonly panels: readonly TimeLinePanel[];
+  /** Named parts of the time, ascending. */
+  readonly spans: readonly {
+    readonly label: string;
+    readonly startSec: number;
+    readonly endSec: number;
+    /** Whether it is not measured. */
+    readonly isWarmup: boolean;
+  }[];
 }
 
 /** A request over time, in seconds after the first send. */
@@ -93,7 +130,7 @@ export interface SpanPlot extends PlotFrame {
   readonly spans: readonly RequestSpan[];
 }
 
-export type Plot = BoxPlot | HeatMapPlot | XyPlot | SpanPlot;
+export type Plot = BarPlot | BoxPlot | HeatMapPlot | XyPlot | SpanPlot | TimeLinePlot;
 
 /** Plots, and titles of plots without data. */
 export interface PlotSet {

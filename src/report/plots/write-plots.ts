@@ -41,9 +41,6 @@ export async function writePlots(
 }
 
 function paintPlot(paint: SvgPainter, plot: Plot): string {
-  const isWide =
-    plot.kind !== "spans" && plot.kind !== "heat-map"
-      ? plot.series.length > 3
-      : plot.kind === "heat-map" && plot.panels.length > 1;
+  const isWide = "series" in plot ? plot.series.length > 3 : plot.kind === "heat-map" && plot.panels.length > 1;
   return paint(toChartOption(plot, { isAlone: true }), isWide ? WIDE_PX : WIDTH_PX, HEIGHT_PX);
 }

@@ -24,11 +24,24 @@ export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsO
     grid: gridAt(
       (hasLegend && !isOnPage) || series.some(({ markLine }) => markLine !== undefined) ? topPx + 20 : topPx,
     ),
-    xAxis: { type: "value", scale: true, ...axisName(plot.xLabel) },
+    xAxis: {
+      type: "value",
+      scale: true,
+      ...axisName(plot.xLabel),
+      ...(plot.isPercentile === true ? PERCENTILE_AXIS : {}),
+    },
     yAxis: { type: "value", scale: !plot.isFromZero, ...axisName(plot.yLabel) },
     series,
   };
 }
+
+/** The page's script has a formatter of this name. */
+const PERCENTILE_AXIS = {
+  min: 0,
+  interval: 1,
+  axisLabel: { formatter: "percentile", showMaxLabel: false },
+  axisPointer: { label: { formatter: "percentile" } },
+} as const;
 
 /** A line that belongs to points has their color. */
 function colorsOf(series: readonly XySeries[]): string[] {
@@ -41,7 +54,11 @@ function colorsOf(series: readonly XySeries[]): string[] {
 
 type Drawn = LineSeriesOption | ScatterSeriesOption;
 
-function drawSeries(plot: XyPlot, series: XySeries, color: string): Drawn {
+/** The plot that a series is part of. */
+type DrawnIn = Pick<XyPlot, "xLabel" | "yLabel" | "more" | "series">;
+
+/** Draws one series. */
+export function drawSeries(plot: DrawnIn, series: XySeries, color: string): Drawn {
   const dimensions = [plot.xLabel, plot.yLabel, ...(plot.more ?? [])];
   const common = {
     name: series.name,

@@ -4,7 +4,6 @@ import { describeRemedy, explainInstability } from "../../measure/instability.ts
 import {
   errorRatio,
   inferPerSec,
-  meanGapNs,
   responsesPerSec,
   saturationReason,
   sentPerSec,
@@ -12,8 +11,7 @@ import {
   stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
-import { averageUs } from "../../measure/server-delta.ts";
-import { formatMetric, judge } from "../../measure/verdicts.ts";
+import { formatMetric, judge, type Verdict } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
@@ -23,24 +21,30 @@ import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
+import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeDelivery } from "../load-delivery.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
+import { judgeRepeated } from "../run-verdicts.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
-import { describeLimitState, formatFindMax } from "./find-max.ts";
+import { formatFindMax } from "./find-max.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatGroups } from "./groups.ts";
+import { describeClient, describeOutcome, formatGap, formatServer } from "./level-cells.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatPhases, formatRunTimeline, verdictsOfPhases } from "./phases.ts";
+import { levelsOverRuns } from "./runs.ts";
+import { describePrecision, describeRunsVerdict, describeVariation, formatRunsTable } from "./runs-table.ts";
 import { formatTokens } from "./tokens.ts";
+import { formatFailures, formatSessions, formatTotals } from "./totals.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
 
@@ -53,6 +57,8 @@ class RampartConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private prepared: PreparedRun | undefined;
+  /** Number of the run; 1 when the plan is not repeated. */
+  private run = 1;
 
   constructor(plan: Plan, sink: TextSink) {
     this.plan = plan;
@@ -61,6 +67,7 @@ class RampartConsole implements Report {
 
   onPrepared(prepared: PreparedRun): void {
     this.prepared = prepared;
+    if (this.run > 1) return;
     const { target } = this.plan;
     const kind = targetKindOf(target);
     const { model } = prepared.service;
@@ -93,7 +100,62 @@ class RampartConsole implements Report {
     this.sink.out(`    window ${trial}: no request succeeded\n`);
   }
 
+  onRun(run: number, atMost: number): void {
+    this.run = run;
+    this.sink.out(`run ${run} of ${this.plan.repeat?.until === undefined ? "" : "at most "}${atMost}\n`);
+  }
+
   finish(result: RunResult): void {
+    const judged = judgedLevels(result);
+    this.printRun(result);
+    const verdicts = this.plan.assertions.map((assertion) =>
+      judge(assertion, judged, this.plan.target.batchSize, this.unit),
+    );
+    const text = this.formatVerdicts(verdicts, judged, result.aborted);
+    if (text !== undefined)
+      this.sink.out(`
+${text}
+`);
+  }
+
+  finishRuns(repeated: RepeatedResult): void {
+    const { out } = this.sink;
+    const { plan } = this;
+    const { runs } = repeated;
+    const levels = levelsOverRuns(completeRuns(repeated));
+    for (const [index, run] of runs.entries()) {
+      if (plan.outputs.verbosity === 0) out(this.formatRunNotes(index + 1, run));
+      else {
+        out(`\nrun ${index + 1}\n`);
+        this.printRun(run);
+      }
+    }
+    if (levels.length === 0) out("\nno run ended as planned: there is nothing to combine\n");
+    for (const level of levels) {
+      out(`\n${describeLevel(plan.load, level.level)}\n`);
+      out(`${formatRunsTable(plan, runs, level, this.unit, describeOutcome)}\n`);
+      for (const note of describeVariation(level)) out(`  ${note}\n`);
+    }
+    const precision = describePrecision(plan, repeated);
+    if (precision !== undefined) out(`\n${precision}\n`);
+    if (plan.assertions.length === 0) return;
+    const verdicts = judgeRepeated(plan, repeated);
+    const details = verdicts.map((verdict, index) => describeRunsVerdict(plan, index, verdict, this.unit));
+    const first = levels.flatMap(({ results }) => results[0] ?? []);
+    out(`\n${this.formatVerdicts(verdicts, first, undefined, details)}\n`);
+  }
+
+  /** Formats the counts, failures and warnings of one of several runs. */
+  private formatRunNotes(number: number, run: RunResult): string {
+    const end = run.error !== undefined || run.isInterrupted ? "PARTIAL RESULT: the run ended early. " : "";
+    const warnings = measuredLevels(run).flatMap((level) =>
+      this.warningsOf(level).map((warning) => `  ${describeLevel(this.plan.load, level.level)}: ${warning}\n`),
+    );
+    const failures = run.failures.length === 0 ? "" : `${formatFailures(run)}\n`;
+    return `\nrun ${number}: ${end}${formatTotals(run)}\n${warnings.join("")}${failures}`;
+  }
+
+  private printRun(result: RunResult): void {
     const { out } = this.sink;
     const measured = measuredLevels(result);
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
@@ -120,8 +182,6 @@ class RampartConsole implements Report {
     if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (result.findMax !== undefined) out(`\n${formatFindMax(this.plan, result, this.unit)}\n`);
-    const verdicts = this.formatVerdicts(judgedLevels(result), result.aborted);
-    if (verdicts !== undefined) out(`\n${verdicts}\n`);
   }
 
   /** The unit of throughput. */
@@ -184,8 +244,20 @@ class RampartConsole implements Report {
   /** Formats warnings about a row. */
   private formatNotes(result: LevelResult): string {
     const plan = planOfPhase(this.plan, result.phase?.index);
+    const { window, level } = result;
+    const notes = [...describeConfidence(window), describeDelivery(plan, result), ...this.warningsOf(result)];
+    notes.push(describeClient(window, isRamp(plan)));
+    if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
+    const server = window.server === undefined ? "" : formatComposing(window.server);
+    const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
+    return `\n${describeLevel(this.plan.load, level, result.phase?.index)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
+  }
+
+  /** Returns what a reader must know before trusting a row; mostly empty. */
+  private warningsOf(result: LevelResult): string[] {
+    const plan = planOfPhase(this.plan, result.phase?.index);
     const { window, level, instability, unit } = result;
-    const notes = describeConfidence(window);
+    const notes: string[] = [];
     if (instability !== undefined) {
       const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), this.unit);
       notes.push(`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`);
@@ -194,16 +266,12 @@ class RampartConsole implements Report {
     if (result.isLatencyUnstable)
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level, plan));
-    notes.push(describeDelivery(plan, result), ...describeLoadNotes(plan, result));
+    notes.push(...describeLoadNotes(plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));
     if (lag !== undefined) notes.push(lag);
-    notes.push(describeClient(window, isRamp(plan)));
-    if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
-    const server = window.server === undefined ? "" : formatComposing(window.server);
-    const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
-    return `\n${describeLevel(this.plan.load, level, result.phase?.index)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
+    return notes;
   }
 
   /** Formats the results of a level's other measurements, by the latency that is compared with the limit. */
@@ -238,12 +306,18 @@ class RampartConsole implements Report {
     return formatTable(["time", "outstanding", this.unit, "average", "p99", "errors"], rows);
   }
 
-  private formatVerdicts(levels: readonly LevelResult[], aborted: RunResult["aborted"]): string | undefined {
-    const rows = this.plan.assertions.map((assertion, index) => {
-      const verdict = judge(assertion, levels, this.plan.target.batchSize, this.unit);
+  /** @param details on the runs behind each value. Default: none */
+  private formatVerdicts(
+    verdicts: readonly Verdict[],
+    levels: readonly LevelResult[],
+    aborted: RunResult["aborted"],
+    details: readonly string[] = [],
+  ): string | undefined {
+    const rows = verdicts.map((verdict, index) => {
+      const { assertion } = verdict;
       if (aborted?.assertionIndex === index) {
         const value = formatMetric(assertion.metric, aborted.measured, this.unit);
-        return ["FAIL", verdict.text, `${value} over the last ${formatSpan(assertion)}, which ended the run`];
+        return ["FAIL", verdict.text, `${value} over the last ${formatSpan(assertion)}, which ended the run`, ""];
       }
       const measured =
         verdict.measured === undefined
@@ -254,72 +328,15 @@ class RampartConsole implements Report {
           ? ` at ${describeLevel(this.plan.load, verdict.level, verdict.phaseIndex)}`
           : "";
       const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
-      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`];
+      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`, details[index] ?? ""];
     });
     for (const { isMet, text, measured } of verdictsOfPhases(this.plan, levels))
-      rows.push([isMet ? "pass" : "FAIL", text, measured]);
+      rows.push([isMet ? "pass" : "FAIL", text, measured, ""]);
     if (rows.length === 0) return undefined;
-    const table = formatTable(["", "assertion", "measured"], rows);
+    const table = formatTable(["", "assertion", "measured", "over runs"], rows);
     if (this.sink.hasColor !== true) return table;
     return table.replaceAll(/^(pass|FAIL)(?= )/gm, (word) => paint(word, word === "pass" ? "green" : "red"));
   }
-}
-
-function formatServer({ server }: WindowResult): string {
-  return server === undefined ? "-" : formatUs(averageUs(server.successNs, server.successCount));
-}
-
-/** @param isRamp lanes that do not send yet are not overhead, and look the same as lanes that lost time */
-function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean): string {
-  const overhead = isRamp ? "" : `, overhead ${overheadPct.toFixed(2)} %`;
-  return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
-}
-
-function describeOutcome({ outcome, limits }: LevelResult): string {
-  if (limits !== undefined) return describeLimitState(limits);
-  if (outcome === "unstable") return "UNSTABLE";
-  if (outcome === "partial") return "PARTIAL";
-  return outcome === "over-limit" ? "over the latency limit" : "";
-}
-
-function formatGap(window: WindowResult): string {
-  const gapNs = meanGapNs(window);
-  return gapNs === undefined ? "-" : formatDurationNs(gapNs);
-}
-
-function formatTotals(result: RunResult): string {
-  const cancelled = result.cancelledCount === 0 ? "" : `, ${formatCount(result.cancelledCount)} cancelled`;
-  const server =
-    result.server === undefined
-      ? ""
-      : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
-  const { sentCount, connectionCount } = result;
-  const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
-  const connections = connectionCount === 1 ? "connection" : "connections";
-  // A target in process has none, and none was opened to one that is not there.
-  const over = connectionCount === 0 ? "" : ` over ${connectionCount} ${connections}`;
-  return `sent ${requests}${over} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
-}
-
-function formatSessions({
-  sessionCount,
-  cutCount,
-  unsentCount,
-  unreadReason,
-}: NonNullable<RunResult["sessions"]>): string {
-  const unread = unreadReason === undefined ? "" : ` (first answer that could not be continued: ${unreadReason})`;
-  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent${unread}`;
-  return `${formatCount(sessionCount)} conversations${cutCount === 0 ? "" : cut}`;
-}
-
-function formatFailures(result: RunResult): string {
-  const rows = result.failures.map(({ kind, status, count, example, isWarmup }) => [
-    `${kind}${status === undefined ? "" : ` ${status}`}${isWarmup === true ? " (warm-up)" : ""}`,
-    formatCount(count),
-    example,
-  ]);
-  const title = result.cancelledCount === 0 ? "failed requests" : "failed or cancelled";
-  return formatTable([title, "count", "for example"], rows);
 }
 
 /** Whether the load changes within a level, so that a time line shows more than averages. */

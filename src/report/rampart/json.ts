@@ -20,10 +20,15 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { describeMachine } from "../../runtime/machine.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
+import { judgeRepeated } from "../run-verdicts.ts";
+import { REPORT_VERSION } from "../schema/version.ts";
+import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
 import { toClientJson } from "./client.ts";
 import { toExtractedJson } from "./extracted.ts";
@@ -33,6 +38,7 @@ import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
 import { toPhasesJson, verdictsOfPhases } from "./phases.ts";
+import { levelsOverRuns, toLevelOverRunsJson } from "./runs.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -41,25 +47,84 @@ const SIGNIFICANT_DIGITS = 3;
 
 /** Creates the report. @param path of its file */
 export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
+  const write = (document: object): void =>
+    writeReport(path, `${JSON.stringify(document, null, 2)}\n`, "outputs.files.json");
   return {
-    finish: (result) =>
-      writeReport(path, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`, "outputs.files.json"),
+    finish: (result) => write(toReportJson(plan, result)),
+    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated)),
   };
 }
 
 /** Converts the report to JSON. */
 export function toReportJson(plan: Plan, result: RunResult): object {
+  return { ...toHeadJson(plan, result), ...toRunJson(plan, result), plan: withoutSecrets(plan) };
+}
+
+/**
+ * Converts the report of a repeated plan to JSON. `runs` has an object for each run, with the same fields as the report of one run, without
+ * `version`, `name`, `model` and `plan`, which are outside. So a reader of runs reads `document.runs ?? [document]`.
+ *
+ * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
+ * `inferPerSec`, `errorRatio`, `latencyUs.p99` and so on are the mean over the values of the runs with its 95 % interval (`low`, `high`),
+ * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means.
+ */
+export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
+  const { runs, precision } = repeated;
+  const [first] = runs as [RunResult];
+  const complete = completeRuns(repeated);
+  const { atLeast, atMost, until } = plan.repeat ?? { atLeast: runs.length, atMost: runs.length };
+  return {
+    ...toHeadJson(plan, first),
+    startedAt: toIsoTime(first),
+    durationSec: runs.reduce((sum, { durationNs }) => sum + durationNs, 0) / 1e9,
+    isPartial: complete.length < runs.length,
+    repeat: {
+      atLeast,
+      atMost,
+      ...(until === undefined
+        ? {}
+        : { until: { ...until, reachedRatio: precision?.ratio ?? null, isReached: precision?.isReached === true } }),
+    },
+    runs: runs.map((run) => toRunJson(plan, run)),
+    combination: {
+      runs: complete.length,
+      levels: levelsOverRuns(complete).map((level) => toLevelOverRunsJson(plan, level)),
+    },
+    assertions: judgeRepeated(plan, repeated).map(({ assertion, ...verdict }) => ({
+      text: verdict.text,
+      isMet: verdict.isMet,
+      level: verdict.level,
+      measured: verdict.measured,
+      low: verdict.low,
+      high: verdict.high,
+      runs: verdict.runCount,
+      runsMet: verdict.metCount,
+      reason: verdict.reason,
+      limit: assertion.limit,
+    })),
+    plan: withoutSecrets(plan),
+  };
+}
+
+function toHeadJson(plan: Plan, { prepared }: RunResult): object {
+  const { name, version } = prepared.service.model;
+  const machine = { ...describeMachine(), rampart: VERSION };
+  return { version: REPORT_VERSION, name: plan.name, ...toParametersJson(plan), machine, model: { name, version } };
+}
+
+function toIsoTime({ startEpochNs }: RunResult): string {
+  return new Date(Number(startEpochNs / 1_000_000n)).toISOString();
+}
+
+/** Converts one run: all that can differ between the runs of a plan. */
+function toRunJson(plan: Plan, result: RunResult): object {
   const levels = measuredLevels(result);
   const repeats = describeRepeats(result);
   return {
-    version: 1,
-    name: plan.name,
-    ...toParametersJson(plan),
-    startedAt: new Date(Number(result.startEpochNs / 1_000_000n)).toISOString(),
+    startedAt: toIsoTime(result),
     durationSec: result.durationNs / 1e9,
     isPartial: result.isInterrupted || result.error !== undefined,
     ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
-    model: { name: result.prepared.service.model.name, version: result.prepared.service.model.version },
     requests: {
       sent: result.sentCount,
       completed: result.completedCount,
@@ -99,7 +164,6 @@ export function toReportJson(plan: Plan, result: RunResult): object {
       if (aborted?.assertionIndex !== index) return given;
       return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
     }),
-    plan: withoutSecrets(plan),
   };
 }
 

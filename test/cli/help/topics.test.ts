@@ -10,6 +10,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   quickstart: "npm run quickstart",
   scenarios: 'load: ramp(1, 4, { step: 3, for: "1 s" }),',
   wizard: "rampart init --yes",
+  compare: "--fail-if",
   perf_analyzer: "--concurrency-range START[:END[:STEP]]",
   "genai-perf": "--benchmark-duration NUMBER *",
   measuring: "CAP_SYS_NICE",

@@ -1,0 +1,72 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { $, echo } from "zx";
+import { build, checksumLine, install, recordOrders } from "./build.ts";
+import { readFormat } from "./release/file-format.ts";
+import { installRuntime, type TargetRuntime } from "./release/runtimes.ts";
+import { makeSbom } from "./release/sbom.ts";
+import { executableName, suffixOf, TARGETS, type Target } from "./release/targets.ts";
+
+/**
+ * `npm run release [-- --only NAME,…]`: writes dist/release with an executable for each platform, their checksums, the software bill of
+ * materials and the man page. It does not run them: `npm run test:release` does, as far as they can run here.
+ */
+
+const root = join(import.meta.dirname, "..");
+const folder = join(root, "dist", "release");
+const work = join(root, "dist", ".release");
+
+const { values } = parseArgs({ options: { only: { type: "string" } } });
+const names = values.only?.split(",");
+const unknown = names?.filter((name) => TARGETS.every((target) => target.name !== name)) ?? [];
+if (unknown.length > 0)
+  throw new Error(`there is no target ${unknown.join(", ")}; they are ${TARGETS.map(({ name }) => name).join(", ")}`);
+rmSync(folder, { recursive: true, force: true });
+rmSync(work, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+mkdirSync(work, { recursive: true });
+try {
+  await release(TARGETS.filter(({ name }) => names?.includes(name) ?? true));
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+async function release(targets: readonly Target[]): Promise<void> {
+  const sources = join(work, "sources");
+  const plain = join(work, "plain");
+  await build(plain);
+  // The order of first calls is that of the program, whatever the platform. It is recorded here.
+  const orders = await recordOrders(plain, work);
+  const files: string[] = [];
+  let version = "";
+  for (const target of targets) {
+    const runtime = installRuntime(target);
+    version = runtime.version;
+    const flags = [...orders.map((order) => `--order=${order}`), `--sources=${sources}`];
+    files.push(await buildFor(target, runtime, flags));
+    echo(`built ${executableName(target)}`);
+  }
+  const sbom = makeSbom(root, readFileSync(sources, "utf8").split("\n"), { version });
+  files.push(write("rampart.cdx.json", `${JSON.stringify(sbom, null, 2)}\n`));
+  files.push(write("rampart.1", (await $({ quiet: true })`${plain} man`).stdout));
+  writeFileSync(join(folder, "SHA256SUMS"), files.map(checksumLine).join(""));
+  echo(`wrote dist/release: ${files.length} files and SHA256SUMS`);
+}
+
+async function buildFor(target: Target, runtime: TargetRuntime, flags: readonly string[]): Promise<string> {
+  const built = join(work, `built${suffixOf(target)}`);
+  const path = join(folder, executableName(target));
+  await build(built, [`--target=${target.bun}`, `--runtime=${runtime.path}`, ...flags]);
+  install(built, path);
+  const { format, machine, loader } = readFormat(readFileSync(path));
+  if (format !== target.format || machine !== target.machine || loader !== target.loader)
+    throw new Error(`${path} is a ${format} file for ${machine} with the loader ${loader}`);
+  return path;
+}
+
+function write(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}

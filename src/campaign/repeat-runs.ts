@@ -1,0 +1,69 @@
+import { combineRuns, precisionOf } from "../measure/intervals/over-runs.ts";
+import { valueAt } from "../measure/verdicts.ts";
+import type { Plan, PrecisionPlan, RepeatPlan } from "../plan/plan.ts";
+import type { RunError } from "../plan/problem.ts";
+import type { RepeatedResult, RepeatPrecision } from "../result/repeated-result.ts";
+import type { RunResult } from "../result/run-result.ts";
+import { nowNs, toEpochNs } from "../runtime/clock.ts";
+
+/**
+ * Runs a plan as often as it asks for: `atLeast` times, then until the confidence interval over runs is narrow enough, and `atMost` times.
+ * A run that was interrupted or ended with an error is the last one.
+ * @param runOnce runs the plan once; gets the number of the run, from 1
+ */
+export async function repeatRuns(
+  plan: Plan,
+  { atLeast, atMost, until }: RepeatPlan,
+  runOnce: (run: number) => Promise<RunResult>,
+): Promise<RepeatedResult> {
+  const runs: RunResult[] = [];
+  let precision: RepeatPrecision | undefined;
+  while (runs.length < atMost) {
+    const result = await runOnce(runs.length + 1);
+    runs.push(result);
+    if (result.isInterrupted || result.error !== undefined) break;
+    precision = until && findPrecision(plan, until, runs);
+    if (runs.length >= atLeast && precision?.isReached === true) break;
+  }
+  return { runs, ...(until === undefined ? {} : { precision: precision ?? { ratio: undefined, isReached: false } }) };
+}
+
+/** Returns the result of a run that could not start. @param earlier a run that did */
+export function unstartedRun({ prepared }: RunResult, error: RunError): RunResult {
+  return {
+    prepared,
+    levels: [],
+    sentCount: 0,
+    completedCount: 0,
+    failedCount: 0,
+    cancelledCount: 0,
+    failures: [],
+    connectionCount: 0,
+    resendCount: 0,
+    server: undefined,
+    isInterrupted: error.code === "interrupted",
+    error: error.code === "interrupted" ? undefined : error,
+    laneErrors: [],
+    startEpochNs: toEpochNs(nowNs()),
+    durationNs: 0,
+  };
+}
+
+/** Returns the precision of a metric at the level where it is lowest. A level that a run did not measure has none. */
+function findPrecision(plan: Plan, until: PrecisionPlan, runs: readonly RunResult[]): RepeatPrecision {
+  const levels = new Set(runs.flatMap((run) => run.levels.map(({ level }) => level)));
+  let widest = 0;
+  for (const level of levels) {
+    const values = runs.flatMap((run) => {
+      const measured = run.levels.find((one) => one.level === level);
+      const value = measured && valueAt(measured, until, plan.target.batchSize);
+      return value === undefined ? [] : [{ value }];
+    });
+    const reached = values.length < runs.length ? undefined : precisionOf(combineRuns(values));
+    if (reached === undefined) return { ratio: undefined, isReached: false };
+    widest = Math.max(widest, reached);
+  }
+  return levels.size === 0
+    ? { ratio: undefined, isReached: false }
+    : { ratio: widest, isReached: widest <= until.ratio };
+}

@@ -1,0 +1,70 @@
+import { packEntries } from "../../inputs/held-entries.ts";
+import { toPayload } from "../../inputs/payload-entry.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
+import type { RunResult } from "../../result/run-result.ts";
+import { startPlan } from "../../run/run-plan.ts";
+import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
+import { createPayload } from "../../service/openai/payload.ts";
+import { type Answer, readAnswer } from "../../service/openai/response-text.ts";
+
+/** One question. */
+export interface Question {
+  readonly text: string;
+  readonly model: string;
+  readonly endpoint: LlmEndpointName;
+  readonly maxTokens: number;
+}
+
+/** The answer to a question, with the times of its pieces. */
+export interface TimedAnswer {
+  readonly answer: Answer;
+  /** Time of each read, in nanoseconds after the send. */
+  readonly offsetsNs: readonly number[];
+}
+
+/** What came of a question. */
+export interface Asked {
+  /** Absent when the request failed. */
+  readonly answered?: TimedAnswer;
+  readonly failed?: FailedRequest;
+  readonly result: RunResult;
+}
+
+/** Sends a question as the only request of a plan, over the client and the protocol that a measurement uses. */
+export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Question): Promise<Asked> {
+  const { format, answers } = LLM_ENDPOINTS[endpoint];
+  const settings = { format, models: [model], modelSelection: "round_robin", seed: 0, isStreaming: true } as const;
+  const { body } = createPayload({ texts: [text], maxTokens }, 0, {
+    ...settings,
+    asksUsage: true,
+    hasExactOutput: false,
+    extra: {},
+  });
+  const held = packEntries([{ payload: toPayload(body), fields: {} }]);
+  let record: RequestRecord | undefined;
+  let failed: FailedRequest | undefined;
+  const observer = {
+    onRecord: (one: RequestRecord) => {
+      record = one;
+    },
+    onFailed: (one: FailedRequest) => {
+      failed = one;
+    },
+  };
+  const running = startPlan(
+    plan,
+    () => Promise.resolve(observer),
+    () => Promise.resolve(),
+    undefined,
+    undefined,
+    held,
+  );
+  const result = await running.result;
+  const asked = { result, ...(failed === undefined ? {} : { failed }) };
+  if (record === undefined) return asked;
+  const decoder = new TextDecoder();
+  const reads = record.responses.map(({ outputs }) => (outputs instanceof Uint8Array ? decoder.decode(outputs) : ""));
+  const offsetsNs = record.responses.map(({ offsetNs }) => offsetNs);
+  return { ...asked, answered: { answer: readAnswer(answers, reads), offsetsNs } };
+}

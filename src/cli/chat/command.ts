@@ -1,0 +1,152 @@
+import type { Plan } from "../../plan/plan.ts";
+import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { escapeControls } from "../../plan/terminal-text.ts";
+import { type Duration, parseDurationNs } from "../../plan/units.ts";
+import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
+import { probeModels } from "../../run/target/probe.ts";
+import { defineScenario } from "../../scenario/define.ts";
+import { hold } from "../../scenario/loads.ts";
+import { payloads } from "../../scenario/prompts.ts";
+import { openai } from "../../scenario/targets/llm.ts";
+import { toPlan } from "../../scenario/to-plan.ts";
+import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
+import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import type { CommandIo } from "../execute.ts";
+import { EXIT, exitCodeOf } from "../exit-codes.ts";
+import { explainErrors } from "../explain.ts";
+import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { readHeaders } from "../header-flags.ts";
+import { ask, type Question } from "./ask.ts";
+import { type CHAT_ENDPOINTS, FLAGS } from "./flags.ts";
+import { type CountedTokens, formatAnswer } from "./format-answer.ts";
+
+/** `rampart chat URL`: asks one question and shows the answer's tokens with their times. */
+
+const DEFAULT_QUESTION = "Write one sentence about the sea.";
+const DEFAULT_MAX_TOKENS = 64;
+
+/** Runs `rampart chat`. Returns the exit code. */
+export function runChatCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, 2);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    const { url, text, maxTokens, headers, timeout } = readArguments(flags, command);
+    const endpoint = (flags.text("endpoint") ?? "chat") as (typeof CHAT_ENDPOINTS)[number];
+    const name = flags.text("tokenizer");
+    const tokenizer = name === undefined ? undefined : await loadTokenizer(name);
+    const planFor = (model: string): Plan =>
+      toPlan(
+        defineScenario({
+          name: "chat",
+          target: openai(url, {
+            model,
+            endpoint,
+            streaming: true,
+            tokenizer: "none",
+            headers,
+            ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
+            ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
+          }),
+          load: hold(1, { requests: 1 }),
+          // Held in memory: the file is not read.
+          inputs: payloads("the question"),
+          requestTimeout: timeout,
+        }),
+        process.cwd(),
+      );
+    const model = flags.text("model") ?? (await findModel(planFor("any").target as ServerTargetPlan));
+    const question: Question = { text, model, endpoint, maxTokens };
+    io.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
+    return report(await ask(planFor(model), question), question, tokenizer, io);
+  });
+}
+
+/** Prints the answer. Returns the exit code. */
+function report(
+  { answered, failed, result }: Awaited<ReturnType<typeof ask>>,
+  { text }: Question,
+  tokenizer: Tokenizer | undefined,
+  io: CommandIo,
+): number {
+  if (answered === undefined) {
+    const reason = failed?.failure.message ?? result.failures[0]?.example ?? "it was not answered";
+    io.err(
+      result.error === undefined
+        ? `rampart: the request failed: ${reason}\n`
+        : `rampart: ${formatRunError(result.error)}\n`,
+    );
+    return result.error === undefined ? EXIT.unreachable : exitCodeOf(result.error.code);
+  }
+  const output = answered.answer.output.map((piece) => piece.text).join("");
+  const counted: CountedTokens | undefined = tokenizer && {
+    tokenizer: tokenizer.name,
+    inputCount: tokenizer.count(text),
+    outputCount: tokenizer.count(output),
+  };
+  io.out(`${formatAnswer(answered, counted)}\n`);
+  return EXIT.passed;
+}
+
+/** Returns the server's only model. @throws UserError when it has several or none, with their names */
+async function findModel(target: ServerTargetPlan): Promise<string> {
+  const names = (await probeModels(target)).map(({ name }) => name);
+  const [only] = names;
+  if (only !== undefined && names.length === 1) return only;
+  const message =
+    names.length === 0 ? "is needed: the server lists no models" : `is needed: the server has ${names.length} models`;
+  const hint = names.length === 0 ? "Give --model NAME." : `Give one of ${names.slice(0, 20).join(", ")}.`;
+  throw new UserError([problem("missing", "--model", message, hint)]);
+}
+
+interface Arguments {
+  readonly url: string;
+  readonly text: string;
+  readonly maxTokens: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeout: Duration;
+}
+
+/** @throws UserError with all problems */
+function readArguments(flags: FlagValues, command: string): Arguments {
+  const problems: Problem[] = [...flags.problems];
+  const [url, text = DEFAULT_QUESTION] = flags.positionals;
+  if (url === undefined)
+    problems.push(problem("missing", "URL", "no address is given", `Write ${command} localhost:8000.`));
+  const maxTokens = Number(flags.text("max-tokens") ?? DEFAULT_MAX_TOKENS);
+  if (!Number.isInteger(maxTokens) || maxTokens < 1) {
+    const hint = "Give a whole number of 1 or more.";
+    problems.push(
+      problem("invalid-value", "--max-tokens", "is not a number of tokens", hint, flags.text("max-tokens")),
+    );
+  }
+  const timeout = (flags.text("timeout") ?? "60s") as Duration;
+  if ((parseDurationNs(timeout) ?? 0) <= 0) {
+    const hint = 'Give a duration with its unit, such as "10s".';
+    problems.push(problem("invalid-value", "--timeout", "is not a duration", hint, timeout));
+  }
+  const headers = readHeaders(flags, problems);
+  if (problems.length > 0 || url === undefined) throw new UserError(problems);
+  return { url, text, maxTokens, headers, timeout };
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} URL [QUESTION] [options]`,
+    "",
+    "Asks a language model one question and shows the answer's tokens with their times, to see that the server, its stream and",
+    "the tokenizer work before a benchmark.",
+    "",
+    "Options (durations have a unit, such as 10s or 2min):",
+    formatFlags(FLAGS),
+    "",
+    "Examples:",
+    `  ${command} localhost:8000`,
+    `  ${command} localhost:8000 "What is a tensor?" --model llama --tokenizer meta-llama/Llama-3.1-8B-Instruct`,
+    "",
+    "Exit codes: 0 answered, 64 wrong usage, 69 server unreachable, stalled or failing, 1 internal error.",
+    "",
+  ].join("\n");
+}

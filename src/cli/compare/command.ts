@@ -1,0 +1,199 @@
+import { findMetric, type NamedMetric } from "../../measure/compare/named-metrics.ts";
+import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { compareRuns } from "../../report/compare/compare-runs.ts";
+import type { Comparison } from "../../report/compare/comparison.ts";
+import { type ComparedSides, formatComparison } from "../../report/compare/console.ts";
+import { formatHtml } from "../../report/compare/html.ts";
+import { toComparisonJson } from "../../report/compare/json.ts";
+import { type ChangeLimit, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
+import { formatMarkdown } from "../../report/compare/markdown.ts";
+import { writeOutput } from "../../report/output-file.ts";
+import type { CommandIo } from "../execute.ts";
+import { EXIT } from "../exit-codes.ts";
+import { explainErrors } from "../explain.ts";
+import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { besideReports, checkOutputFiles, findReadOutputs, toOutputPath } from "../output-files.ts";
+import { FLAGS } from "./flags.ts";
+import { parseLimit, parsePrecision } from "./parse-limit.ts";
+import { type ReadSide, readSides } from "./run-sets.ts";
+import { type GivenSides, splitSides } from "./sides.ts";
+
+/** `rampart compare`: finds differences between whole runs, and fails when one is a regression. */
+
+/** What the command line asks for. */
+interface Request {
+  readonly given: GivenSides;
+  readonly limits: readonly ChangeLimit[];
+  readonly precision: number;
+  readonly acceptsWithinRuns: boolean;
+  readonly isStrict: boolean;
+  readonly isAll: boolean;
+  readonly files: OutputFiles;
+}
+
+const OUTPUTS = ["json", "markdown", "html"] as const;
+type OutputFiles = Readonly<Partial<Record<(typeof OUTPUTS)[number], string>>>;
+
+const DEFAULT_PRECISION = 0.05;
+
+/** Runs `rampart compare`. Returns the exit code. */
+export async function runCompareCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, () => {
+    const given = splitSides(args, takesValue);
+    const flags = parseFlags(FLAGS, given.rest, 0);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return Promise.resolve(EXIT.passed);
+    }
+    return Promise.resolve(compare(readRequest(given, flags), io));
+  });
+}
+
+function takesValue(arg: string): boolean {
+  return FLAGS.some(({ name, value }) => value !== undefined && arg === `--${name}`);
+}
+
+function readRequest(given: GivenSides, flags: FlagValues): Request {
+  const problems: Problem[] = [...flags.problems, ...given.problems];
+  const limits = flags.texts("fail-if").flatMap((text) => {
+    const parsed = parseLimit(text);
+    if (!("code" in parsed)) return [parsed];
+    problems.push(parsed);
+    return [];
+  });
+  const givenPrecision = flags.text("precision");
+  const precision = givenPrecision === undefined ? DEFAULT_PRECISION : parsePrecision(givenPrecision);
+  if (precision === undefined) {
+    const hint = "Give a percentage above 0 and up to 100 %, such as 2%.";
+    problems.push(problem("invalid-value", "--precision", "is not a percentage", hint, givenPrecision));
+  }
+  if (flags.has("strict") && flags.texts("fail-if").length === 0)
+    problems.push(problem("conflict", "--strict", "has no limit to judge", "Give --fail-if too."));
+  const files = readOutputFiles(given, flags, problems);
+  if (problems.length > 0 || precision === undefined) throw new UserError(problems);
+  return {
+    given,
+    limits,
+    precision,
+    acceptsWithinRuns: flags.has("within-runs"),
+    isStrict: flags.has("strict"),
+    isAll: flags.has("all"),
+    files,
+  };
+}
+
+function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem[]): OutputFiles {
+  const paths = OUTPUTS.map((name) => [`--${name}`, toOutputPath(flags.text(name))] as const);
+  const standard = paths.filter(([, path]) => path === toOutputPath("-"));
+  const [first, second] = standard;
+  if (first !== undefined && second !== undefined)
+    problems.push(problem("conflict", second[0], `is standard output like ${first[0]}`, "Give one of them a file."));
+  problems.push(...checkOutputFiles(paths), ...findReadOutputs(paths, [...given.base, ...given.candidates.flat()]));
+  const known = OUTPUTS.flatMap((name) => {
+    const path = toOutputPath(flags.text(name));
+    return path === undefined ? [] : [[name, path] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+function compare(request: Request, io: CommandIo): number {
+  const { given, limits, files, isAll } = request;
+  const [base, ...candidates] = readSides([given.base, ...given.candidates]);
+  if (base === undefined) throw new Error("there is always a base");
+  const comparisons = candidates.map((next) => compareRuns(base, next, request));
+  checkLimits(limits, comparisons);
+  const sides = comparisons.map(
+    (comparison): ComparedSides => ({
+      comparison,
+      limits: limits.flatMap((limit) => judgeLimit(limit, comparison)),
+      isAll,
+    }),
+  );
+  const textIo = besideReports(io, { ...files });
+  for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
+  textIo.out(sides.map(formatComparison).join("\n\n"));
+  writeFiles(sides, files);
+  return conclude(sides, request, io);
+}
+
+function warnOfPartial({ partial }: ReadSide, io: CommandIo): void {
+  for (const source of partial) io.err(`rampart: ${source} is left out: the run ended early\n`);
+}
+
+/** @throws UserError for limits on metrics that no level has on both sides */
+function checkLimits(limits: readonly ChangeLimit[], comparisons: readonly Comparison[]): void {
+  const problems = limits.flatMap(({ metric, text }) => comparisons.flatMap((one) => checkMetric(metric, text, one)));
+  if (problems.length > 0) throw new UserError(problems);
+}
+
+function checkMetric({ name, label }: NamedMetric, text: string, { base, next }: Comparison): Problem[] {
+  return [base, next].flatMap(({ name: side, runs }) => {
+    const names = new Set(runs.flatMap(({ levels }) => levels.flatMap(({ values }) => [...values.keys()])));
+    if (names.has(name)) return [];
+    const known = [...names].filter((one) => findMetric(one) !== undefined);
+    return [problem("mismatch", "--fail-if", `${side} has no ${label}`, `It has ${known.join(", ")}.`, text)];
+  });
+}
+
+function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: OutputFiles): void {
+  const write = (flag: string, path: string | undefined, format: () => string): void => {
+    if (path === undefined) return;
+    try {
+      writeOutput(path, format());
+    } catch (error) {
+      const message = `${path} cannot be written: ${messageOf(error)}`;
+      throw new RunError("output", message, `Give another path with ${flag}.`);
+    }
+  };
+  write("--json", json, () => `${JSON.stringify(toComparisonJson(sides), null, 2)}\n`);
+  write("--markdown", markdown, () => formatMarkdown(sides));
+  write("--html", html, () => formatHtml(sides));
+}
+
+/** Returns the exit code, and says what a limit without a result means. */
+function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns }: Request, io: CommandIo): number {
+  const verdicts = sides.flatMap(({ limits }) => limits);
+  const has = (state: LimitState): boolean => verdicts.some((one) => one.state === state);
+  const hasOneRun = sides.some(({ comparison: { base, next } }) => base.runs.length < 2 || next.runs.length < 2);
+  if (has("undecidable")) {
+    const accept = hasOneRun && !acceptsWithinRuns ? ", or accept the intervals within runs with --within-runs" : "";
+    const more = hasOneRun ? ` Give several runs on each side (repeat in a scenario)${accept}.` : "";
+    io.err(`rampart: a limit cannot be decided with these files.${more}\n`);
+  } else if (has("unresolved") && !isStrict) {
+    io.err(
+      "rampart: a limit is neither kept nor broken, which passes; more runs would decide it, and --strict fails\n",
+    );
+  } else if (verdicts.length === 0 && hasOneRun && !acceptsWithinRuns) {
+    io.err("rampart: --within-runs compares by the intervals within the runs\n");
+  }
+  if (has("broken")) return EXIT.assertionFailed;
+  return has("undecidable") || (isStrict && has("unresolved")) ? EXIT.unstable : EXIT.passed;
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} BASE NEW [MORE…] [options]`,
+    `       ${command} --base FILE… --new FILE… [options]`,
+    "",
+    "Compares whole runs: the first argument is the base, each other one a candidate. Each is a report with one run, or with several",
+    "(repeat in a scenario), several reports joined with commas, or a folder of reports. Formats are recognised by their content:",
+    "the JSON of Rampart, GenAI-Perf and AIPerf, the CSV and profile exports of perf_analyzer.",
+    "",
+    "Options:",
+    formatFlags(FLAGS),
+    "",
+    "Limits of --fail-if are METRIC > LIMIT, with >, >=, < or <=. With a sign they limit the change from base to new (+5%; of errorRate",
+    "in percentage points), without one the new value (25ms, 1%, 100). Metrics: p99, avg, throughput, errorRate, ttft.p99, itl.p99,",
+    "scheduledLatency.p99, outputTokensPerSec and others: all names that --json prints.",
+    "",
+    "Examples:",
+    `  ${command} base.json new.json`,
+    `  ${command} base.json new.json --fail-if 'p99 > +5%' --fail-if 'throughput < -3%' --markdown comment.md`,
+    `  ${command} base-1.json,base-2.json,base-3.json new-1.json,new-2.json,new-3.json`,
+    `  ${command} --base old/*.json --new new/*.json --html compare.html`,
+    "",
+    "Exit codes: 0 passed, 64 wrong usage or files, 65 a limit is broken, 66 a limit cannot be decided: always when a side has one run,",
+    "with --strict also when the interval is too wide; 74 a report could not be written, 1 internal error.",
+    "",
+  ].join("\n");
+}

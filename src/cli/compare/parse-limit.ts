@@ -1,0 +1,71 @@
+import { findMetric, type NamedMetric, suggestMetric } from "../../measure/compare/named-metrics.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import { parseDurationNs } from "../../plan/units.ts";
+import type { ChangeLimit } from "../../report/compare/limits.ts";
+
+/**
+ * Parses limits of `--fail-if`: `METRIC > LIMIT`, with `>`, `>=`, `<` or `<=`.
+ *
+ * With a sign the limit is one of the change from base to new: `+5%`, `-3%`; of ratios of requests in percentage points. Without a sign it
+ * is one of the new value: a duration for times, `1%` or `0.01` for ratios, a number for everything else.
+ */
+
+const PATTERN = /^\s*(\S+?)\s*(>=|<=|>|<)\s*([+-]?)\s*(.*?)\s*$/s;
+const PATH = "--fail-if";
+const GRAMMAR = "Write METRIC > +PERCENT or METRIC > VALUE, such as 'p99 > +5%', 'throughput < -3%' or 'p99 > 25ms'.";
+
+/** Parses a limit; a problem when it is not one. */
+export function parseLimit(text: string): ChangeLimit | Problem {
+  const match = PATTERN.exec(text);
+  if (match === null) return problem("invalid-value", PATH, "has no comparison with a limit", GRAMMAR, text);
+  const [, name = "", comparison, sign = "", given = ""] = match;
+  const metric = findMetric(name);
+  if (metric === undefined) return problem("unknown-name", PATH, `there is no metric ${name}`, hintFor(name), text);
+  const limit = sign === "" ? parseValue(metric, given) : parseChange(metric, sign, given);
+  if ("hint" in limit) return problem("invalid-value", PATH, limit.message, limit.hint, text);
+  return { text: text.trim(), metric, comparison: comparison as ChangeLimit["comparison"], ...limit };
+}
+
+type Parsed = Pick<ChangeLimit, "of" | "amount"> | { readonly message: string; readonly hint: string };
+
+function parseChange({ quantity }: NamedMetric, sign: string, given: string): Parsed {
+  const pct = parsePct(given);
+  if (pct === undefined) return { message: "a change is in percent", hint: `Write ${sign}5%.` };
+  const amount = (sign === "-" ? -pct : pct) / 100;
+  return { of: quantity === "ratio" ? "points" : "relative", amount };
+}
+
+function parseValue({ quantity, label }: NamedMetric, given: string): Parsed {
+  const pct = parsePct(given);
+  if (quantity === "time") {
+    const ns = parseDurationNs(given);
+    if (ns !== undefined) return { of: "value", amount: ns };
+    const hint =
+      pct === undefined ? "Write +5% for a change, or 25ms for a time." : `Write +${given} or -${given} for a change.`;
+    return { message: `${label} is limited by a change or a time`, hint };
+  }
+  if (quantity === "ratio" && pct !== undefined) return { of: "value", amount: pct / 100 };
+  if (pct !== undefined) return { message: "a change needs a sign", hint: `Write +${given} or -${given}.` };
+  const value = /^\d+(\.\d+)?$/.test(given) ? Number(given) : undefined;
+  if (value === undefined) return { message: "the limit is not a number", hint: GRAMMAR };
+  return { of: "value", amount: value };
+}
+
+/** Parses `5%`, `0.5 %`. */
+function parsePct(given: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*%$/.exec(given);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** Reads the smallest difference that matters, above 0 and up to 100 %; undefined when it is not one. */
+export function parsePrecision(given: string): number | undefined {
+  const pct = parsePct(given);
+  return pct !== undefined && pct > 0 && pct <= 100 ? pct / 100 : undefined;
+}
+
+function hintFor(name: string): string {
+  const near = suggestMetric(name);
+  return near === undefined
+    ? "Metrics are p99, avg, throughput, errorRate, ttft.p99, itl.p99 and others: rampart help compare."
+    : `Did you mean ${near}?`;
+}

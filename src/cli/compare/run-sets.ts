@@ -1,0 +1,71 @@
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import type { RunSet } from "../../report/compare/comparison.ts";
+import type { MeasuredRun } from "../../report/read/runs/measured-run.ts";
+import { readRuns } from "../../report/read/runs/read-runs.ts";
+
+/** A side, and what was left out of it. */
+export interface ReadSide extends RunSet {
+  /** Sources of runs that ended early. */
+  readonly partial: readonly string[];
+}
+
+/** Reads the runs of each side. @throws UserError with the problems of all files */
+export function readSides(sides: readonly (readonly string[])[]): ReadSide[] {
+  const problems: Problem[] = [];
+  const names = nameSides(sides);
+  const read = sides.map((files, index) => readSide(names[index] ?? "", files, problems));
+  if (problems.length > 0) throw new UserError(problems);
+  return read;
+}
+
+function readSide(name: string, files: readonly string[], problems: Problem[]): ReadSide {
+  const seen = new Set<string>();
+  const runs = files.flatMap((path) => {
+    try {
+      const own = realpathSync(path);
+      if (seen.has(own)) problems.push(problem("conflict", path, "is given twice on one side", "Give each run once."));
+      seen.add(own);
+    } catch {
+      // readRuns reports why.
+    }
+    try {
+      return readRuns(path);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  });
+  problems.push(...findCopies(runs));
+  const complete = runs.filter(({ isPartial }) => !isPartial);
+  if (runs.length > 0 && complete.length === 0)
+    problems.push(problem("mismatch", name, "has only runs that ended early", "Give a run that ended as planned."));
+  const partial = runs.filter(({ isPartial }) => isPartial).map(({ source }) => source);
+  return { name, runs: complete, partial };
+}
+
+/** Finds runs that are copies of others: counted twice, they would make the variation between runs look smaller than it is. */
+function findCopies(runs: readonly MeasuredRun[]): Problem[] {
+  const seen = new Map<string, string>();
+  return runs.flatMap(({ source, levels }) => {
+    const key = JSON.stringify(levels.map(({ label, values }) => [label, ...values]));
+    const other = seen.get(key);
+    seen.set(key, source);
+    return other === undefined || levels.length === 0
+      ? []
+      : [problem("conflict", source, `is the same run as ${other}`, "Give each run once.")];
+  });
+}
+
+/** Names sides by their only file, or the first one and how many more there are. File names without folders are enough when they differ. */
+function nameSides(sides: readonly (readonly string[])[]): string[] {
+  const long = sides.map((files) => nameFiles(files, (path) => path));
+  const short = sides.map((files) => nameFiles(files, basename));
+  return new Set(short).size === short.length ? short : long;
+}
+
+function nameFiles([first = "", ...more]: readonly string[], toName: (path: string) => string): string {
+  return more.length === 0 ? toName(first) : `${toName(first)} and ${more.length} more`;
+}

@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import { type Problem, problem } from "../../plan/problem.ts";
+
+/** Which files are the base, and which the candidates. */
+
+/** The files of a command line by side, and its other arguments. */
+export interface GivenSides {
+  readonly base: readonly string[];
+  /** A list of files for each candidate. */
+  readonly candidates: readonly (readonly string[])[];
+  /** Flags and their values. */
+  readonly rest: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+const SIDE = /^--(base|new)(?:=(.*))?$/s;
+
+/**
+ * Splits the arguments. Plain ones are the base and then one candidate each; several files of one side are joined with commas. After `--base`
+ * and `--new`, all arguments up to the next flag are the files of that side, so that a shell can fill them in: `--base old/*.json`.
+ * @param takesValue reports whether a flag is followed by its value
+ */
+export function splitSides(args: readonly string[], takesValue: (flag: string) => boolean): GivenSides {
+  const plain: string[] = [];
+  const base: string[] = [];
+  const candidates: string[][] = [];
+  const rest: string[] = [];
+  let into: string[] = plain;
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] as string;
+    const side = SIDE.exec(arg);
+    if (side !== null) {
+      into = side[1] === "new" ? [] : base;
+      if (into !== base) candidates.push(into);
+      if (side[2] !== undefined) into.push(side[2]);
+    } else if (arg.startsWith("-") && arg !== "-") {
+      into = plain;
+      rest.push(arg);
+      if (takesValue(arg) && at + 1 < args.length) rest.push(args[++at] as string);
+    } else into.push(arg);
+  }
+  return { ...toSides(plain, base, candidates), rest };
+}
+
+const USAGE = "Write rampart compare BASE NEW, or --base FILE… --new FILE….";
+
+function toSides(
+  plain: readonly string[],
+  base: readonly string[],
+  candidates: readonly (readonly string[])[],
+): Omit<GivenSides, "rest"> {
+  const isNamed = base.length > 0 || candidates.length > 0;
+  const [first, ...others] = plain;
+  if (!isNamed) {
+    const given = { base: first === undefined ? [] : splitList(first), candidates: others.map(splitList) };
+    const problems =
+      others.length > 0 ? [] : [problem("missing", first === undefined ? "BASE" : "NEW", "is missing", USAGE)];
+    return { ...given, problems };
+  }
+  const empty = candidates.length === 0 || candidates.some((files) => files.length === 0);
+  const problems = [
+    ...plain.map((file) => problem("conflict", file, "is neither after --base nor after --new", USAGE)),
+    ...(base.length === 0 ? [problem("missing", "--base", "needs a file", USAGE)] : []),
+    ...(empty ? [problem("missing", "--new", "needs a file", USAGE)] : []),
+  ];
+  return { base: base.flatMap(splitList), candidates: candidates.map((files) => files.flatMap(splitList)), problems };
+}
+
+/** Splits files that are joined with commas, unless a file has that name. */
+function splitList(given: string): string[] {
+  return existsSync(given) ? [given] : given.split(",").filter((path) => path !== "");
+}

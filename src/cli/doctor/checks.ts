@@ -1,0 +1,107 @@
+import { VERSION } from "../../report/version.ts";
+import { isOwnHost } from "../../runtime/own-host.ts";
+import { isExecutable, runtimeName } from "../../runtime/runtime.ts";
+import { openSocket } from "../../runtime/sockets.ts";
+import { hubCacheFolder } from "../../tokenize/hub-cache.ts";
+import { CORE_CHECKS } from "./cores.ts";
+import { type AskedLoad, type Check, type Finding, impossible, ok, warning } from "./finding.ts";
+import type { Host } from "./host.ts";
+import { LIMIT_CHECKS } from "./limits.ts";
+import { checkOwnRate } from "./self-test.ts";
+
+const CONNECT_TIMEOUT_MS = 3000;
+const CONNECTS = 5;
+
+/** All checks, in the order of the report. The last one loads the cores, so that it does not disturb the others. */
+export const CHECKS: readonly Check[] = [
+  { name: "versions", run: checkVersions },
+  ...CORE_CHECKS,
+  ...LIMIT_CHECKS,
+  { name: "tokenizers", run: checkTokenizers },
+  { name: "GPU", run: checkGpu },
+  { name: "server", run: checkServer },
+  { name: "self-test", run: checkOwnRate },
+];
+
+function checkVersions({ platform, kernel }: Host): Finding {
+  const { versions } = process;
+  const runtime = { bun: versions["bun"], deno: versions["deno"], node: versions.node }[runtimeName] ?? "?";
+  const form = isExecutable ? ", executable" : "";
+  const said = `rampart ${VERSION}, ${runtimeName} ${runtime}${form}, ${platform} ${kernel} ${process.arch}`;
+  return ok(said, {
+    rampart: VERSION,
+    runtime: `${runtimeName} ${runtime}`,
+    platform,
+    kernel,
+    architecture: process.arch,
+  });
+}
+
+function checkTokenizers({ env, list }: Host): Finding {
+  const folder = hubCacheFolder(env);
+  const count = list(folder).filter((name) => name.startsWith("models--")).length;
+  const isOffline = (env["HF_HUB_OFFLINE"] ?? "0") !== "0";
+  const values = { folder, models: count, isOffline };
+  const said = `${count} models of HuggingFace's hub in ${folder}`;
+  if (count === 0 && isOffline)
+    return warning(
+      `${said}, and HF_HUB_OFFLINE forbids to download`,
+      "Copy the folder of a tokenizer here and name it, or unset HF_HUB_OFFLINE",
+      values,
+    );
+  return ok(count === 0 ? `${said}; others are downloaded when they are needed` : said, values);
+}
+
+/** The client uses none; a server on this host may. */
+function checkGpu({ list, read }: Host): Finding {
+  const gpus = list("/proc/driver/nvidia/gpus");
+  if (gpus.length === 0) return ok("none visible; the client needs none", { gpus: 0 });
+  const names = gpus.map(
+    (gpu) => /^Model:\s*(.*)$/m.exec(read(`/proc/driver/nvidia/gpus/${gpu}/information`) ?? "")?.[1],
+  );
+  return ok(`${gpus.length} visible: ${names.map((name) => name ?? "unnamed").join(", ")}`, { gpus: gpus.length });
+}
+
+async function checkServer(host: Host, { host: name, port }: AskedLoad): Promise<Finding> {
+  if (name === undefined || port === undefined) return ok("not asked for; --url checks one");
+  const timesMs: number[] = [];
+  try {
+    for (let index = 0; index < CONNECTS; index++) timesMs.push(await connectMs(host, name, port));
+  } catch (error) {
+    return impossible(
+      `no connection to ${name}:${port}: ${(error as Error).message}`,
+      "Start the server, or correct --url",
+    );
+  }
+  const leastMs = Number(Math.min(...timesMs).toFixed(3));
+  const values = { connectMs: leastMs };
+  const said = `${name}:${port} takes connections in ${leastMs} ms`;
+  if (isOwnHost(name))
+    return warning(`${said}, on this host`, "Measure from another host, or give each side cores of its own", values);
+  return ok(said, values);
+}
+
+/** Opens a connection and closes it. Returns how long opening took. */
+function connectMs({ clock }: Host, host: string, port: number): Promise<number> {
+  const startNs = clock.nowNs();
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(CONNECT_TIMEOUT_MS, () => {
+      reject(new Error(`no answer within ${CONNECT_TIMEOUT_MS} ms`));
+      socket.close();
+    });
+    const socket = openSocket(
+      { host, port },
+      {
+        onOpen: () => {
+          resolve((clock.nowNs() - startNs) / 1e6);
+          socket.close();
+        },
+        onData: () => {},
+        onClose: (error) => {
+          cancel();
+          reject(error ?? new Error("closed"));
+        },
+      },
+    );
+  });
+}

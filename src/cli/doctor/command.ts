@@ -1,0 +1,130 @@
+import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import type { CommandIo } from "../execute.ts";
+import { EXIT } from "../exit-codes.ts";
+import { explainErrors } from "../explain.ts";
+import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
+import { wrap } from "../options/rows.ts";
+import { CHECKS } from "./checks.ts";
+import { type AskedLoad, type Check, type Finding, unknown } from "./finding.ts";
+import { FLAGS } from "./flags.ts";
+import { type Host, thisHost } from "./host.ts";
+
+/** `rampart doctor`: whether this host can send a load, and measure it well. */
+
+const NAME_COLUMNS = 18;
+const TEXT_COLUMNS = 80;
+const MARKS: Readonly<Record<Finding["status"], string>> = {
+  ok: "ok",
+  warning: "warning",
+  problem: "PROBLEM",
+  unknown: "unknown",
+};
+
+/** A check with what it found. */
+export type NamedFinding = Finding & { readonly check: string };
+
+/** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
+export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, 0);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    const load = readLoad(flags);
+    const host = thisHost();
+    const isJson = flags.has("json");
+    const findings: NamedFinding[] = [];
+    for (const check of CHECKS) {
+      const finding = await runCheck(check, host, load);
+      findings.push(finding);
+      // Some checks take a while: each is shown when it is known.
+      if (!isJson) io.out(formatFinding(finding));
+    }
+    const isPossible = findings.every(({ status }) => status !== "problem");
+    io.out(isJson ? `${JSON.stringify({ isPossible, load, findings }, null, 2)}\n` : formatSummary(findings));
+    return isPossible ? EXIT.passed : EXIT.assertionFailed;
+  });
+}
+
+/** Runs a check. One that fails says so and does not end the others. */
+export async function runCheck({ name, run }: Check, host: Host, load: AskedLoad): Promise<NamedFinding> {
+  try {
+    return { check: name, ...(await run(host, load)) };
+  } catch (error) {
+    return { check: name, ...unknown(`the check failed: ${messageOf(error)}`) };
+  }
+}
+
+/** @throws UserError */
+function readLoad(flags: FlagValues): AskedLoad {
+  const problems: Problem[] = [...flags.problems];
+  const concurrency = readCount(flags, "concurrency", true, problems);
+  const ratePerSec = readCount(flags, "rate", false, problems);
+  const url = readUrl(flags, problems);
+  if (problems.length > 0) throw new UserError(problems);
+  return {
+    protocol: (flags.text("protocol") ?? "http") as AskedLoad["protocol"],
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(ratePerSec === undefined ? {} : { ratePerSec }),
+    ...url,
+  };
+}
+
+function readCount(flags: FlagValues, name: string, isWhole: boolean, problems: Problem[]): number | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && Number.isFinite(value) && (!isWhole || Number.isSafeInteger(value)))
+    return value;
+  const hint = `Give a ${isWhole ? "whole " : ""}number above 0.`;
+  problems.push(problem("invalid-value", `--${name}`, "is not such a number", hint, text));
+  return undefined;
+}
+
+function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host" | "port"> {
+  const text = flags.text("url");
+  if (text === undefined) return {};
+  const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
+  if (url === null || url.hostname === "") {
+    problems.push(problem("invalid-value", "--url", "is not an address", "Write host:port or http://host:port.", text));
+    return {};
+  }
+  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+  return { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port };
+}
+
+/** Formats a finding: its check, its status, what was found, and what to do. */
+export function formatFinding({ check, status, message, fix }: NamedFinding): string {
+  const left = `${check.padEnd(NAME_COLUMNS)}${MARKS[status].padEnd(9)}`;
+  const lines = wrap(message, TEXT_COLUMNS);
+  const more = fix === undefined ? [] : wrap(`→ ${fix}.`, TEXT_COLUMNS);
+  const indent = " ".repeat(left.length);
+  return `${[...lines, ...more].map((line, index) => `${index === 0 ? left : indent}${line}`.trimEnd()).join("\n")}\n`;
+}
+
+function formatSummary(findings: readonly NamedFinding[]): string {
+  const count = (status: Finding["status"]): number => findings.filter((one) => one.status === status).length;
+  const [problems, warnings] = [count("problem"), count("warning")];
+  const verdict = problems > 0 ? "this host cannot send the asked load as it is" : "nothing prevents the asked load";
+  return `\n${problems} problems, ${warnings} warnings: ${verdict}\n`;
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} [options]`,
+    "",
+    "Looks at this host before a measurement: clock, timers, cores, limits and caches, and how many requests per second it can",
+    "send, which takes a few seconds. Each line is ok, a warning (numbers can be distorted, or requests can fail) or a problem",
+    "(the asked load is impossible), with what to do; unknown is what this system does not report.",
+    "",
+    "Options:",
+    formatFlags(FLAGS),
+    "",
+    "Exit codes: 0 no problem, 65 a problem, 64 a mistake in the options.",
+    "",
+    "Example:",
+    `  ${command} --url gpu-host:8000 --concurrency 2000`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,55 @@
+import type { Host } from "./host.ts";
+
+/**
+ * What a check found:
+ *
+ * - `ok`: nothing to do
+ * - `warning`: can distort measurements, or can fail under the asked load
+ * - `problem`: makes the asked load impossible
+ * - `unknown`: this system does not report it
+ */
+export type Status = "ok" | "warning" | "problem" | "unknown";
+
+/** The result of a check. */
+export interface Finding {
+  readonly status: Status;
+  /** One sentence without a full stop. */
+  readonly message: string;
+  /** What to do about it, one sentence without a full stop. */
+  readonly fix?: string;
+  /** The numbers behind it, for JSON. Units are in the names. */
+  readonly values?: Readonly<Record<string, number | string | boolean | undefined>>;
+}
+
+/** The load that the user wants to send. */
+export interface AskedLoad {
+  readonly concurrency?: number;
+  readonly ratePerSec?: number;
+  /** The server. */
+  readonly host?: string;
+  readonly port?: number;
+  readonly protocol: "http" | "grpc";
+}
+
+/** A check of this machine. Adding one is one entry in `checks.ts`. */
+export interface Check {
+  /** Name in the report and in JSON. */
+  readonly name: string;
+  run(host: Host, load: AskedLoad): Finding | Promise<Finding>;
+}
+
+export function ok(message: string, values: Finding["values"] = {}): Finding {
+  return { status: "ok", message, values };
+}
+
+export function warning(message: string, fix: string, values: Finding["values"] = {}): Finding {
+  return { status: "warning", message, fix, values };
+}
+
+export function impossible(message: string, fix: string, values: Finding["values"] = {}): Finding {
+  return { status: "problem", message, fix, values };
+}
+
+export function unknown(message: string): Finding {
+  return { status: "unknown", message };
+}

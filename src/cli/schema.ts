@@ -1,0 +1,59 @@
+import { problem, UserError } from "../plan/problem.ts";
+import type { CommandIo } from "./execute.ts";
+import { EXIT } from "./exit-codes.ts";
+import { explainErrors } from "./explain.ts";
+import { formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+
+/** `rampart schema NAME`: prints a published JSON Schema. */
+
+/** A schema that the command prints. */
+interface PublishedSchema {
+  readonly summary: string;
+  /** Returns the schema as plain data. */
+  load(): Promise<object>;
+}
+
+/** The schemas by name. */
+const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
+  report: {
+    summary: "the JSON report of rampart run and rampart http (--json)",
+    load: async () => (await import("../report/schema/json-schema.ts")).reportJsonSchema(),
+  },
+};
+
+/** Its options. */
+export const FLAGS = [HELP_FLAG];
+
+/** Runs the command. Returns the exit code. */
+export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, 1);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    const [name = ""] = flags.positionals;
+    const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
+    const hint = `Use one of ${Object.keys(SCHEMAS).join(", ")}.`;
+    const message = name === "" ? "no schema is named" : "is not the name of a schema";
+    const unknown = schema === undefined ? [problem("unknown-name", "NAME", message, hint, name || undefined)] : [];
+    const problems = [...flags.problems, ...unknown];
+    if (schema === undefined || problems.length > 0) throw new UserError(problems);
+    io.out(`${JSON.stringify(await schema.load(), null, 2)}\n`);
+    return EXIT.passed;
+  });
+}
+
+function formatHelp(command: string): string {
+  const names = Object.entries(SCHEMAS).map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`);
+  return [
+    `Usage: ${command} NAME`,
+    "",
+    "Prints the JSON Schema of a file that Rampart writes or reads.",
+    "",
+    "Schemas:",
+    ...names,
+    "",
+    formatFlags(FLAGS),
+  ].join("\n");
+}

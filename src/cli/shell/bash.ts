@@ -1,0 +1,67 @@
+import type { ValueKind } from "../shown-usage.ts";
+import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote } from "./contexts.ts";
+
+/** What completes a value. */
+const FILES: Readonly<Record<ValueKind, string>> = {
+  file: "_rampart_files -f; return",
+  folder: "_rampart_files -d; return",
+  word: "return",
+};
+
+/** Formats the completion script for bash. It needs no package of completions. */
+export function formatBash(contexts: readonly Context[]): string {
+  return `# Completion of rampart for bash. Made by: rampart completion bash
+_rampart_files() {
+  compopt -o filenames 2>/dev/null
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen "$1" -- "$current"))
+}
+_rampart() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous='' path='rampart' options='' words='' index
+  ((COMP_CWORD > 0)) && previous=\${COMP_WORDS[COMP_CWORD-1]}
+  COMPREPLY=()
+  # --option=value are three words.
+  if [[ $current == '=' ]]; then current=''
+  elif [[ $previous == '=' ]]; then previous=\${COMP_WORDS[COMP_CWORD-2]}
+  fi
+  case \${COMP_WORDS[0]##*/} in
+${LINKED_NAMES.map((name) => `    ${quote(name)}) path=${quote(`rampart ${name}`)};;`).join("\n")}
+  esac
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    case "$path \${COMP_WORDS[index]}" in
+      ${listSteps(contexts).map(quote).join("|")}) path+=" \${COMP_WORDS[index]}";;
+    esac
+  done
+  case $path in
+${contexts.map(formatContext).join("\n")}
+  esac
+  if [[ $current == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$current"))
+  elif [[ -n $words ]]; then COMPREPLY=($(compgen -W "$words" -- "$current"))
+  fi
+}
+complete -F _rampart ${PROGRAMS.join(" ")}
+`;
+}
+
+function formatContext(context: Context): string {
+  const { words, options, operand } = context;
+  const offered = [...words.map(({ name }) => name), ...(operand?.choices ?? [])];
+  const values = options.filter(({ value }) => value !== undefined);
+  const cases = values.map(({ names, choices, takes }) => {
+    const offer =
+      choices === undefined
+        ? FILES[takes]
+        : `COMPREPLY=($(compgen -W ${quote(choices.join(" "))} -- "$current")); return`;
+    return `        ${names.map(quote).join("|")}) ${offer};;`;
+  });
+  return [
+    `    ${quote(keyOf(context))})`,
+    ...(cases.length === 0 ? [] : ["      case $previous in", ...cases, "      esac"]),
+    `      options=${quote(options.flatMap(({ names }) => names).join(" "))}`,
+    `      words=${quote(offered.join(" "))}`,
+    ...(operand === undefined || operand.takes === "word"
+      ? []
+      : [`      [[ $current == -* ]] || { ${FILES[operand.takes]}; }`]),
+    "      ;;",
+  ].join("\n");
+}

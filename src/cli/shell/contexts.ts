@@ -1,0 +1,64 @@
+import type { Operand, ShownCommand, ShownOption } from "../shown-usage.ts";
+
+/** A place on the command line, after a command and perhaps a subcommand, and what can stand there. */
+export interface Context {
+  /** The words before, without the program: empty, a command, or a command and a subcommand. */
+  readonly path: readonly string[];
+  /** Commands or subcommands. */
+  readonly words: readonly Word[];
+  readonly options: readonly ShownOption[];
+  readonly operand?: Operand;
+}
+
+/** A word with its meaning. */
+export interface Word {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** Options before a command. */
+const TOP_OPTIONS: readonly ShownOption[] = [
+  { names: ["-h", "--help"], takes: "word", help: "Print the commands and guides." },
+  { names: ["--version"], takes: "word", help: "Print the version." },
+];
+
+/** The names under which the executable can be linked, and the command that it then is. */
+export const LINKED_NAMES: readonly string[] = ["perf_analyzer", "genai-perf"];
+
+/** The names of the executable. */
+export const PROGRAMS: readonly string[] = ["rampart", ...LINKED_NAMES];
+
+/** Returns every context, the empty path first. */
+export function listContexts(commands: readonly ShownCommand[]): Context[] {
+  const top = { path: [], words: commands.map(({ name, summary }) => ({ name, summary })), options: TOP_OPTIONS };
+  return [top, ...commands.flatMap(contextsOf)];
+}
+
+function contextsOf({ name, usage: { options, operand, subcommands = [] } }: ShownCommand): Context[] {
+  const words = subcommands.map(({ name: word, summary }) => ({ name: word, summary }));
+  return [
+    { path: [name], words, options, ...(operand === undefined ? {} : { operand }) },
+    ...subcommands.map((one) => ({ path: [name, one.name], words: [], options: one.options })),
+  ];
+}
+
+/** Returns the commands that have subcommands, and each path as one word: steps from word to word. */
+export function listSteps(contexts: readonly Context[]): string[] {
+  return contexts.filter(({ path }) => path.length > 0).map(keyOf);
+}
+
+/** Returns a context's path as one text: `rampart genai-perf profile`. */
+export function keyOf({ path }: Pick<Context, "path">): string {
+  return ["rampart", ...path].join(" ");
+}
+
+/** Returns the first sentence of a help text, for a list. */
+export function shorten(help: string): string {
+  const sentence = /^.*?[.:;](?= |$)/s.exec(help)?.[0] ?? help;
+  return sentence.replace(/[.:;]$/, "").replaceAll("\n", " ");
+}
+
+/** Quotes a text for a POSIX shell. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

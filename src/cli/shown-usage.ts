@@ -1,0 +1,94 @@
+import type { Flag } from "./flags.ts";
+import type { ArgparseOption } from "./options/argparse.ts";
+import type { Option } from "./options/option.ts";
+
+/** What a command accepts, for completion in shells and the man page. It is made from the tables that parsing and help use. */
+export interface CommandUsage {
+  readonly options: readonly ShownOption[];
+  /** The positional argument. Absent: there is none. */
+  readonly operand?: Operand;
+  readonly subcommands?: readonly Subcommand[];
+}
+
+/** A command of the executable. */
+export interface ShownCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly usage: CommandUsage;
+}
+
+/** A positional argument. */
+export interface Operand {
+  /** Placeholder in the synopsis. */
+  readonly name: string;
+  /** Words that it can be. Absent: a file, or any text. */
+  readonly choices?: readonly string[];
+  readonly takes: ValueKind;
+}
+
+/** A subcommand with options of its own. */
+export interface Subcommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly ShownOption[];
+}
+
+/** What shells offer for a value. `word`: one of the choices, or nothing. */
+export type ValueKind = "file" | "folder" | "word";
+
+/** One option. */
+export interface ShownOption {
+  /** All names with their dashes. */
+  readonly names: readonly string[];
+  /** Placeholder of the value. Absent for a switch. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly takes: ValueKind;
+  readonly help: string;
+}
+
+/** Describes a command whose flags are a table of `flags.ts`. */
+export function usageOfFlags(flags: readonly Flag[], operand?: Operand): CommandUsage {
+  const options = flags.map(({ name, short, value, choices, default: preset, help }): ShownOption => {
+    const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`];
+    const text = preset === undefined ? help : `${help} Default: ${preset}.`;
+    return { names, help: text, takes: kindOf(value), ...(value && { value }), ...(choices && { choices }) };
+  });
+  return { options, ...(operand === undefined ? {} : { operand }) };
+}
+
+/** Describes an option of a compatible mode. */
+export function showOption(
+  { names, value, choices, help, defaultText, unit }: Omit<Option<never, never>, "read" | "group">,
+  isFile = false,
+): ShownOption {
+  const notes = [
+    ...(unit === undefined ? [] : [`In ${unit}.`]),
+    ...(defaultText === undefined ? [] : [`Default: ${defaultText}.`]),
+  ];
+  return {
+    names,
+    takes: isFile ? "file" : kindOf(value),
+    help: [help, ...notes].join(" "),
+    ...(value === undefined ? {} : { value }),
+    ...(choices === undefined ? {} : { choices: choices.map(String) }),
+  };
+}
+
+/** Describes an option that is parsed like Python's argparse, whose placeholder is its name if it has no other. */
+export function showArgparseOption(
+  option: ArgparseOption & Omit<Option<never, never>, "read" | "group">,
+  isFile: boolean,
+): ShownOption {
+  const name = option.names.find((one) => one.startsWith("--")) ?? option.names[0];
+  const value = option.count === "switch" ? undefined : (option.value ?? name.replace(/^-+/, "").toUpperCase());
+  const { value: _none, ...rest } = option;
+  return showOption({ ...rest, ...(value === undefined ? {} : { value }) }, isFile);
+}
+
+/** A placeholder such as FILE says what the value is. */
+function kindOf(value: string | undefined): ValueKind {
+  if (value === undefined) return "word";
+  if (/\b(FILE|PATH|INPUT_PATH)\b/.test(value)) return "file";
+  return /\b(DIR|FOLDER)\b/.test(value) ? "folder" : "word";
+}

@@ -1,0 +1,159 @@
+import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
+import { INTERVAL_CONFIDENCE } from "../intervals/percentile-interval.ts";
+
+/**
+ * How much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many requests it has (Kalibera and
+ * Jones, Rigorous benchmarking in reasonable time, 2013).
+ */
+
+/** One side of a comparison. */
+export interface Side {
+  /** The metric's value in each run; one or more. */
+  readonly values: readonly number[];
+  /** The 95 % confidence interval within the run, for a side with one run. Absent: not known, or not accepted in place of more runs. */
+  readonly within?: { readonly low: number; readonly high: number };
+}
+
+/** What an interval rests on: the variation between runs, in part that within a run, or nothing. */
+export type ChangeBasis = "runs" | "within-runs" | "none";
+
+/** The change from base to new: a ratio new/base, or a difference new - base. */
+export interface Change {
+  readonly kind: "ratio" | "difference";
+  /** Null when there is no ratio, because the base is 0. */
+  readonly value: number | null;
+  /** Ends of the 95 % confidence interval; null where it has no bound, or there is none at all. */
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly basis: ChangeBasis;
+}
+
+/** The mean of runs, and the sample variance between them; no variance with one run. */
+export interface RunsMean {
+  readonly count: number;
+  readonly mean: number;
+  readonly variance: number | undefined;
+}
+
+/** Summarizes the values of runs. @param values one or more */
+export function meanOfRuns(values: readonly number[]): RunsMean {
+  const count = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / count;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { count, mean, variance: count < 2 ? undefined : squares / (count - 1) };
+}
+
+/** Estimates the ratio new/base of means. Values are 0 or more. */
+export function estimateRatio(base: Side, next: Side): Change {
+  const [b, n] = [meanOfRuns(base.values), meanOfRuns(next.values)];
+  if (b.mean === 0 && n.mean === 0) return { kind: "ratio", value: 1, ...boundsOfZero(b, n) };
+  if (b.mean <= 0) return { kind: "ratio", value: null, low: null, high: null, basis: "none" };
+  const value = n.mean / b.mean;
+  if (b.variance !== undefined && n.variance !== undefined) {
+    return { kind: "ratio", value, ...ratioBounds(b, n), basis: "runs" };
+  }
+  const [from, to] = [boundsOf(base), boundsOf(next)];
+  if (from === undefined || to === undefined || from.low <= 0 || to.low <= 0) {
+    return { kind: "ratio", value, low: null, high: null, basis: "none" };
+  }
+  // Donner and Zou, Closed-form confidence intervals for functions of the normal mean and variance, 2012: on the scale of logarithms.
+  const down = Math.hypot(Math.log(n.mean / to.low), Math.log(from.high / b.mean));
+  const up = Math.hypot(Math.log(to.high / n.mean), Math.log(b.mean / from.low));
+  return { kind: "ratio", value, low: value * Math.exp(-down), high: value * Math.exp(up), basis: "within-runs" };
+}
+
+/** Estimates the difference new - base of means. */
+export function estimateDifference(base: Side, next: Side): Change {
+  const [b, n] = [meanOfRuns(base.values), meanOfRuns(next.values)];
+  const value = n.mean - b.mean;
+  if (b.variance !== undefined && n.variance !== undefined) {
+    const [vb, vn] = [b.variance / b.count, n.variance / n.count];
+    const half = vb + vn === 0 ? 0 : quantileOf(welchFreedom(vb, b.count, vn, n.count)) * Math.sqrt(vb + vn);
+    return { kind: "difference", value, low: value - half, high: value + half, basis: "runs" };
+  }
+  const [from, to] = [boundsOf(base), boundsOf(next)];
+  if (from === undefined || to === undefined)
+    return { kind: "difference", value, low: null, high: null, basis: "none" };
+  // Newcombe, Interval estimation for the difference between independent proportions, 1998, method 10.
+  const low = value - Math.hypot(n.mean - to.low, from.high - b.mean);
+  const high = value + Math.hypot(to.high - n.mean, b.mean - from.low);
+  return { kind: "difference", value, low, high, basis: "within-runs" };
+}
+
+/** Returns the 95 % interval of a side's mean: over its runs, or with one run within it; undefined when neither is known. */
+export function boundsOf({ values, within }: Side): { readonly low: number; readonly high: number } | undefined {
+  const { count, mean, variance } = meanOfRuns(values);
+  if (variance === undefined) return within;
+  const half = quantileOf(count - 1) * Math.sqrt(variance / count);
+  return { low: Math.max(Math.min(0, mean), mean - half), high: mean + half };
+}
+
+function boundsOfZero(b: RunsMean, n: RunsMean): Pick<Change, "low" | "high" | "basis"> {
+  const isKnown = b.variance !== undefined && n.variance !== undefined;
+  return isKnown ? { low: 1, high: 1, basis: "runs" } : { low: null, high: null, basis: "none" };
+}
+
+const MOST_STEPS = 80;
+/** A bound further away than this factor counts as none. */
+const MOST_FACTOR = 1e6;
+
+/**
+ * Fieller's interval of a ratio of means, with Welch's degrees of freedom at each ratio, because the sides may vary differently. A ratio is
+ * inside when a t test of mean(new) = ratio × mean(base) does not reject it, so the interval excludes 1 just when the means differ.
+ */
+function ratioBounds(b: RunsMean, n: RunsMean): Pick<Change, "low" | "high"> {
+  const [vb, vn] = [(b.variance ?? 0) / b.count, (n.variance ?? 0) / n.count];
+  const value = n.mean / b.mean;
+  if (vb + vn === 0) return { low: value, high: value };
+  const isInside = (ratio: number): boolean => {
+    const [scaled, own] = [ratio * ratio * vb, vn];
+    if (scaled + own === 0) return ratio === value;
+    const freedom = welchFreedom(scaled, b.count, own, n.count);
+    const squared = (n.mean - ratio * b.mean) ** 2 / (scaled + own);
+    return !isOutside(squared, freedom);
+  };
+  return { low: isInside(0) ? 0 : findEdge(0, value, isInside), high: findHigh(value, isInside) };
+}
+
+/** Returns the upper bound; null when it is too far away to say anything. */
+function findHigh(value: number, isInside: (ratio: number) => boolean): number | null {
+  let inside = value;
+  for (let outside = value === 0 ? 1e-9 : value * 1.25; ; outside *= 2) {
+    if (!isInside(outside)) return findEdge(outside, inside, isInside);
+    if (outside > Math.max(1, value) * MOST_FACTOR) return null;
+    inside = outside;
+  }
+}
+
+/** Returns the edge between a ratio that is outside and one that is inside. */
+function findEdge(outside: number, inside: number, isInside: (ratio: number) => boolean): number {
+  let [out, within] = [outside, inside];
+  for (let step = 0; step < MOST_STEPS && Math.abs(out - within) > 1e-12 * within; step++) {
+    const middle = (out + within) / 2;
+    if (isInside(middle)) within = middle;
+    else out = middle;
+  }
+  return within;
+}
+
+/** Returns the degrees of freedom of Welch's t test. @param vb, vn variances of the means, not both 0 */
+export function welchFreedom(vb: number, baseCount: number, vn: number, newCount: number): number {
+  return (vb + vn) ** 2 / (vb ** 2 / (baseCount - 1) + vn ** 2 / (newCount - 1));
+}
+
+/**
+ * Reports whether a value of t is outside of the 95 % interval. Takes the probability of a larger one, which is much cheaper than the quantile.
+ * @param squared of t
+ */
+export function isOutside(squared: number, freedom: number): boolean {
+  return regularizedBeta(freedom / (freedom + squared), freedom / 2, 0.5) < 1 - INTERVAL_CONFIDENCE;
+}
+
+const quantiles = new Map<number, number>();
+
+/** Returns Student's t of a 95 % interval. All metrics of a comparison have the same few degrees of freedom. */
+function quantileOf(freedom: number): number {
+  const quantile = quantiles.get(freedom) ?? studentQuantile((1 + INTERVAL_CONFIDENCE) / 2, freedom);
+  if (Number.isInteger(freedom)) quantiles.set(freedom, quantile);
+  return quantile;
+}

@@ -1,0 +1,2 @@
+/** Which values of a metric are better. */
+export type Direction = "lower" | "higher";

@@ -1,0 +1,62 @@
+import { fromZero, meanInterval } from "./mean-interval.ts";
+
+/** A value over whole runs. Runs are the unit: each counts once, however many requests it has. */
+export interface OverRuns {
+  /** Number of runs with a value. */
+  readonly count: number;
+  readonly mean: number;
+  /** Ends of the 95 % Student t interval of the mean; null below two runs. `low` is not below 0 when no value is. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Sample standard deviation between runs; null below two runs. */
+  readonly deviation: number | null;
+  /** Root mean square of the standard errors that the runs give for themselves; null when a run gives none. */
+  readonly withinDeviation: number | null;
+  /**
+   * Deviation between runs over that within runs. About 1: one run's own interval is honest. Above 2: runs differ by more than one run can
+   * show, such as by memory layout, caches or other load, and only several runs together can be trusted.
+   */
+  readonly betweenToWithinRatio: number | null;
+}
+
+/** The value of one run. */
+export interface RunValue {
+  readonly value: number;
+  /** Its standard error, from the samples of the run; undefined when not known. */
+  readonly standardError?: number | undefined;
+}
+
+/** Combines the values of runs (Kalibera and Jones, Rigorous benchmarking in reasonable time, 2013). @param values one or more */
+export function combineRuns(values: readonly RunValue[]): OverRuns {
+  const count = values.length;
+  const mean = values.reduce((sum, { value }) => sum + value, 0) / count;
+  const squares = values.reduce((sum, { value }) => sum + (value - mean) ** 2, 0);
+  const deviation = count < 2 ? undefined : Math.sqrt(squares / (count - 1));
+  const errors = values.map(({ standardError }) => standardError).filter((error) => error !== undefined);
+  const within =
+    errors.length < count ? null : Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / count);
+  const interval = meanInterval(mean, deviation, count);
+  const { low, high } = values.every(({ value }) => value >= 0) ? fromZero(interval) : interval;
+  return {
+    count,
+    mean,
+    low,
+    high,
+    deviation: deviation ?? null,
+    withinDeviation: within,
+    betweenToWithinRatio: deviation === undefined || within === null || within === 0 ? null : deviation / within,
+  };
+}
+
+const NORMAL_95 = 1.959964;
+
+/** Returns the standard error that belongs to a 95 % interval; undefined without both ends. */
+export function standardErrorOf(low: number | null, high: number | null): number | undefined {
+  return low === null || high === null ? undefined : (high - low) / (2 * NORMAL_95);
+}
+
+/** Returns how far the interval of a mean reaches to each side, as a ratio of the mean; undefined without an interval. */
+export function precisionOf({ mean, high }: OverRuns): number | undefined {
+  if (high === null) return undefined;
+  return high === mean ? 0 : (high - mean) / Math.abs(mean);
+}

@@ -1,0 +1,150 @@
+import {
+  boundsOf,
+  type Change,
+  estimateDifference,
+  estimateRatio,
+  meanOfRuns,
+  type Side,
+} from "../../measure/compare/change.ts";
+import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/compare/named-metrics.ts";
+import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
+import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
+import type { Comparison, LevelComparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
+import { describeMixedRuns, findDifferences, formatsOf, listSome } from "./plan-differences.ts";
+
+/** How runs are compared. */
+export interface CompareSettings {
+  /** Smallest relative difference that matters, above 0: 0.05 for 5 %. */
+  readonly precision: number;
+  /** Whether the interval within a run stands for the variation between runs, on a side with one run. */
+  readonly acceptsWithinRuns: boolean;
+}
+
+/** Compares two sides, level by level. Partial runs must not be among them. */
+export function compareRuns(base: RunSet, next: RunSet, settings: CompareSettings): Comparison {
+  const [from, to] = [groupLevels(base.runs), groupLevels(next.runs)];
+  const common = [...from.keys()].filter((label) => to.has(label));
+  const levels = common.map((label) => compareLevel(label, from.get(label) ?? [], to.get(label) ?? [], settings));
+  return {
+    base,
+    next,
+    differences: findDifferences(base, next),
+    warnings: findWarnings(base, next),
+    levels,
+    onlyInBase: [...from.keys()].filter((label) => !to.has(label)),
+    onlyInNew: [...to.keys()].filter((label) => !from.has(label)),
+  };
+}
+
+/** Groups the levels of runs by their labels. A level that a run measured several times has a number from the second on. */
+function groupLevels(runs: readonly MeasuredRun[]): Map<string, MeasuredLevel[]> {
+  const groups = new Map<string, MeasuredLevel[]>();
+  for (const { levels } of runs) {
+    const seen = new Map<string, number>();
+    for (const level of levels) {
+      const count = (seen.get(level.label) ?? 0) + 1;
+      seen.set(level.label, count);
+      const label = count === 1 ? level.label : `${level.label} (${count})`;
+      groups.set(label, [...(groups.get(label) ?? []), level]);
+    }
+  }
+  return groups;
+}
+
+function compareLevel(
+  label: string,
+  base: readonly MeasuredLevel[],
+  next: readonly MeasuredLevel[],
+  settings: CompareSettings,
+): LevelComparison {
+  const [from, to] = [namesIn(base), namesIn(next)];
+  const common = [...from].filter((name) => to.has(name)).sort((a, b) => orderOfMetric(a) - orderOfMetric(b));
+  const metrics = common.flatMap((name) => {
+    const metric = findMetric(name);
+    return metric === undefined ? [] : [compareMetric(metric, base, next, settings)];
+  });
+  const isKnown = (name: string): boolean => findMetric(name) !== undefined;
+  return {
+    label,
+    metrics,
+    onlyInBase: [...from].filter((name) => !to.has(name) && isKnown(name)),
+    onlyInNew: [...to].filter((name) => !from.has(name) && isKnown(name)),
+  };
+}
+
+function namesIn(levels: readonly MeasuredLevel[]): Set<string> {
+  return new Set(levels.flatMap(({ values }) => [...values.keys()]));
+}
+
+function compareMetric(
+  metric: NamedMetric,
+  base: readonly MeasuredLevel[],
+  next: readonly MeasuredLevel[],
+  { precision, acceptsWithinRuns }: CompareSettings,
+): MetricComparison {
+  const [from, to] = [toSide(base, metric, acceptsWithinRuns), toSide(next, metric, acceptsWithinRuns)];
+  const change = metric.quantity === "ratio" ? estimateDifference(from, to) : estimateRatio(from, to);
+  const verdict = judgeChange(change, metric.better, precision);
+  const needed = verdict === "cannot-say" ? neededFor(from, to, change, precision) : undefined;
+  return {
+    metric,
+    base: toSideValue(from),
+    next: toSideValue(to),
+    change,
+    verdict,
+    ...(needed === undefined ? {} : { runsNeeded: needed }),
+  };
+}
+
+/** A change is resolved when its interval excludes no change, or every change that matters: whichever takes fewer runs. */
+function neededFor(base: Side, next: Side, change: Change, precision: number): number | undefined {
+  const away = change.value === null ? 0 : Math.abs(change.value - noneOf(change));
+  const room = mattersAt(change, precision) - away;
+  return moreRunsNeeded(base, next, change, Math.max(away, room));
+}
+
+function toSide(levels: readonly MeasuredLevel[], { name }: NamedMetric, acceptsWithinRuns: boolean): Side {
+  const found = levels.map(({ values }) => values.get(name)).filter((value) => value !== undefined);
+  const values = found.map(({ value }) => value);
+  const within = acceptsWithinRuns && found.length === 1 ? withinOf(found[0] as MeasuredValue) : undefined;
+  return { values, ...(within === undefined ? {} : { within }) };
+}
+
+function withinOf({ value, low, high }: MeasuredValue): Side["within"] {
+  return low === undefined || high === undefined || value < low || value > high ? undefined : { low, high };
+}
+
+function toSideValue(side: Side): SideValue {
+  const { values } = side;
+  const bounds = boundsOf(side);
+  return { values, mean: meanOfRuns(values).mean, low: bounds?.low ?? null, high: bounds?.high ?? null };
+}
+
+function findWarnings(base: RunSet, next: RunSet): string[] {
+  const [a, b] = [formatsOf(base), formatsOf(next)];
+  const shared = base.runs.filter((run) => next.runs.some(({ source }) => source === run.source));
+  const mixed = [base, next].map(describeMixedRuns).filter((text) => text !== undefined);
+  return [
+    ...(a.join() === b.join()
+      ? []
+      : [
+          `the files are of different formats (${a.join(", ")}; ${b.join(", ")}), which may compute a metric differently`,
+        ]),
+    ...(shared.length === 0 ? [] : [`base and new share ${listSome(shared.map(({ source }) => source))}`]),
+    ...mixed,
+    ...[base, next].flatMap(describeNotes),
+  ];
+}
+
+/** Describes the notes of levels, each once, with the number of runs that have it. */
+function describeNotes({ name, runs }: RunSet): string[] {
+  const counts = new Map<string, number>();
+  for (const { levels } of runs)
+    for (const { label, notes } of levels)
+      for (const note of notes) counts.set(`${label}: ${note}`, (counts.get(`${label}: ${note}`) ?? 0) + 1);
+  return [...counts].map(([note, count]) => {
+    const of = runs.length === 1 ? "" : `, in ${count} of ${runs.length} runs`;
+    return `${name}, ${note}${of}`;
+  });
+}

@@ -1,0 +1,63 @@
+import type { Change } from "../../measure/compare/change.ts";
+import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
+import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
+import type { MeasuredRun } from "../read/runs/measured-run.ts";
+
+/** One side of a comparison: one run, or several of the same plan. */
+export interface RunSet {
+  /** The file or folder, or the first one and how many there are. */
+  readonly name: string;
+  readonly runs: readonly MeasuredRun[];
+}
+
+/** A metric on one side: the mean over its runs. */
+export interface SideValue {
+  /** The value in each run that has one. */
+  readonly values: readonly number[];
+  readonly mean: number;
+  /** Ends of the 95 % interval; null when it is not known. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** A metric at one level of both sides. */
+export interface MetricComparison {
+  readonly metric: NamedMetric;
+  readonly base: SideValue;
+  readonly next: SideValue;
+  readonly change: Change;
+  readonly verdict: ChangeVerdict;
+  /** With the verdict `cannot-say`: runs on each side that would be enough; absent when that is not known, or more than 1,000. */
+  readonly runsNeeded?: number;
+}
+
+/** A level that both sides have. */
+export interface LevelComparison {
+  readonly label: string;
+  readonly metrics: readonly MetricComparison[];
+  /** Names of metrics that only one side has. */
+  readonly onlyInBase: readonly string[];
+  readonly onlyInNew: readonly string[];
+}
+
+/** Something that was measured differently. */
+export interface FactDifference {
+  /** `target.model` */
+  readonly path: string;
+  readonly base: string;
+  readonly next: string;
+}
+
+/** Two sides, compared level by level. */
+export interface Comparison {
+  readonly base: RunSet;
+  readonly next: RunSet;
+  /** What differs between the plans of the sides. */
+  readonly differences: readonly FactDifference[];
+  /** What limits the trust in the comparison; sentences without a full stop. */
+  readonly warnings: readonly string[];
+  readonly levels: readonly LevelComparison[];
+  /** Levels that only one side has. */
+  readonly onlyInBase: readonly string[];
+  readonly onlyInNew: readonly string[];
+}

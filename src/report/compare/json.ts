@@ -1,0 +1,80 @@
+import type { Quantity } from "../../measure/request-metrics.ts";
+import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
+import type { ComparedSides } from "./console.ts";
+import type { LimitVerdict } from "./limits.ts";
+
+/** Comparisons for programs. Times are in microseconds, ratios 0 to 1; `null` stands for an end that an interval does not have. */
+
+const UNITS: Readonly<Record<Quantity, string>> = {
+  time: "us",
+  rate: "per second",
+  ratio: "ratio",
+  number: "number",
+};
+
+/** Converts comparisons of several candidates with one base. */
+export function toComparisonJson(sides: readonly ComparedSides[]): object {
+  return {
+    version: 1,
+    comparisons: sides.map(({ comparison, limits }) => ({
+      base: toRunSetJson(comparison.base),
+      new: toRunSetJson(comparison.next),
+      differences: comparison.differences.map(({ path, base, next }) => ({ path, base, new: next })),
+      warnings: comparison.warnings,
+      levels: toLevelsJson(comparison),
+      onlyInBase: comparison.onlyInBase,
+      onlyInNew: comparison.onlyInNew,
+      limits: limits.map(toLimitJson),
+    })),
+  };
+}
+
+function toRunSetJson({ name, runs }: RunSet): object {
+  return { name, runs: runs.map(({ source, format }) => ({ source, format })) };
+}
+
+function toLevelsJson({ levels }: Comparison): object[] {
+  return levels.map(({ label, metrics, onlyInBase, onlyInNew }) => ({
+    level: label,
+    metrics: metrics.map(toMetricJson),
+    onlyInBase,
+    onlyInNew,
+  }));
+}
+
+function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: MetricComparison): object {
+  const { kind, value, low, high, basis } = change;
+  return {
+    name: metric.name,
+    label: metric.label,
+    unit: UNITS[metric.quantity],
+    better: metric.better ?? null,
+    base: toSideJson(base, metric.quantity),
+    new: toSideJson(next, metric.quantity),
+    [kind]: { value, low, high, basis },
+    verdict,
+    ...(verdict === "cannot-say" ? { runsNeeded: runsNeeded ?? null } : {}),
+  };
+}
+
+function toSideJson({ values, mean, low, high }: SideValue, quantity: Quantity): object {
+  const scale = (value: number): number => (quantity === "time" ? value / 1000 : value);
+  const end = (value: number | null): number | null => (value === null ? null : scale(value));
+  return { mean: scale(mean), low: end(low), high: end(high), runs: values.map(scale) };
+}
+
+function toLimitJson({ limit, level, state, change, value, runsNeeded, reason }: LimitVerdict): object {
+  const { quantity } = limit.metric;
+  return {
+    text: limit.text,
+    metric: limit.metric.name,
+    level,
+    state,
+    ...(change === undefined
+      ? {}
+      : { [change.kind]: { value: change.value, low: change.low, high: change.high, basis: change.basis } }),
+    ...(value === undefined ? {} : { new: toSideJson(value, quantity) }),
+    ...(state === "unresolved" ? { runsNeeded: runsNeeded ?? null } : {}),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}

@@ -1,0 +1,98 @@
+import type { Change } from "../../measure/compare/change.ts";
+import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
+import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
+
+/** Limits of a comparison, which decide whether a change is a regression. */
+
+/** A limit, which is broken when the comparison holds. */
+export interface ChangeLimit {
+  /** As the user wrote it. */
+  readonly text: string;
+  readonly metric: NamedMetric;
+  readonly comparison: ">" | ">=" | "<" | "<=";
+  /** What is limited: the relative change, the change in ratios of requests, or the value of the new side. */
+  readonly of: "relative" | "points" | "value";
+  /** 0.05 for +5 %, 0.01 for +1 point, or a value in the unit of the metric. */
+  readonly amount: number;
+}
+
+/**
+ * Whether a limit is kept at a level.
+ *
+ * - `kept`, `broken`: the whole interval is on that side of the limit
+ * - `unresolved`: the limit is inside the interval
+ * - `undecidable`: there is no interval, so that no result could be kept or broken
+ */
+export type LimitState = "kept" | "broken" | "unresolved" | "undecidable";
+
+/** A limit at a level. */
+export interface LimitVerdict {
+  readonly limit: ChangeLimit;
+  readonly level: string;
+  readonly state: LimitState;
+  /** What was limited, with its interval; absent when a side has no value. */
+  readonly change?: Change;
+  readonly value?: MetricComparison["next"];
+  /** With `unresolved`: runs on each side that would decide; absent when not known or more than 1,000. */
+  readonly runsNeeded?: number;
+  /** With `undecidable`: why. */
+  readonly reason?: string;
+}
+
+/** Judges a limit at each level of both sides, and at those that the new side lacks. */
+export function judgeLimit(limit: ChangeLimit, { levels, onlyInBase, next }: Comparison): LimitVerdict[] {
+  const missing = onlyInBase.map((level): LimitVerdict => {
+    return { limit, level, state: "undecidable", reason: `${next.name} does not have this level` };
+  });
+  const judged = levels.flatMap((level) => judgeAt(limit, level, next.name));
+  if (judged.length > 0 || missing.length > 0) return [...judged, ...missing];
+  return [{ limit, level: "all levels", state: "undecidable", reason: "no level has it on both sides" }];
+}
+
+function judgeAt(limit: ChangeLimit, level: LevelComparison, newName: string): LimitVerdict[] {
+  const { name } = limit.metric;
+  const found = level.metrics.find(({ metric }) => metric.name === name);
+  if (found !== undefined) return [judgeMetric(limit, level.label, found)];
+  if (!level.onlyInBase.includes(name)) return [];
+  return [{ limit, level: level.label, state: "undecidable", reason: `${newName} has no ${limit.metric.label} here` }];
+}
+
+function judgeMetric(limit: ChangeLimit, level: string, { change, next, base }: MetricComparison): LimitVerdict {
+  const isValue = limit.of === "value";
+  const { low, high } = isValue ? next : change;
+  const measured = isValue ? { value: next } : { change };
+  if (low === null && high === null) {
+    const count = isValue ? next.values.length : Math.min(base.values.length, next.values.length);
+    const reason = count < 2 ? "one run says nothing about how runs differ" : "the base is 0";
+    return { limit, level, state: "undecidable", reason, ...measured };
+  }
+  const threshold = thresholdOf(limit);
+  const state = stateOf(limit.comparison, threshold, low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY);
+  const away = Math.abs((change.value ?? threshold) - threshold);
+  const needed = state === "unresolved" && !isValue ? moreRunsNeeded(base, next, change, away) : undefined;
+  return { limit, level, state, ...measured, ...(needed === undefined ? {} : { runsNeeded: needed }) };
+}
+
+/** Returns the limit in the unit of the change or the value. */
+export function thresholdOf({ of, amount }: ChangeLimit): number {
+  return of === "relative" ? 1 + amount : amount;
+}
+
+function stateOf(comparison: ChangeLimit["comparison"], threshold: number, low: number, high: number): LimitState {
+  const holds = (value: number): boolean => {
+    switch (comparison) {
+      case ">":
+        return value > threshold;
+      case ">=":
+        return value >= threshold;
+      case "<":
+        return value < threshold;
+      case "<=":
+        return value <= threshold;
+    }
+  };
+  const [lowHolds, highHolds] = [holds(low), holds(high)];
+  if (lowHolds !== highHolds) return "unresolved";
+  return lowHolds ? "broken" : "kept";
+}

@@ -1,0 +1,160 @@
+import type { Change } from "../../measure/compare/change.ts";
+import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
+import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatPct } from "../rampart/format.ts";
+import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
+import type { LimitVerdict } from "./limits.ts";
+
+/** The words and numbers of a comparison, which are the same in all its reports. */
+
+const VERDICTS: Readonly<Record<ChangeVerdict, string>> = {
+  worse: "worse",
+  better: "better",
+  changed: "changed",
+  "no-difference": "no difference shown",
+  "cannot-say": "cannot say",
+};
+
+/** Returns a verdict in words. */
+export function nameVerdict(verdict: ChangeVerdict): string {
+  return VERDICTS[verdict];
+}
+
+/** Formats a value of a metric with its unit. */
+export function formatValue({ quantity }: NamedMetric, value: number): string {
+  switch (quantity) {
+    case "time":
+      return formatDurationNs(value);
+    case "ratio":
+      return formatPct(value);
+    case "rate":
+    case "number":
+      return formatCount(value);
+  }
+}
+
+/** Formats how much a metric changed: `+6.5 %`, or `+0.5 points` for ratios of requests; `-` when there is no ratio. */
+export function formatChange({ kind, value }: Change): string {
+  return value === null ? "-" : `${signed(toPct(kind, value))} ${unitOf(kind)}`;
+}
+
+/** Formats the interval of a change: `+2.0 to +11.0 %`; empty without one. */
+export function formatInterval({ kind, low, high }: Change): string {
+  const text = (value: number): string => signed(toPct(kind, value));
+  if (low === null) return "";
+  if (high === null && low === 0) return "unbounded";
+  if (high === null) return `${text(low)} ${unitOf(kind)} or more`;
+  return `${text(low)} to ${text(high)} ${unitOf(kind)}`;
+}
+
+function unitOf(kind: Change["kind"]): string {
+  return kind === "ratio" ? "%" : "points";
+}
+
+function toPct(kind: Change["kind"], value: number): number {
+  return (kind === "ratio" ? value - 1 : value) * 100;
+}
+
+/** With one digit after the point, two for small changes, and none for large ones. */
+function signed(pct: number): string {
+  const magnitude = Math.abs(pct);
+  const digits = magnitude >= 100 ? 0 : magnitude >= 1 ? 1 : 2;
+  const text = Number(magnitude.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: digits });
+  return `${Number(magnitude.toFixed(digits)) === 0 ? "±" : pct < 0 ? "-" : "+"}${text}`;
+}
+
+const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(avg|p50|p90|p99)$/;
+
+/** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
+export function isShown({ name, better }: NamedMetric): boolean {
+  if (!/\.(avg|p\d+(\.\d+)?)$/.test(name)) return true;
+  if (better === undefined) return name.endsWith(".avg");
+  return SHOWN_OF_LATENCY.test(name) || /\.(avg|p99)$/.test(name);
+}
+
+/** Returns the metrics of a level to show. @param named metrics that are shown in any case, by name */
+export function shownMetrics(
+  { metrics }: LevelComparison,
+  named: ReadonlySet<string>,
+  isAll: boolean,
+): readonly MetricComparison[] {
+  // Times that a server does not have are 0 on both sides.
+  const isEmpty = ({ metric, base, next }: MetricComparison): boolean =>
+    metric.quantity === "time" && base.mean === 0 && next.mean === 0;
+  return metrics.filter((one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one)));
+}
+
+const VERDICT_ORDER: readonly ChangeVerdict[] = ["worse", "better", "changed", "no-difference", "cannot-say"];
+
+/** Counts verdicts: `2 worse, 1 better, 9 no difference shown`. */
+export function summarizeVerdicts(metrics: readonly MetricComparison[]): string {
+  const counts = VERDICT_ORDER.map((verdict) => [verdict, metrics.filter((one) => one.verdict === verdict).length]);
+  const shown = counts
+    .filter(([, count]) => count !== 0)
+    .map(([verdict, count]) => `${count} ${nameVerdict(verdict as ChangeVerdict)}`);
+  return shown.length === 0 ? "no metric is on both sides" : shown.join(", ");
+}
+
+/** Describes a side: `base.json (5 runs)`. */
+export function describeSide({ name, runs }: Comparison["base"]): string {
+  return `${name} (${runs.length} ${runs.length === 1 ? "run" : "runs"})`;
+}
+
+/** Describes what verdicts without a result need, metric by metric; nothing when all have one. */
+export function describeNeeds(metrics: readonly MetricComparison[]): string[] {
+  const open = metrics.filter(({ verdict }) => verdict === "cannot-say");
+  const counted = open.filter(({ change, runsNeeded }) => change.basis === "runs" || runsNeeded !== undefined);
+  if (counted.length === 0) return [];
+  const texts = counted.map(({ metric, runsNeeded }) =>
+    runsNeeded === undefined ? `${metric.label} more than 1,000` : `${metric.label} about ${formatCount(runsNeeded)}`,
+  );
+  return [`To say more, runs needed on each side: ${texts.join(", ")}`];
+}
+
+/** Describes the runs that a comparison lacks to say anything about the variation between them; undefined when it has them. */
+export function describeTooFewRuns(comparison: Comparison): string | undefined {
+  const few = [comparison.base, comparison.next].filter(({ runs }) => runs.length < 2).map(({ name }) => name);
+  if (few.length === 0) return undefined;
+  const changes = comparison.levels.flatMap(({ metrics }) => metrics.map(({ change }) => change.basis));
+  const accepted = changes.includes("within-runs")
+    ? "; the intervals below rest on the requests within a run, and lack the variation between runs"
+    : ", so no verdict is possible; the differences below are those of the runs at hand";
+  const which = few.length === 2 ? "each side has one run" : `${few[0]} has one run`;
+  return `${which}: nothing is known about how runs differ${accepted}. Runs needed: 2 on each side at least, 5 or more to show small differences`;
+}
+
+/** Describes a limit at a level: `p99 > +5%: +12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
+export function describeLimitVerdict(verdict: LimitVerdict): string {
+  const { limit, level, change, value, reason, runsNeeded } = verdict;
+  const interval = change && formatInterval(change);
+  const range =
+    value !== undefined && value.low !== null && value.high !== null
+      ? `${formatValue(limit.metric, value.low)} to ${formatValue(limit.metric, value.high)}`
+      : interval;
+  const measured =
+    value !== undefined
+      ? formatValue(limit.metric, value.mean)
+      : change === undefined
+        ? "no value"
+        : formatChange(change);
+  const bounds = range === undefined || range === "" ? "" : ` (${range})`;
+  const needs = runsNeeded === undefined ? "" : `; about ${formatCount(runsNeeded)} runs on each side would decide`;
+  return `${limit.text}: ${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
+}
+
+const LIMIT_STATES: Readonly<Record<LimitVerdict["state"], string>> = {
+  broken: "FAILED",
+  kept: "passed",
+  unresolved: "cannot say",
+  undecidable: "cannot say",
+};
+
+/** Returns the state of a limit in words. */
+export function nameLimitState(state: LimitVerdict["state"]): string {
+  return LIMIT_STATES[state];
+}
+
+/** Describes what verdicts are worth. */
+export const CONFIDENCE_NOTE =
+  "Intervals are at 95 % over whole runs: where nothing changed, about 1 verdict in 20 still says that something did.";

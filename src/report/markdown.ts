@@ -1,0 +1,148 @@
+import type { Plan } from "../plan/plan.ts";
+import { formatCount, formatDurationNs } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
+import type { RunResult } from "../result/run-result.ts";
+import { escapeMarkdown } from "./markup.ts";
+import { MARK } from "./rampart/confidence-notes.ts";
+import { formatPct, formatUs } from "./rampart/format.ts";
+import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
+import type { Report, TextSink } from "./report.ts";
+import { type LevelJson, type ReportJson, runsOf } from "./schema/report-schema.ts";
+import { nameOfLevel, type RunSummary, summarizeRuns, type VerdictName } from "./summary.ts";
+import { writeReport } from "./write-report.ts";
+
+/** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
+
+/** Creates the report. @param path of its file */
+export function createMarkdownReport(plan: Plan, _sink: TextSink, path: string): Report {
+  const write = (runs: readonly RunResult[], json: ReportJson): void =>
+    writeReport(path, formatMarkdownReport(plan, runs, json), "outputs.files.markdown");
+  return {
+    finish: (result) => write([result], toReportJson(plan, result) as ReportJson),
+    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated) as ReportJson),
+  };
+}
+
+const VERDICTS: Readonly<Record<VerdictName, string>> = {
+  failed: "❌ Failed",
+  partial: "⚠️ Partial result",
+  unstable: "⚠️ Not stable",
+  passed: "✅ Passed",
+  measured: "Measured",
+};
+const PERCENTILES = ["p50", "p90", "p99"] as const;
+/** More levels or warnings are below a fold. */
+const MOST_OPEN = 12;
+
+/** Formats the summary. */
+export function formatMarkdownReport(plan: Plan, runs: readonly RunResult[], json: ReportJson): string {
+  const summary = summarizeRuns(plan, runs, json);
+  const kind = targetKindOf(plan.target);
+  const subject = kind.subject?.(plan.target) ?? `model ${json.model.name} on ${kind.describe(plan.target)}`;
+  const parts = [
+    `## ${VERDICTS[summary.verdict]}: ${escapeMarkdown(plan.name)}`,
+    `${escapeMarkdown(`${summary.headline}. ${subject}, ${loadModeOf(plan.load).describe(plan.load)}`)}`,
+    formatAssertions(summary),
+    formatLevels(plan, json, kind.throughputUnit ?? "infer/s"),
+    formatWarnings(summary),
+    formatFailures(runs),
+    formatTotals(runs),
+  ].filter((part) => part !== "");
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** Formats a table; its cells are escaped. */
+function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const rule = header.map((_, index) => (index === 0 ? "---" : "---:"));
+  return [line(header), line(rule), ...rows.map((row) => line(row.map(escapeMarkdown)))].join("\n");
+}
+
+function formatAssertions({ assertions }: RunSummary): string {
+  if (assertions.length === 0) return "";
+  const rows = assertions.map(({ isMet, text, measured }) => [text, measured, isMet ? "✅ pass" : "❌ FAIL"]);
+  return formatTable(["Assertion", "Measured", ""], rows);
+}
+
+function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
+  const runs = runsOf(json);
+  const levels = runs.flatMap((run) => run.levels);
+  if (levels.length === 0) return "";
+  const hasTokens = levels.some(({ tokens }) => tokens?.metrics["timeToFirstTokenUs"] !== undefined);
+  const runNames = runs.flatMap((run, index) => run.levels.map(() => `run ${index + 1}`));
+  const header = [
+    ...(runs.length > 1 ? ["Run"] : []),
+    "Level",
+    escapeMarkdown(unit),
+    "average",
+    ...PERCENTILES,
+    ...(hasTokens ? ["p99 TTFT", "tokens/s"] : []),
+    "errors",
+    "requests",
+    "outcome",
+  ];
+  const rows = levels.map((level, index) => {
+    const { latency, tokens } = level;
+    const first = tokens?.metrics["timeToFirstTokenUs"];
+    const rate = tokens?.outputTokensPerSec;
+    return [
+      ...(runs.length > 1 ? [runNames[index] ?? ""] : []),
+      nameOfLevel(plan, level),
+      formatCount(level.inferPerSec),
+      latency === null ? "-" : formatUs(latency.meanUs),
+      ...PERCENTILES.map((name) => formatPercentile(level, name)),
+      ...(hasTokens
+        ? [first === undefined ? "-" : formatUs(first.p99), rate === undefined ? "-" : formatCount(rate)]
+        : []),
+      formatPct(level.errorRatio),
+      formatCount(level.requests),
+      level.outcome,
+    ];
+  });
+  const isMarked = rows.some((row) => row.some((cell) => cell.endsWith(MARK)));
+  const note = isMarked ? `\n\n\\${MARK} too few samples to trust` : "";
+  return fold(`${formatTable(header, rows)}${note}`, levels.length, "levels");
+}
+
+function formatPercentile({ latency }: LevelJson, name: (typeof PERCENTILES)[number]): string {
+  if (latency === null) return "-";
+  const { us, isReliable } = latency.percentiles[name];
+  return `${formatUs(us)}${isReliable ? "" : MARK}`;
+}
+
+function formatWarnings({ warnings }: RunSummary): string {
+  if (warnings.length === 0) return "";
+  const lines = warnings.map(
+    ({ level, text }) => `- ${level === undefined ? "" : `**${escapeMarkdown(level)}**: `}${escapeMarkdown(text)}`,
+  );
+  return fold(lines.join("\n"), lines.length, "warnings");
+}
+
+/** Hides a long part below a line that can be opened. */
+function fold(text: string, count: number, what: string): string {
+  return count <= MOST_OPEN ? text : `<details><summary>${count} ${what}</summary>\n\n${text}\n\n</details>`;
+}
+
+function formatFailures(runs: readonly RunResult[]): string {
+  const rows = runs.flatMap(({ failures }) =>
+    failures.map(({ kind, status, count, example, isWarmup }) => [
+      `${kind}${status === undefined ? "" : ` ${status}`}${isWarmup === true ? " (warm-up)" : ""}`,
+      formatCount(count),
+      example,
+    ]),
+  );
+  return rows.length === 0 ? "" : formatTable(["Failed requests", "count", "for example"], rows);
+}
+
+function formatTotals(runs: readonly RunResult[]): string {
+  const sum = (pick: (run: RunResult) => number): number => runs.reduce((all, run) => all + pick(run), 0);
+  const [sent, completed, failed] = [
+    sum(({ sentCount }) => sentCount),
+    sum(({ completedCount }) => completedCount),
+    sum(({ failedCount }) => failedCount),
+  ];
+  const duration = formatDurationNs(sum(({ durationNs }) => durationNs));
+  const among = runs.length > 1 ? ` in ${runs.length} runs` : "";
+  return `${formatCount(sent)} requests${among}, ${formatCount(completed)} completed, ${formatCount(failed)} failed, in ${duration}.`;
+}

@@ -1,0 +1,33 @@
+/** Escapes texts for XML and Markdown. Texts may be from servers, models and files. */
+
+/** Escapes a text for XML, also within attributes. Characters that XML does not allow are replaced. */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("\n", "&#10;")
+    .replaceAll("\r", "&#13;")
+    .replaceAll("\t", "&#9;");
+}
+
+/** Longer texts of servers make a summary unreadable. */
+const MOST_CHARACTERS = 1000;
+
+/** Escapes a text for Markdown, also within a table: it stays one line, and nothing in it is a link, a mention, HTML or a format. */
+export function escapeMarkdown(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  const short = line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}…` : line;
+  return (
+    short
+      .replace(/[\\`*_{}[\]()<>#|~!]/g, "\\$&")
+      .replaceAll("&", "&amp;")
+      // An invisible character inside breaks mentions and addresses that are found without any format.
+      .replace(/@(?=\w)/g, "@\u200b")
+      .replace(/:\/\//g, ":\u200b//")
+      .replace(/\bwww\./gi, "www\u200b.")
+  );
+}

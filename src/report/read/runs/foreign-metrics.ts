@@ -1,0 +1,52 @@
+import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../../measure/tokens/metrics.ts";
+import type { MeasuredValue } from "./measured-run.ts";
+import { putStatistics } from "./put-statistics.ts";
+
+/** Metrics in the JSON of GenAI-Perf and AIPerf: an object per metric, `{"unit": "ms", "avg": …, "p99": …}`. */
+
+interface Known {
+  readonly metric: string;
+  readonly isTime: boolean;
+  /** Whether its single value is `avg`, because it is one of the whole run. */
+  readonly isOfRun: boolean;
+}
+
+const perRequest = (metric: string, isTime: boolean): Known => ({ metric, isTime, isOfRun: false });
+const ofRun = (metric: string): Known => ({ metric, isTime: false, isOfRun: true });
+
+/** By the key in the file. */
+const KNOWN: ReadonlyMap<string, Known> = new Map([
+  ...TOKEN_METRICS.flatMap((metric) => {
+    const { genaiPerf, record } = entryOf(metric);
+    const key = genaiPerf?.name ?? record?.name;
+    return key === undefined ? [] : [[key, perRequest(nameOfMetric(metric), isTimeMetric(metric))] as const];
+  }),
+  ["request_latency", perRequest("latency", true)],
+  // AIPerf's latency from the time at which the request was due.
+  ["effective_latency", perRequest("scheduledLatency", true)],
+  ["request_throughput", ofRun("throughput")],
+  ["output_token_throughput", ofRun("outputTokensPerSec")],
+  ["total_token_throughput", ofRun("totalTokensPerSec")],
+  ["request_goodput", ofRun("goodput")],
+  ["goodput", ofRun("goodput")],
+  ["request_error_rate", ofRun("errorRate")],
+]);
+
+/** Nanoseconds, or parts of one, by the unit in the file. */
+const SCALES: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, sec: 1e9, s: 1e9, "%": 0.01 };
+
+/** Reads the metrics that comparisons know, and leaves out the others. */
+export function readForeignMetrics(document: Readonly<Record<string, unknown>>): Map<string, MeasuredValue> {
+  const values = new Map<string, MeasuredValue>();
+  for (const [key, given] of Object.entries(document)) {
+    const known = KNOWN.get(key);
+    if (known === undefined || typeof given !== "object" || given === null) continue;
+    const statistics = given as Readonly<Record<string, unknown>>;
+    const unit = String(statistics["unit"] ?? "").split("/")[0] ?? "";
+    const { metric, isTime, isOfRun } = known;
+    const scale = isTime || unit === "%" ? (SCALES[unit] ?? 1e6) : 1;
+    if (!isOfRun) putStatistics(values, metric, { ...statistics, confidence95: undefined }, scale);
+    else if (typeof statistics["avg"] === "number") values.set(metric, { value: statistics["avg"] * scale });
+  }
+  return values;
+}

@@ -1,0 +1,132 @@
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { notJson, unreadable, userError } from "../../../plan/problem.ts";
+import { aiperfJson } from "./aiperf-json.ts";
+import { genaiPerfJson } from "./genai-perf-json.ts";
+import type { MeasuredRun, RunFile, RunFormat } from "./measured-run.ts";
+import { perfAnalyzerCsv } from "./perf-analyzer-csv.ts";
+import { profileExportRun } from "./profile-export-run.ts";
+import { rampartGenaiJson } from "./rampart-genai-json.ts";
+import { rampartJson } from "./rampart-json.ts";
+
+/** Reads runs from reports of Rampart and other tools, whose format is recognised by what is in the file. */
+
+/** The formats, the one that says most about a run first: of a folder with several files of each run, only the first format is read. */
+const FORMATS: readonly RunFormat[] = [
+  rampartJson,
+  rampartGenaiJson,
+  genaiPerfJson,
+  aiperfJson,
+  perfAnalyzerCsv,
+  profileExportRun,
+];
+
+const HEAD_BYTES = 4096;
+/** Folders that hold parts of runs, or means of several. */
+const SKIPPED_FOLDERS = new Set(["phases", "aggregate", "sweep_aggregate", "logs"]);
+const HINT = "Give the report of a run, or a folder with reports.";
+
+/** Reads all runs of a file or of a folder, also of folders in it. @throws UserError naming the file when it cannot be used */
+export function readRuns(path: string): readonly MeasuredRun[] {
+  if (isFolder(path)) {
+    const found = readFolder(path);
+    if (found.length > 0) return found;
+    throw userError("missing", path, `has no report that can be read: ${listFormats()}`, HINT);
+  }
+  const file = openRunFile(path);
+  const format = detectFormat(file);
+  if (format !== undefined) return format.read(file);
+  const why = file.head.trimStart().startsWith("{") ? whyNotJson(file.readText()) : undefined;
+  if (why !== undefined) throw notJson(path, why, "The file may be cut off: write it again.");
+  throw userError("invalid-value", path, `is no report that can be read: ${listFormats()}`, HINT);
+}
+
+function listFormats(): string {
+  const names = FORMATS.map(({ name }) => name);
+  return `${names.slice(0, -1).join(", ")} or a ${names.at(-1)}`;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw unreadable(path, error, HINT);
+  }
+}
+
+/** Several files of one folder can be of one run, so only those of the best format count. Without any, the folders in it are read. */
+function readFolder(folder: string): readonly MeasuredRun[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && /\.(json|csv)$/.test(entry.name))
+    .map((entry) => openRunFile(join(folder, entry.name)));
+  const known = files.map((file) => ({ file, format: detectFormat(file) }));
+  const best = FORMATS.find((format) => known.some((one) => one.format === format));
+  if (best !== undefined) return known.flatMap(({ file, format }) => (format === best ? best.read(file) : []));
+  return entries
+    .filter((entry) => entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name))
+    .flatMap((entry) => readFolder(join(folder, entry.name)));
+}
+
+function detectFormat(file: RunFile): RunFormat | undefined {
+  const byHead = FORMATS.find((format) => format.detectHead?.(file.head) === true);
+  if (byHead !== undefined) return byHead;
+  const document = file.readDocument();
+  return document && FORMATS.find((format) => format.detectDocument?.(document) === true);
+}
+
+function openRunFile(path: string): RunFile {
+  let text: string | undefined;
+  let parsed: { readonly document: Readonly<Record<string, unknown>> | undefined } | undefined;
+  const readText = (): string => {
+    text ??= attempt(path, () => readFileSync(path, "utf8"));
+    return text;
+  };
+  return {
+    path,
+    head: attempt(path, () => readHead(path)),
+    readText,
+    readDocument: () => {
+      parsed ??= { document: parseObject(readText()) };
+      return parsed.document;
+    },
+  };
+}
+
+function readHead(path: string): string {
+  const fd = openSync(path, "r");
+  try {
+    const bytes = new Uint8Array(HEAD_BYTES);
+    const count = readSync(fd, bytes);
+    return new TextDecoder().decode(bytes.subarray(0, count));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function attempt<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadable(path, error, HINT);
+  }
+}
+
+function whyNotJson(text: string): unknown {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

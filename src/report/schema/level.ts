@@ -1,0 +1,212 @@
+import * as v from "valibot";
+import { extractedSchema, gpusSchema, latencySchema, tokensSchema } from "./latency.ts";
+import { count, type Parts, ratio } from "./parts.ts";
+
+/** A level in Rampart's JSON report. */
+
+const UNITS = v.picklist(["concurrency", "request-rate"]);
+
+/** The increase of a server's counters. Durations are sums in nanoseconds. */
+export interface ServerCountersJson {
+  readonly name: string;
+  readonly version: string;
+  readonly hasManyVersions: boolean;
+  readonly inferenceCount: number;
+  readonly executionCount: number;
+  readonly successCount: number;
+  readonly successNs: number;
+  readonly failCount: number;
+  readonly queueCount: number;
+  readonly queueNs: number;
+  readonly computeInputCount: number;
+  readonly computeInputNs: number;
+  readonly computeInferCount: number;
+  readonly computeInferNs: number;
+  readonly computeOutputCount: number;
+  readonly computeOutputNs: number;
+  readonly cacheHitCount: number;
+  readonly cacheHitNs: number;
+  readonly cacheMissCount: number;
+  readonly cacheMissNs: number;
+  readonly composing: ServerCountersJson[];
+}
+
+/** The increase of a server's counters, and of the models that it calls. */
+export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerCountersJson> {
+  const counter = v.number();
+  const schema: v.GenericSchema<unknown, ServerCountersJson> = parts.object({
+    name: v.string(),
+    version: v.string(),
+    hasManyVersions: v.boolean(),
+    inferenceCount: counter,
+    executionCount: counter,
+    successCount: counter,
+    successNs: counter,
+    failCount: counter,
+    queueCount: counter,
+    queueNs: counter,
+    computeInputCount: counter,
+    computeInputNs: counter,
+    computeInferCount: counter,
+    computeInferNs: counter,
+    computeOutputCount: counter,
+    computeOutputNs: counter,
+    cacheHitCount: counter,
+    cacheHitNs: counter,
+    cacheMissCount: counter,
+    cacheMissNs: counter,
+    composing: v.array(v.lazy(() => schema)),
+  });
+  return schema;
+}
+
+/** The client's own cost and delays. */
+function clientSchema({ object }: Parts) {
+  return object({
+    sendMeanUs: v.number(),
+    receiveMeanUs: v.number(),
+    overheadPct: v.number(),
+    cpuRatio: ratio(),
+    coreWaitRatio: v.nullable(ratio()),
+    loopLagMaxMs: v.number(),
+    loopLagMeanMs: v.number(),
+    loopLagP99Ms: v.nullable(v.number()),
+    lagBias: v.array(object({ figure: v.string(), statistic: v.string(), reportedMs: v.number(), biasMs: v.number() })),
+    lagWarning: v.nullable(v.string()),
+    saturation: v.nullable(
+      v.pipe(v.string(), v.description("Why the client, and not the server, may have been the limit.")),
+    ),
+  });
+}
+
+function instabilitySchema({ object }: Parts) {
+  return object({
+    throughputRatio: v.nullable(v.number()),
+    latencyRatio: v.nullable(v.number()),
+    toleranceRatio: v.number(),
+    trials: count(),
+    windows: v.array(object({ inferPerSec: v.number(), latencyNs: v.number(), requestCount: count() })),
+    isThroughputOnly: v.boolean(),
+  });
+}
+
+function limitsSchema({ object }: Parts) {
+  const end = v.exactOptional(v.nullable(v.number()));
+  return object({
+    state: v.picklist(["kept", "broken", "unresolved"]),
+    reason: v.exactOptional(v.string()),
+    verdicts: v.array(
+      object({
+        text: v.string(),
+        state: v.picklist(["kept", "broken", "unresolved"]),
+        limit: v.number(),
+        value: v.exactOptional(v.number()),
+        low: end,
+        high: end,
+      }),
+    ),
+  });
+}
+
+/** An interval of a time line. */
+export function timelineSchema({ object }: Parts) {
+  return object({
+    startSec: v.number(),
+    endSec: v.number(),
+    requests: count(),
+    failed: count(),
+    cancelled: v.exactOptional(count()),
+    outstandingMean: v.number(),
+    latencyMeanUs: v.nullable(v.number()),
+    latencyP99Us: v.nullable(v.number()),
+  });
+}
+
+/** One measurement of a level, when a search repeated it. */
+function repeatSchema({ object }: Parts) {
+  return object({
+    outcome: v.string(),
+    trials: count(),
+    durationSec: v.number(),
+    requests: count(),
+    failed: count(),
+    inferPerSec: v.number(),
+    latencyMeanUs: v.nullable(v.number()),
+    latencyP99Us: v.nullable(v.number()),
+  });
+}
+
+/** What requests of a level measured. */
+function measuredEntries(parts: Parts) {
+  const { object } = parts;
+  const latency = v.nullable(latencySchema(parts));
+  const optional = v.exactOptional;
+  return {
+    requests: v.pipe(count(), v.description("Successful requests that ended in the measured time.")),
+    failed: count(),
+    cancelled: optional(count()),
+    delayed: v.pipe(count(), v.description("Requests sent more than 1 ms later than due.")),
+    delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
+    inferPerSec: v.pipe(v.number(), v.description("Throughput: requests × batch size / durationSec.")),
+    sent: count(),
+    sentPerSec: v.number(),
+    load: object({
+      unit: UNITS,
+      asked: v.nullable(v.number()),
+      delivered: v.number(),
+      isDelivered: v.nullable(v.boolean()),
+    }),
+    inFlight: object({
+      mean: v.number(),
+      atStart: count(),
+      atEnd: count(),
+      littlesLaw: object({ expectedMean: v.number(), toleranceRatio: ratio(), isKept: v.boolean() }),
+    }),
+    errorRatio: ratio(),
+    sequences: optional(count()),
+    sequencesPerSec: optional(v.number()),
+    latency,
+    responses: optional(count()),
+    responsesPerSec: optional(v.number()),
+    firstResponse: optional(latency),
+    betweenResponsesMeanUs: optional(v.number()),
+    scheduledLatency: optional(v.pipe(latency, v.description("From the time when a request was due."))),
+    sendDelay: optional(latency),
+    server: optional(serverSchema(parts)),
+    tokens: optional(tokensSchema(parts)),
+    metrics: optional(gpusSchema(parts)),
+    extracted: optional(extractedSchema(parts)),
+  };
+}
+
+/** A level. */
+export function levelSchema(parts: Parts) {
+  const { object } = parts;
+  const optional = v.exactOptional;
+  const group = object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries(parts) });
+  return object({
+    unit: UNITS,
+    level: v.pipe(v.number(), v.description("Concurrency, or requests per second.")),
+    phase: optional(object({ index: v.pipe(count(), v.description("From 0.")), name: v.string() })),
+    outcome: v.picklist(["measured", "unstable", "over-limit", "partial"]),
+    trials: count(),
+    instability: optional(instabilitySchema(parts)),
+    isLatencyUnstable: optional(v.boolean()),
+    limits: optional(limitsSchema(parts)),
+    mlperf: optional(
+      v.pipe(v.record(v.string(), v.unknown()), v.description("What MLPerf's rules say, in LoadGen's names.")),
+    ),
+    repeats: optional(v.array(repeatSchema(parts))),
+    durationSec: v.number(),
+    ...measuredEntries(parts),
+    client: clientSchema(parts),
+    groups: optional(
+      v.pipe(
+        v.array(group),
+        v.description("The requests by the values of each tag. Those of a tag together are the level."),
+      ),
+    ),
+    combinations: optional(v.array(group)),
+    timeline: v.array(timelineSchema(parts)),
+  });
+}

@@ -1,0 +1,100 @@
+import * as v from "valibot";
+import { timelineSchema } from "./level.ts";
+import { count, type Parts } from "./parts.ts";
+
+/** Phases and repeated runs in Rampart's JSON report. */
+
+/** Phases of a load, and the time line of the whole run. */
+export function phaseEntries(parts: Parts) {
+  const { object } = parts;
+  const optional = v.exactOptional;
+  const change = object({ ratio: v.number(), lowRatio: v.nullable(v.number()), highRatio: v.nullable(v.number()) });
+  const check = object({
+    text: v.string(),
+    isMet: v.boolean(),
+    measured: v.string(),
+    latencyChange: optional(change),
+    throughputChange: optional(change),
+    recoverySec: optional(v.nullable(v.number())),
+    baseMedianUs: optional(v.number()),
+    intervalSec: optional(v.number()),
+  });
+  const phase = object({
+    name: v.string(),
+    isWarmup: optional(v.literal(true)),
+    startSec: v.number(),
+    endSec: v.number(),
+    inFlightAtStart: count(),
+    inFlightAtEnd: count(),
+    sent: count(),
+    completed: count(),
+    failed: count(),
+    cancelled: count(),
+    checks: v.array(check),
+  });
+  return {
+    phases: optional(v.array(phase)),
+    afterPhases: optional(object({ completed: count(), failed: count(), cancelled: count() })),
+    timeline: optional(v.array(timelineSchema(parts))),
+  };
+}
+
+/** A value over whole runs. */
+function overRuns({ object }: Parts) {
+  const value = v.nullable(v.number());
+  return object({
+    count: count(),
+    mean: v.number(),
+    low: v.pipe(value, v.description("Lower end of the 95 % interval of the mean.")),
+    high: value,
+    deviation: v.pipe(value, v.description("Between runs.")),
+    withinDeviation: value,
+    betweenToWithinRatio: value,
+  });
+}
+
+/** What the runs of a repeated plan give together. */
+export function combinationSchema(parts: Parts) {
+  const { object } = parts;
+  const optional = v.exactOptional;
+  const over = optional(overRuns(parts));
+  const latency = object({
+    mean: over,
+    p50: over,
+    p75: over,
+    p90: over,
+    p95: over,
+    p99: over,
+    "p99.9": over,
+    "p99.99": over,
+  });
+  const tokens = object({
+    outputTokensPerSec: over,
+    metrics: v.record(v.string(), object({ mean: over, p50: over, p90: over, p99: over })),
+  });
+  return object({
+    runs: v.pipe(count(), v.description("Number of runs that ended as planned, and so count.")),
+    levels: v.array(
+      object({
+        unit: v.picklist(["concurrency", "request-rate"]),
+        level: v.number(),
+        runs: count(),
+        inferPerSec: over,
+        errorRatio: over,
+        latencyUs: latency,
+        scheduledLatencyUs: optional(latency),
+        firstResponseUs: optional(latency),
+        tokens: optional(tokens),
+      }),
+    ),
+  });
+}
+
+/** How often a plan was asked to be repeated. */
+export function repeatSchema({ object }: Parts) {
+  return object({
+    atLeast: count(),
+    atMost: count(),
+    until: v.exactOptional(v.record(v.string(), v.unknown())),
+  });
+}

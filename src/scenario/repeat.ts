@@ -1,0 +1,69 @@
+import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
+import type { RepeatPlan } from "../plan/plan.ts";
+import { type Problem, problem } from "../plan/problem.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { MetricName, Precision } from "./assertion.ts";
+import { type CheckedAssertion, precisionSchema, toPrecisionPlan } from "./assertions.ts";
+import { strictOptions } from "./fields.ts";
+
+const DEFAULT_AT_LEAST = 3;
+const DEFAULT_AT_MOST = 10;
+
+/** Whole runs until a metric is known precisely enough. */
+export interface RepeatOptions<N extends MetricName = MetricName, W = never> {
+  /** Runs before the precision is looked at; 2 or more. Default: 3. */
+  readonly atLeast?: number;
+  /** Runs after which the repetition ends in any case; the run then counts as unstable. Default: 10. */
+  readonly atMost?: number;
+  /** The precision that ends the repetition, at every level: `p99("latency").within("5 %")`. */
+  readonly until: Precision<N, W>;
+}
+
+/** How often the whole run is repeated: a number, or until a metric is precise. */
+export type Repeat<N extends MetricName = MetricName, W = never> = number | RepeatOptions<N, W>;
+
+/** A validated repetition. */
+export type CheckedRepeat = Repeat<MetricName, GivenTags>;
+
+/** Returns the schema of a repetition. */
+export function repeatSchema(): Schema<CheckedRepeat> {
+  const runs = v.pipe(
+    v.number('must be a number of runs, or { until: p99().within("5 %") }'),
+    v.integer("must be a whole number"),
+    v.minValue(2, "must be 2 or more: leave it out for one run"),
+  );
+  const options = strictOptions({ atLeast: v.optional(runs), atMost: v.optional(runs), until: precisionSchema() });
+  return v.lazy((input) =>
+    typeof input === "object" && input !== null ? options : runs,
+  ) as unknown as Schema<CheckedRepeat>;
+}
+
+/** Returns conflicts of a repetition: between its options, and with the load. @param unrepeatable what the load is made of when it cannot be repeated */
+export function checkRepeat(repeat: CheckedRepeat | undefined, unrepeatable: string | undefined): Problem[] {
+  if (repeat === undefined) return [];
+  if (unrepeatable !== undefined) {
+    const message = `a load of ${unrepeatable} has no fixed levels that runs can be compared by`;
+    return [problem("conflict", "repeat", message, "Leave it out, or repeat one of its loads.")];
+  }
+  if (typeof repeat === "number") return [];
+  const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST } = repeat;
+  if (atLeast <= atMost) return [];
+  const [name, other] = repeat.atMost === undefined ? ["atLeast", "atMost"] : ["atMost", "atLeast"];
+  const message = `repeats at least ${atLeast} times, and at most ${atMost} times`;
+  return [problem("conflict", `repeat.${name}`, message, `Change it, or give ${other}.`)];
+}
+
+/** Returns an assertion on the metric of a repetition, which must fit the scenario like any other. */
+export function untilOf(repeat: CheckedRepeat | undefined): readonly CheckedAssertion[] {
+  if (typeof repeat !== "object") return [];
+  const { metric, where } = repeat.until;
+  return [{ metric, comparison: "at-most", limit: 0, where }];
+}
+
+/** Converts a repetition to that of a plan. */
+export function toRepeatPlan(repeat: CheckedRepeat): RepeatPlan {
+  if (typeof repeat === "number") return { atLeast: repeat, atMost: repeat };
+  const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST, until } = repeat;
+  return { atLeast, atMost, until: toPrecisionPlan(until) };
+}

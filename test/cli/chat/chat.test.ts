@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { type AnsweringServer, type ReceivedRequest, startAnsweringServer } from "../../servers/answering-server.ts";
+import { type ProcessResult, runRampart } from "../rampart-process.ts";
+
+/** `rampart chat`: what it shows of answers that a test decides. */
+
+const MODELS = { object: "list", data: [{ id: "llama", object: "model" }] };
+
+let server: AnsweringServer;
+/** Answers questions; the list of models is answered before. */
+let answer: (response: ServerResponse) => void;
+
+before(async () => {
+  server = await startAnsweringServer((response, index) => {
+    if (server.received[index]?.path.endsWith("/models") === true) response.end(JSON.stringify(MODELS));
+    else answer(response);
+  });
+});
+after(() => server.close());
+beforeEach(() => {
+  answer = (response) => stream(response, [delta("Deep"), delta(" blue"), delta("."), usage(9, 3), "[DONE]"]);
+});
+
+function stream(response: ServerResponse, events: readonly string[]): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const send = (index: number): void => {
+    if (index === events.length) {
+      response.end();
+      return;
+    }
+    // Each event leaves on its own.
+    response.write(`data: ${events[index]}\n\n`, () => setTimeout(() => send(index + 1), 5));
+  };
+  send(0);
+}
+
+function delta(content: string): string {
+  return JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+}
+
+function usage(prompt_tokens: number, completion_tokens: number): string {
+  return JSON.stringify({
+    choices: [{ index: 0, delta: {}, finish_reason: "stop" }],
+    usage: { prompt_tokens, completion_tokens },
+  });
+}
+
+/** The questions that the server got, without the lists of models. */
+function questions(): readonly ReceivedRequest[] {
+  return server.received.filter(({ path }) => !path.endsWith("/models"));
+}
+
+function chat(...args: readonly string[]): Promise<ProcessResult> {
+  return runRampart(["chat", server.url, ...args]);
+}
+
+describe("rampart chat", () => {
+  test("shows each piece with its time, and the counts of the server", async () => {
+    const { code, out, err } = await chat("How is the sea?");
+    assert.equal(code, 0, err);
+    assert.match(out, /^llama at .*, chat: "How is the sea\?"\n/);
+    for (const text of ['"Deep"', '" blue"', '"."']) assert.ok(out.includes(text), out);
+    assert.match(out, /time to first token +\S+ [mu]?s\n/);
+    assert.match(out, /pieces with text +3\n/);
+    assert.match(out, /output tokens +3 by the server\n/);
+    assert.match(out, /input tokens +9 by the server\n/);
+    assert.match(out, /finish reason +stop\n/);
+    assert.doesNotMatch(out, /warning/);
+    const request = questions().at(-1);
+    const body = JSON.parse(request?.text ?? "") as Record<string, unknown>;
+    assert.equal(questions().length, 1);
+    assert.deepEqual(
+      [request?.path, body["model"], body["stream"], body["messages"]],
+      ["/v1/chat/completions", "llama", true, [{ role: "user", content: "How is the sea?" }]],
+    );
+  });
+
+  test("counts with a tokenizer, and warns when the server counts otherwise", async () => {
+    answer = (response) => stream(response, [delta("Deep"), delta(" blue"), delta(" sea"), usage(4, 30), "[DONE]"]);
+    const { code, out } = await chat("Hi", "--tokenizer", "o200k_base");
+    assert.equal(code, 0, out);
+    assert.match(out, /output tokens +3 by o200k_base, 30 by the server\n/);
+    assert.match(out, /warning: o200k_base counts 3 output tokens and the server 30/);
+  });
+
+  test("warns of an answer that is not streamed", async () => {
+    answer = (response) => stream(response, [delta("Deep blue."), "[DONE]"]);
+    const { out } = await chat("Hi");
+    assert.match(out, /output tokens +not counted/);
+    assert.match(out, /warning: the whole answer came at once/);
+  });
+
+  test("shows control characters of an answer as text", async () => {
+    answer = (response) => stream(response, [delta("\u001b[31mred"), delta("!"), "[DONE]"]);
+    const { out } = await chat("Hi");
+    assert.ok(!out.includes("\u001b"), out);
+    assert.match(out, /red/);
+  });
+
+  for (const [endpoint, path] of [
+    ["completions", "/v1/completions"],
+    ["responses", "/v1/responses"],
+    ["messages", "/v1/messages"],
+  ] as const)
+    test(`asks ${endpoint}`, async () => {
+      await chat("Hi", "--endpoint", endpoint, "--max-tokens", "7");
+      assert.equal(questions().at(-1)?.path, path);
+      assert.match(questions().at(-1)?.text ?? "", /"(max_tokens|max_output_tokens|max_completion_tokens)":7/);
+    });
+
+  test("ends with 69 and the reason when the server fails", async () => {
+    answer = (response) => {
+      response.writeHead(500, { "content-type": "application/json" });
+      response.end('{"error":{"message":"out of memory"}}');
+    };
+    const { code, out, err } = await chat("Hi");
+    assert.equal(code, 69, out);
+    assert.match(err, /the request failed: .*out of memory/);
+  });
+
+  test("ends with 69 when nothing answers", async () => {
+    const { code, err } = await runRampart(["chat", "127.0.0.1:9", "-m", "x"]);
+    assert.equal(code, 69);
+    assert.match(err, /127\.0\.0\.1:9|refused/i);
+  });
+
+  test("names all mistakes at once", async () => {
+    const { code, err } = await runRampart(["chat", "--max-tokens", "0", "--timeout", "soon", "--endpoint", "chats"]);
+    assert.equal(code, 64);
+    for (const name of ["URL", "--max-tokens", "--timeout", "--endpoint"]) assert.ok(err.includes(name), err);
+  });
+});

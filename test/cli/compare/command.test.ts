@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { inFolder } from "../rampart-process.ts";
+import { runInFolder } from "../run-in-folder.ts";
+
+/** `rampart compare`: which files are compared, limits, outputs and exit codes. */
+
+/** perf_analyzer's CSV of a level. */
+const csv = (throughput: number, p99Us: number, level = 1): string =>
+  `Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p99 latency\n${level},${throughput},1,1,${p99Us / 2},${p99Us}\n`;
+
+const FILES = {
+  "b1.csv": csv(100, 1000),
+  "b2.csv": csv(101, 1010),
+  "b3.csv": csv(99, 990),
+  "n1.csv": csv(90, 1200),
+  "n2.csv": csv(91, 1210),
+  "n3.csv": csv(89, 1190),
+  "s1.csv": csv(100.5, 1004),
+  "s2.csv": csv(100.2, 1001),
+  "s3.csv": csv(99.4, 996),
+  "w1.csv": csv(100, 1100),
+  "w2.csv": csv(105, 1400),
+  "w3.csv": csv(95, 800),
+  "other.json": '{"a": 1}',
+};
+const BASE = "b1.csv,b2.csv,b3.csv";
+const WORSE = "n1.csv,n2.csv,n3.csv";
+const SAME = "s1.csv,s2.csv,s3.csv";
+const WIDE = "w1.csv,w2.csv,w3.csv";
+
+const compare = (...args: string[]): Promise<{ code: number; text: string }> =>
+  inFolder(FILES, (folder) => runInFolder(folder, ["compare", ...args]));
+
+describe("exit codes", () => {
+  for (const [name, args, code, pattern] of [
+    ["a difference without a limit passes", [BASE, WORSE], 0, /p99 latency .* worse/],
+    ["a regression fails", [BASE, WORSE, "--fail-if", "p99 > +5%"], 65, /FAILED {2}p99 > \+5%: \+20\.0 %/],
+    [
+      "one broken limit of two fails",
+      [BASE, WORSE, "--fail-if", "p99 > +90%", "--fail-if", "throughput < -3%"],
+      65,
+      /passed {2}p99/,
+    ],
+    ["a limit that is kept passes", [BASE, SAME, "--fail-if", "p99 > +5%"], 0, /passed {2}p99 > \+5%/],
+    [
+      "a limit in the interval passes with a warning",
+      [BASE, WIDE, "--fail-if", "p99 > +5%"],
+      0,
+      /cannot say {2}p99 .*\n[\s\S]*--strict fails/,
+    ],
+    ["and fails when that is wanted", [BASE, WIDE, "--fail-if", "p99 > +5%", "--strict"], 66, /cannot say {2}p99/],
+    [
+      "one run on a side cannot pass a limit",
+      ["b1.csv", "n1.csv", "--fail-if", "p99 > +5%"],
+      66,
+      /\+20\.0 % at concurrency 1: one run says nothing[\s\S]*--within-runs/,
+    ],
+    [
+      "a file without intervals has none within runs",
+      ["b1.csv", "n1.csv", "--fail-if", "p99 > +5%", "--within-runs"],
+      66,
+      /cannot say/,
+    ],
+    [
+      "a broken limit of one candidate fails",
+      [BASE, SAME, WORSE, "--fail-if", "p99 > +5%"],
+      65,
+      /passed {2}p99[\s\S]*FAILED {2}p99/,
+    ],
+  ] as const)
+    test(name, async () => {
+      const result = await compare(...args);
+      assert.equal(result.code, code, result.text);
+      assert.match(result.text, pattern);
+    });
+});
+
+describe("which files are which side", () => {
+  test("all files after --base and --new, up to the next flag", async () => {
+    const { code, text } = await compare(
+      ..."--base b1.csv b2.csv b3.csv --fail-if".split(" "),
+      "p99 > +5%",
+      ..."--new n1.csv n2.csv n3.csv --all --new=s1.csv s2.csv s3.csv".split(" "),
+    );
+    assert.equal(code, 65, text);
+    assert.match(text, /n1\.csv and 2 more \(3 runs\) against b1\.csv and 2 more \(3 runs\)/);
+    assert.match(text, /s1\.csv and 2 more \(3 runs\) against/);
+  });
+
+  test("folders", async () => {
+    await inFolder({}, async (folder) => {
+      for (const [side, names] of [
+        ["old", ["b1.csv", "b2.csv"]],
+        ["new", ["n1.csv", "n2.csv"]],
+      ] as const) {
+        mkdirSync(join(folder, side));
+        for (const name of names) writeFileSync(join(folder, side, name), FILES[name]);
+      }
+      const { code, text } = await runInFolder(folder, ["compare", "old", "new/", "--fail-if", "p99 > +5%"]);
+      assert.equal(code, 65, text);
+      assert.match(text, /new \(2 runs\) against old \(2 runs\)/);
+    });
+  });
+
+  test("a file whose name has a comma", async () => {
+    await inFolder({ "a,b.csv": FILES["b1.csv"], "c.csv": FILES["n1.csv"] }, async (folder) => {
+      const { code, text } = await runInFolder(folder, ["compare", "a,b.csv", "c.csv"]);
+      assert.equal(code, 0, text);
+      assert.match(text, /against a,b\.csv \(1 run\)/);
+    });
+  });
+});
+
+describe("outputs", () => {
+  test("go to files that have the same verdicts", async () => {
+    await inFolder(FILES, async (folder) => {
+      const outputs = ["--json", "c.json", "--markdown", "c.md", "--html", "c.html"];
+      const { code } = await runInFolder(folder, ["compare", BASE, WORSE, ...outputs]);
+      assert.equal(code, 0);
+      const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+      const { comparisons } = JSON.parse(read("c.json")) as {
+        comparisons: { levels: { metrics: { verdict: string }[] }[] }[];
+      };
+      assert.deepEqual(
+        comparisons[0]?.levels[0]?.metrics.map(({ verdict }) => verdict),
+        ["worse", "worse", "worse"],
+      );
+      assert.match(read("c.md"), /\*\*3 worse\*\*/);
+      assert.match(read("c.html"), /3 worse/);
+    });
+  });
+
+  test("on standard output are alone there", async () => {
+    await inFolder(FILES, async (folder) => {
+      const { startRampart } = await import("../rampart-process.ts");
+      const { out, err, code } = await startRampart(["compare", BASE, WORSE, "--markdown", "-"], { cwd: folder })
+        .result;
+      assert.equal(code, 0, err);
+      assert.match(out, /^### n1\.csv and 2 more/);
+      assert.match(err, /^n1\.csv and 2 more \(3 runs\) against/);
+    });
+  });
+});
+
+describe("wrong usage is reported before anything is written", () => {
+  for (const [name, args, ...patterns] of [
+    ["no file", [], /BASE: is missing\. Write rampart compare BASE NEW/],
+    ["one file", ["b1.csv"], /NEW: is missing/],
+    ["--new without --base", ["--new", "b1.csv"], /--base: needs a file/],
+    ["--base without --new", ["--base", "b1.csv"], /--new: needs a file/],
+    [
+      "a file before --base",
+      ["b1.csv", "--base", "b2.csv", "--new", "n1.csv"],
+      /b1\.csv: is neither after --base nor after --new/,
+    ],
+    [
+      "files that are missing or no reports, all at once",
+      ["nothing.csv", "other.json"],
+      /nothing\.csv: cannot be read/,
+      /other\.json: is no report/,
+    ],
+    ["a run given twice", ["b1.csv,b1.csv", "n1.csv"], /b1\.csv: is given twice/],
+    [
+      "several mistakes at once",
+      [BASE, WORSE, "--fail-if", "p98x > +5%", "--precision", "5", "--strct"],
+      /there is no metric p98x/,
+      /--precision: is not a percentage/,
+      /Did you mean --strict\?/,
+    ],
+    [
+      "a metric that the files lack",
+      [BASE, WORSE, "--fail-if", "ttft.p99 > +5%"],
+      /b1\.csv and 2 more has no p99 time to first token.*It has throughput, latency\.p50, latency\.p99/,
+    ],
+    ["--strict without a limit", [BASE, WORSE, "--strict"], /--strict: has no limit to judge/],
+    ["an output that is read", [BASE, "n1.csv", "--json", "n1.csv"], /--json: is also a file that the run reads/],
+    [
+      "two outputs on standard output",
+      [BASE, WORSE, "--json", "-", "--markdown", "-"],
+      /--markdown: is standard output like --json/,
+    ],
+  ] as const)
+    test(name, async () => {
+      await inFolder(FILES, async (folder) => {
+        const { code, text } = await runInFolder(folder, ["compare", ...args, "--html", "page.html"]);
+        assert.equal(code, 64, text);
+        for (const pattern of patterns) assert.match(text, pattern as RegExp);
+        assert.ok(!existsSync(join(folder, "page.html")));
+      });
+    });
+
+  test("a copy of a run under another name", async () => {
+    await inFolder({ ...FILES, "copy.csv": FILES["b1.csv"] }, async (folder) => {
+      const { code, text } = await runInFolder(folder, ["compare", "b1.csv,copy.csv", WORSE]);
+      assert.equal(code, 64);
+      assert.match(text, /copy\.csv: is the same run as b1\.csv/);
+    });
+  });
+});

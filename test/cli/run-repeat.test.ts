@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { withServer } from "../run/kserve-server.ts";
+import { inFolder, type ProcessResult, runRampart, startRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** `rampart run` of a scenario that repeats its run. */
+
+const LIMIT = { timeout: 60_000 };
+
+function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
+  return inFolder({ "x.ts": scenarioText(parts) }, (cwd) => runRampart(["run", "x.ts", ...flags], { cwd }));
+}
+
+describe("a repeated run", LIMIT, () => {
+  test("is measured and warmed up each time, and reported with all runs", async () => {
+    const parts = {
+      load: "steps([1, 2], { requests: 20 })",
+      warmupRequests: "3",
+      repeat: "3",
+      assert: '[average().below("10 s"), errorRate().is(0)]',
+    };
+    await inFolder({ "x.ts": scenarioText(parts) }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });
+      assert.equal(code, 0, out + err);
+      assert.equal(out.match(/warming up at/g)?.length, 6);
+      assert.equal(out.match(/^run \d: sent 46 requests .* 46 completed, 0 failed/gm)?.length, 3);
+      assert.equal(out.match(/^(1|2|3|mean|95 % low|95 % high) .* 0 %/gm)?.length, 12);
+      assert.match(out, /^pass .*0 to 0 %; 3 of 3 runs$/m);
+      const json = JSON.parse(await readFile(join(cwd, "r.json"), "utf8"));
+      assert.deepEqual(
+        json.runs.map((run: { warmup: object; levels: object[] }) => [run.warmup, run.levels.length]),
+        new Array(3).fill([{ sent: 6, failed: 0 }, 2]),
+      );
+      assert.deepEqual([json.repeat, json.combination.runs], [{ atLeast: 3, atMost: 3 }, 3]);
+      const starts = json.runs.map((run: { startedAt: string }) => run.startedAt);
+      assert.deepEqual([starts.toSorted(), starts[0]], [starts, json.startedAt]);
+    });
+  });
+
+  test("that is not precise after the most runs exits with 66", async () => {
+    const { code, out } = await runText({
+      repeat: '{ atLeast: 2, atMost: 3, until: average().within("0.000001 %") }',
+    });
+    assert.equal(code, 66, out);
+    assert.match(
+      out,
+      /^NOT PRECISE: average latency is within .* of its mean after 3 runs, 0\.000001 % was asked for$/m,
+    );
+  });
+
+  test("ends when it is precise", async () => {
+    const { code, out } = await runText({ repeat: '{ atLeast: 2, atMost: 9, until: average().within("1000000 %") }' });
+    assert.equal(code, 0, out);
+    assert.match(out, /^run 1 of at most 9$/m);
+    assert.match(out, /^average latency is within .* after 2 runs, 1\d* % was asked for$/m);
+  });
+
+  test("fails by the mean of its runs", async () => {
+    const { code, out } = await runText({
+      target: 'embedded({ latency: "3 ms" })',
+      repeat: "2",
+      assert: '[average().below("2 ms")]',
+    });
+    assert.equal(code, 65, out);
+    assert.match(out, /^FAIL .*; 0 of 2 runs$/m);
+  });
+
+  test("refuses a file with room for one run, before the first request", async () => {
+    const { code, out, err } = await runText({ repeat: "2" }, "--csv", "r.csv");
+    assert.deepEqual([code, out], [64, ""]);
+    assert.match(
+      err,
+      /--csv: has room for one run only, and this one is repeated\. Leave it out and read the runs in --json/,
+    );
+  });
+
+  test("keeps the runs before the one in which it was interrupted", async () => {
+    const never = new Promise<undefined>(() => {});
+    await withServer({ onInfer: ({ index }) => (index < 15 ? undefined : never) }, async (server) => {
+      const target = `triton("${server.url}", { model: "simple" })`;
+      await inFolder({ "x.ts": scenarioText({ target, repeat: "4" }) }, async (cwd) => {
+        const running = startRampart(["run", "x.ts"], { cwd });
+        await server.until(() => server.infers.length === 16);
+        running.interrupt("SIGINT");
+        const { code, out, err } = await running.result;
+        assert.equal(code, 130, out + err);
+        assert.match(out, /^run 1: sent 10 requests/m);
+        assert.match(out, /^run 2: PARTIAL RESULT: the run ended early\./m);
+        assert.doesNotMatch(out, /^run 3/m);
+      });
+    });
+  });
+
+  test("ends with the run whose server is gone, and keeps those before", async () => {
+    await withServer({}, async (server) => {
+      const target = `triton("${server.url}", { model: "simple" })`;
+      await inFolder(
+        { "x.ts": scenarioText({ target, repeat: "10000", load: "hold(1, { requests: 4 })" }) },
+        async (cwd) => {
+          const running = startRampart(["run", "x.ts"], { cwd });
+          await server.until(() => server.infers.length >= 9);
+          await server.stop();
+          const { code, out, err } = await running.result;
+          assert.equal(code, 69, out + err);
+          assert.match(out, /^run 1: sent 4 requests/m);
+          assert.match(out, /PARTIAL RESULT/);
+        },
+      );
+    });
+  });
+});

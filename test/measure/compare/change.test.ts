@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  boundsOf,
+  type Change,
+  estimateDifference,
+  estimateRatio,
+  meanOfRuns,
+  welchFreedom,
+} from "../../../src/measure/compare/change.ts";
+import { judgeChange } from "../../../src/measure/compare/verdict.ts";
+import { studentQuantile } from "../../../src/measure/intervals/distributions.ts";
+import { createRandom } from "../../../src/runtime/random.ts";
+import { DISTRIBUTIONS, drawRuns } from "./draw-runs.ts";
+
+/** Ratios and differences of runs: exact where they can be computed by hand, and right in simulation. */
+
+const isNear = (actual: number | null, expected: number, tolerance = 1e-9): void =>
+  assert.ok(actual !== null && Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
+
+describe("the ratio of runs", () => {
+  test("is the ratio of their means, with an interval at whose ends Welch's t test just rejects", () => {
+    const [base, next] = [
+      [10, 11, 12, 10.5],
+      [12, 14, 13],
+    ];
+    const { value, low, high, basis } = estimateRatio({ values: base }, { values: next });
+    isNear(value, 13 / 10.875);
+    assert.equal(basis, "runs");
+    const [b, n] = [meanOfRuns(base), meanOfRuns(next)];
+    for (const end of [low, high]) {
+      assert.ok(end !== null);
+      const [vb, vn] = [(end ** 2 * (b.variance ?? 0)) / b.count, (n.variance ?? 0) / n.count];
+      const t = Math.abs(n.mean - end * b.mean) / Math.sqrt(vb + vn);
+      isNear(t, studentQuantile(0.975, welchFreedom(vb, b.count, vn, n.count)), 1e-6);
+    }
+  });
+
+  test("of a base that does not vary is the interval of the new mean, divided", () => {
+    const { low, high } = estimateRatio({ values: [10, 10, 10] }, { values: [11, 12, 13] });
+    const half = studentQuantile(0.975, 2) / Math.sqrt(3);
+    isNear(low, (12 - half) / 10, 1e-9);
+    isNear(high, (12 + half) / 10, 1e-9);
+  });
+
+  for (const [name, base, next, expected] of [
+    ["runs that do not vary have a ratio without width", [4, 4], [5, 5], [1.25, 1.25, 1.25, "runs"]],
+    ["0 on both sides is no change", [0, 0], [0, 0], [1, 1, 1, "runs"]],
+    ["a base of 0 has no ratio", [0, 0], [1, 2], [null, null, null, "none"]],
+    ["a base that can be 0 bounds nothing above", [1, 20], [10, 10.1], [10.05 / 10.5, 0, null, "runs"]],
+    ["one run on a side has no interval", [10], [11, 12], [1.15, null, null, "none"]],
+  ] as const)
+    test(name, () => {
+      const { value, low, high, basis } = estimateRatio({ values: base }, { values: next });
+      assert.equal(basis, expected[3]);
+      for (const [actual, wanted] of [
+        [value, expected[0]],
+        [low, expected[1]],
+        [high, expected[2]],
+      ] as const)
+        if (wanted === null) assert.equal(actual, null);
+        else if (wanted === 0) assert.ok(actual !== null && actual < 0.2, `${actual}`);
+        else isNear(actual, wanted);
+    });
+
+  test("of single runs rests on the intervals within them, when those are accepted", () => {
+    const base = { values: [100], within: { low: 90, high: 115 } };
+    const { value, low, high, basis } = estimateRatio(base, { values: [120], within: { low: 118, high: 125 } });
+    isNear(value, 1.2);
+    assert.equal(basis, "within-runs");
+    isNear(low, 1.2 * Math.exp(-Math.hypot(Math.log(120 / 118), Math.log(1.15))));
+    isNear(high, 1.2 * Math.exp(Math.hypot(Math.log(125 / 120), Math.log(1 / 0.9))));
+  });
+});
+
+describe("the difference of runs", () => {
+  test("has Welch's interval", () => {
+    const { value, low, high } = estimateDifference({ values: [0, 0.02] }, { values: [0.1, 0.12] });
+    const half = studentQuantile(0.975, 2) * Math.sqrt(2 * (0.0002 / 2));
+    isNear(value, 0.1);
+    isNear(low, 0.1 - half);
+    isNear(high, 0.1 + half);
+  });
+
+  test("of single runs is Newcombe's", () => {
+    const base = { values: [0.1], within: { low: 0.05, high: 0.2 } };
+    const { low, high, basis } = estimateDifference(base, { values: [0.3], within: { low: 0.2, high: 0.45 } });
+    assert.equal(basis, "within-runs");
+    isNear(low, 0.2 - Math.hypot(0.1, 0.1));
+    isNear(high, 0.2 + Math.hypot(0.15, 0.05));
+  });
+
+  test("of runs that do not vary has no width", () => {
+    assert.deepEqual(estimateDifference({ values: [0, 0] }, { values: [0.5, 0.5] }), {
+      kind: "difference",
+      value: 0.5,
+      low: 0.5,
+      high: 0.5,
+      basis: "runs",
+    });
+  });
+});
+
+test("the mean of a side has Student's interval over its runs, which is not below 0", () => {
+  const half = (studentQuantile(0.975, 2) * 1) / Math.sqrt(3);
+  const { low, high } = boundsOf({ values: [9, 10, 11] }) ?? {};
+  isNear(low ?? null, 10 - half);
+  isNear(high ?? null, 10 + half);
+  assert.equal(boundsOf({ values: [0, 4] })?.low, 0);
+  assert.equal(boundsOf({ values: [4] }), undefined);
+});
+
+/** Simulated comparisons of one kind. */
+const COUNT = 2000;
+
+describe("in simulation", () => {
+  for (const distribution of DISTRIBUTIONS)
+    for (const [baseCount, newCount, truth] of [
+      [3, 3, 1],
+      [5, 5, 1],
+      [10, 4, 1],
+      [5, 5, 1.2],
+    ] as const)
+      test(`${distribution.name}, ${baseCount} and ${newCount} runs, ratio ${truth}: intervals have the truth 95 times in 100`, () => {
+        const random = createRandom(11);
+        const changes: Change[] = Array.from({ length: COUNT }, () =>
+          estimateRatio(
+            { values: drawRuns(distribution, baseCount, 1, random) },
+            { values: drawRuns(distribution, newCount, truth, random) },
+          ),
+        );
+        const covered = changes.filter(
+          ({ low, high }) => (low ?? 0) <= truth && truth <= (high ?? Number.POSITIVE_INFINITY),
+        ).length;
+        const ratio = covered / COUNT;
+        assert.ok(ratio >= 0.935 && ratio <= 0.995, `${ratio}`);
+        if (truth !== 1) return;
+        const wrong = changes.filter((change) => ["better", "worse"].includes(judgeChange(change, "lower", 0.05)));
+        assert.ok(wrong.length / COUNT <= 0.065, `${wrong.length / COUNT} verdicts of a change that is none`);
+        const worse = wrong.filter((change) => judgeChange(change, "lower", 0.05) === "worse");
+        assert.ok(worse.length / COUNT <= 0.045, `${worse.length / COUNT} verdicts of worse`);
+      });
+});

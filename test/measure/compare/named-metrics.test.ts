@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { findMetric, listMetrics, orderOfMetric, suggestMetric } from "../../../src/measure/compare/named-metrics.ts";
+import { directionOf, TOKEN_METRICS } from "../../../src/measure/tokens/metrics.ts";
+
+/** Names of metrics in comparisons. */
+
+describe("a metric by its name", () => {
+  for (const [given, name, label, quantity, better] of [
+    ["p99", "latency.p99", "p99 latency", "time", "lower"],
+    ["avg", "latency.avg", "average latency", "time", "lower"],
+    ["mean", "latency.avg", "average latency", "time", "lower"],
+    ["latency.average", "latency.avg", "average latency", "time", "lower"],
+    ["p99.9", "latency.p99.9", "p99.9 latency", "time", "lower"],
+    ["throughput", "throughput", "throughput", "rate", "higher"],
+    ["errorRate", "errorRate", "error rate", "ratio", "lower"],
+    ["ttft.p99", "timeToFirstToken.p99", "p99 time to first token", "time", "lower"],
+    ["itl.avg", "interTokenLatency.avg", "average inter-token latency", "time", "lower"],
+    [
+      "outputTokensPerSecPerUser.p50",
+      "outputTokensPerSecPerUser.p50",
+      "p50 output tokens/s per user",
+      "number",
+      "higher",
+    ],
+    ["outputTokens.avg", "outputTokens.avg", "average output tokens", "number", undefined],
+    ["extracted.a.score.p99.9", "extracted.a.score.p99.9", "p99.9 a.score", "number", undefined],
+  ] as const)
+    test(given, () => {
+      const found = findMetric(given);
+      assert.deepEqual(found && { ...found, better: found.better }, { name, label, quantity, better });
+    });
+
+  for (const given of [
+    "latency",
+    "throughput.p99",
+    "p100",
+    "p",
+    "ttft",
+    "nothing",
+    "extracted.",
+    "extracted.score",
+    "latency.max",
+  ])
+    test(`${given} is none`, () => assert.equal(findMetric(given), undefined));
+});
+
+describe("a suggestion", () => {
+  for (const [given, near] of [
+    ["thruput", "throughput"],
+    ["througput", "throughput"],
+    ["ttft", "ttft.p99"],
+    ["latency", "latency.p99"],
+    ["latncy.p90", "latency.p90"],
+    ["p9", "p99"],
+    ["errorate", "errorRate"],
+    ["somethingElse", undefined],
+  ] as const)
+    test(`for ${given}: ${near}`, () => {
+      const found = suggestMetric(given);
+      if (given === "p9") assert.match(found ?? "", /^p\d\d$/);
+      else if (given === "thruput") assert.ok(found === near || found === undefined);
+      else assert.equal(found, near);
+      if (found !== undefined) assert.ok(findMetric(found), found);
+    });
+});
+
+test("all metrics of the tables have names that are found again", () => {
+  const names = listMetrics();
+  assert.ok(names.length > TOKEN_METRICS.length);
+  for (const name of names) assert.equal(findMetric(name)?.name, name);
+});
+
+test("the directions of token metrics: times are better when short, limited rates when high, counts neither", () => {
+  assert.equal(directionOf("timeToFirstTokenNs"), "lower");
+  assert.equal(directionOf("normalizedTimePerOutputTokenNs"), "lower");
+  assert.equal(directionOf("outputTokensPerSecPerUser"), "higher");
+  assert.equal(directionOf("imagesPerSec"), "higher");
+  assert.equal(directionOf("outputTokens"), undefined);
+});
+
+test("the order is that of the tables, then averages before percentiles", () => {
+  const sorted = [
+    "extracted.x.avg",
+    "timeToFirstToken.avg",
+    "latency.p99.9",
+    "latency.p99",
+    "latency.avg",
+    "throughput",
+  ].sort((a, b) => orderOfMetric(a) - orderOfMetric(b));
+  assert.deepEqual(sorted, [
+    "throughput",
+    "latency.avg",
+    "latency.p99",
+    "latency.p99.9",
+    "timeToFirstToken.avg",
+    "extracted.x.avg",
+  ]);
+});

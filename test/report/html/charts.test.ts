@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { timeUnitFor } from "../../../src/report/html/shown-run.ts";
+import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
+import { p99 } from "../../../src/scenario/assertions.ts";
+import { steps } from "../../../src/scenario/loads.ts";
+import { prompts } from "../../../src/scenario/prompts.ts";
+import { embedded } from "../../../src/scenario/targets/embedded.ts";
+import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import { TINY, type Written, writeReports } from "./make-report.ts";
+
+/** The charts and tables of a page have the numbers of the JSON report. */
+
+const LIMIT = { timeout: 120_000 };
+const toRemove: Written[] = [];
+after(() => {
+  for (const one of toRemove) one.remove();
+});
+
+async function write(scenario: object): Promise<Written> {
+  const written = await writeReports(scenario);
+  toRemove.push(written);
+  return written;
+}
+
+/** A series of a chart as the page has it. */
+interface DrawnSeries {
+  readonly name: string;
+  readonly data: readonly (readonly number[] | { readonly value: readonly number[] })[];
+}
+
+interface Drawn {
+  readonly yAxis: { readonly name: string };
+  readonly series: readonly DrawnSeries[];
+}
+
+/** Returns the charts of a page by their titles. */
+function chartsOf(html: string): ReadonlyMap<string, Drawn> {
+  const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? "";
+  const { options } = JSON.parse(data) as { options: Drawn[] };
+  const titles = [...html.matchAll(/data-plot="\d+" role="img" aria-label="([^"]*)"/g)].map(([, title]) => title ?? "");
+  const places = [...html.matchAll(/data-plot="(\d+)"/g)].map(([, index]) => Number(index));
+  return new Map(titles.map((title, i) => [title, options[places[i] as number] as Drawn]));
+}
+
+function pointsOf({ data }: DrawnSeries): (readonly number[])[] {
+  return data.map((point) => ("value" in point ? point.value : point));
+}
+
+const digits = (value: number): number => Number(value.toPrecision(6));
+
+test("charts of levels have the numbers of the JSON report", LIMIT, async () => {
+  const { json, read } = await write({
+    name: "levels",
+    target: embeddedLlm({ streaming: true, ttft: "5 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.1 }),
+    inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+    load: steps([1, 4], { requests: 80 }),
+    assert: [p99("latency").below("10 s")],
+  });
+  const html = read("html");
+  const charts = chartsOf(html);
+  const { levels } = runsOf(json)[0] as { levels: readonly LevelJson[] };
+  const percentile = (level: LevelJson, name: "p50" | "p90" | "p99"): number =>
+    level.latency?.percentiles[name].us ?? 0;
+
+  const load = charts.get("Latency Against Throughput") as Drawn;
+  const scale = { "Latency (s)": 1e6, "Latency (ms)": 1e3, "Latency (us)": 1 }[load.yAxis.name] as number;
+  for (const [index, name] of (["p50", "p90", "p99"] as const).entries())
+    assert.deepEqual(
+      pointsOf(load.series[index] as DrawnSeries),
+      levels.map((level) => [digits(level.inferPerSec), digits(percentile(level, name) / scale)]),
+    );
+
+  const curves = charts.get("Latency by Percentile") as Drawn;
+  const unit = { "Latency (s)": 1e6, "Latency (ms)": 1e3, "Latency (us)": 1 }[curves.yAxis.name] as number;
+  for (const [index, level] of levels.entries()) {
+    const points = pointsOf(curves.series[index] as DrawnSeries);
+    for (const [nines, name] of [
+      [1, "p90"],
+      [digits(Math.log10(2)), "p50"],
+    ] as const)
+      assert.equal(points.find(([x]) => x === nines)?.[1], digits(percentile(level, name) / unit), name);
+    assert.equal(
+      points.at(-1)?.[1],
+      digits(Math.floor(level.latency?.maxUs ?? 0) / unit),
+      "the last point is the maximum",
+    );
+    const ascending = points.map(([, y]) => y ?? 0);
+    assert.deepEqual(
+      ascending,
+      ascending.toSorted((a, b) => a - b),
+    );
+  }
+
+  const rates = charts.get("Output Tokens per Second") as Drawn;
+  assert.deepEqual(
+    rates.series[0]?.data,
+    levels.map(({ tokens }) => digits(tokens?.outputTokensPerSec ?? 0)),
+  );
+  const first = charts.get("Time to first token") as Drawn;
+  const per = timeUnitFor(Math.max(...levels.map(({ tokens }) => tokens?.metrics["timeToFirstTokenUs"]?.p99 ?? 0))).us;
+  assert.deepEqual(
+    first.series[2]?.data,
+    levels.map(({ tokens }) => digits((tokens?.metrics["timeToFirstTokenUs"]?.p99 ?? 0) / per)),
+  );
+});
+
+test("the time line and the heat map count all requests of the run once", LIMIT, async () => {
+  const { json, read } = await write({
+    name: "time",
+    target: embedded({ latency: "2 ms", errorRatio: 0.2 }),
+    load: steps([1, 4], { requests: 100 }),
+    warmupRequests: 20,
+  });
+  const [run] = runsOf(json);
+  const charts = chartsOf(read("html"));
+  const heat = charts.get("Latency Over Time") as unknown as { series: { data: [string, string, number][] }[] };
+  const cells = heat.series[0]?.data.reduce((sum, [, , count]) => sum + count, 0);
+  assert.equal(cells, run?.requests.completed);
+  const line = charts.get("Time Line") as Drawn;
+  for (const [name, count] of [
+    ["completed", run?.requests.completed],
+    ["failed", run?.requests.failed],
+  ] as const) {
+    const points = pointsOf(line.series.find((series) => series.name === name) as DrawnSeries);
+    const sum = points.slice(0, -1).reduce((all, [x = 0, y = 0], i) => all + y * ((points[i + 1]?.[0] ?? 0) - x), 0);
+    assert.ok(Math.abs(sum - (count ?? 0)) < 0.01 * (count ?? 0) + 0.5, `${name}: ${sum} of ${count}`);
+  }
+});
+
+test("the page has the failures with examples, the plan without secrets, and the machine", LIMIT, async () => {
+  const { read, json } = await write({
+    name: "failing",
+    target: embedded({ errorRatio: 1 }),
+    load: steps([1], { requests: 10 }),
+  });
+  const html = read("html");
+  assert.match(html, /planned failure/);
+  assert.match(html, /The plan as JSON/);
+  assert.ok(html.includes(json.machine.runtime));
+  assert.match(html, /no request succeeded/);
+});
+
+test("units of charts follow their values", () => {
+  assert.deepEqual(
+    [50, 1999, 2000, 30_000, 5e6].map((us) => timeUnitFor(us).name),
+    ["us", "us", "ms", "ms", "s"],
+  );
+});

@@ -1,0 +1,64 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { createReports } from "../../../src/report/reports.ts";
+import type { ReportJson } from "../../../src/report/schema/report-schema.ts";
+import { broadcast } from "../../../src/result/observer.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import { defineScenario, type ScenarioDefinition } from "../../../src/scenario/define.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { checkSchema } from "../check-schema.ts";
+import { makeSink } from "../make-result.ts";
+
+/** Real runs of the embedded server with all of their reports. */
+
+/** The tiny tokenizer of the tests. */
+export const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+
+/** The reports of runs. */
+export interface Written {
+  readonly plan: Plan;
+  readonly runs: readonly RunResult[];
+  readonly json: ReportJson;
+  /** The path of the page. */
+  readonly page: string;
+  /** Returns the text of another report. */
+  read(key: "html" | "junit" | "markdown" | "records"): string;
+  remove(): void;
+}
+
+/** Runs a scenario and writes all reports of `rampart run`. */
+export async function writeReports(scenario: object): Promise<Written> {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-report-"));
+  const keys = ["html", "json", "junit", "markdown", "records"] as const;
+  const files = Object.fromEntries(keys.map((key) => [key, join(folder, key === "html" ? "report.html" : key)]));
+  const plan = toPlan(defineScenario(scenario as ScenarioDefinition), "/", { files });
+  const reports = await createReports(plan, makeSink());
+  const runs: RunResult[] = [];
+  const count = plan.repeat?.atMost ?? 1;
+  for (let run = 1; run <= count; run++) {
+    const observer = broadcast(reports);
+    if (plan.repeat !== undefined) observer.onRun?.(run, count);
+    const { result } = startPlan(
+      plan,
+      async () => observer,
+      async () => checkPlan(plan),
+    );
+    runs.push(await result);
+  }
+  for (const report of reports)
+    await (plan.repeat === undefined ? report.finish(runs[0] as RunResult) : report.finishRuns?.({ runs }));
+  const read = (key: (typeof keys)[number]): string => readFileSync(files[key] as string, "utf8");
+  return {
+    plan,
+    runs,
+    json: checkSchema(JSON.parse(read("json"))),
+    page: files["html"] as string,
+    read,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
+import { binPercentileUs, RunTrace } from "../../../src/report/html/run-trace.ts";
+import { fill } from "../../measure/make-records.ts";
+
+/** The requests of a run over time: whatever their number and length, the columns add up to them. */
+
+interface Request {
+  readonly sentMs: number;
+  readonly tookMs: number;
+  readonly end: "answered" | "failed" | "cancelled";
+}
+
+const FLAGS = { answered: 0, failed: RECORD_FAILED, cancelled: RECORD_FAILED | RECORD_CANCELLED } as const;
+const requests = fc.array(
+  fc.record({
+    sentMs: fc.integer({ min: 0, max: 60_000 }),
+    tookMs: fc.integer({ min: 1, max: 9_000 }),
+    end: fc.constantFrom<Request["end"]>("answered", "answered", "failed", "cancelled"),
+  }),
+  { minLength: 1, maxLength: 80 },
+);
+
+function traceOf(all: readonly Request[]): RunTrace {
+  const trace = new RunTrace(5e9);
+  const columns = new RecordColumns((records, count) => trace.add(records, count));
+  for (const { sentMs, tookMs, end } of all.toSorted((a, b) => a.sentMs + a.tookMs - b.sentMs - b.tookMs)) {
+    const sendStartNs = 5e9 + sentMs * 1e6;
+    const endNs = sendStartNs + tookMs * 1e6;
+    fill(columns, { sendStartNs, endNs, overNs: endNs, flags: FLAGS[end] });
+  }
+  columns.drain();
+  return trace;
+}
+
+test("the columns count every request once, and add up to the time in flight, at any width", () => {
+  fc.assert(
+    fc.property(requests, fc.constantFrom(240, 60, 7), (all, most) => {
+      const columns = traceOf(all).columns(most);
+      const sum = (pick: (column: (typeof columns)[number]) => number): number =>
+        columns.reduce((total, column) => total + pick(column), 0);
+      const count = (end: Request["end"]): number => all.filter((one) => one.end === end).length;
+      assert.ok(columns.length <= most);
+      assert.deepEqual(
+        [
+          sum(({ requestCount }) => requestCount),
+          sum(({ failedCount }) => failedCount),
+          sum(({ sentCount }) => sentCount),
+        ],
+        [count("answered"), count("failed"), all.length],
+      );
+      assert.equal(
+        sum(({ bins }) => bins.reduce((a, b) => a + b, 0)),
+        count("answered"),
+      );
+      const inFlightSec = sum(({ inFlightMean, startSec, endSec }) => inFlightMean * (endSec - startSec));
+      const expectedSec = all.reduce((total, { tookMs }) => total + tookMs / 1000, 0);
+      assert.ok(Math.abs(inFlightSec - expectedSec) < 1e-6 * expectedSec + 1e-6, `${inFlightSec} ${expectedSec}`);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("a run of a day has no more columns than one of a minute", () => {
+  const day = traceOf([
+    { sentMs: 0, tookMs: 5, end: "answered" },
+    { sentMs: 86_400_000, tookMs: 5, end: "answered" },
+  ]);
+  const columns = day.columns(240);
+  assert.ok(columns.length > 100 && columns.length <= 240);
+  assert.deepEqual([columns[0]?.requestCount, columns.at(-1)?.requestCount], [1, 1]);
+});
+
+test("few requests have wide columns, so that rates are not jagged", () => {
+  const sparse = Array.from({ length: 20 }, (_, i): Request => ({ sentMs: i * 100, tookMs: 50, end: "answered" }));
+  const columns = traceOf(sparse).columns(120, 5, 4);
+  assert.ok(columns.length <= 10, `${columns.length}`);
+});
+
+test("percentiles of bins are within 2 %", () => {
+  const all = Array.from({ length: 1000 }, (_, i): Request => ({ sentMs: i, tookMs: 1 + (i % 100), end: "answered" }));
+  const [column] = traceOf(all).columns(1, 1);
+  for (const [percentile, ms] of [
+    [50, 50],
+    [99, 99],
+  ] as const) {
+    const us = binPercentileUs(column?.bins ?? new Uint32Array(), percentile) ?? 0;
+    assert.ok(Math.abs(us / (ms * 1000) - 1) < 0.045, `p${percentile}: ${us}`);
+  }
+  assert.equal(binPercentileUs(new Uint32Array(4), 50), undefined);
+});

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import * as v from "valibot";
+import { RunError } from "../../src/plan/problem.ts";
+import { formatJunit } from "../../src/report/junit.ts";
+import { formatMarkdownReport } from "../../src/report/markdown.ts";
+import { escapeMarkdown, escapeXml } from "../../src/report/markup.ts";
+import { toReportJson } from "../../src/report/rampart/json.ts";
+import { createReportSchema, type ReportJson } from "../../src/report/schema/report-schema.ts";
+import type { RunResult } from "../../src/result/run-result.ts";
+import { makePlan } from "../plan/make-plan.ts";
+import { makeLevel, makeResult } from "./make-result.ts";
+import { readXml, type XmlElement } from "./read-xml.ts";
+
+/** The verdicts of a run for CI: JUnit XML and Markdown. */
+
+const EVIL = `]]> <b onclick="x">&amp; | \u0000\u001b[31m \ud800 @team https://evil.test [link](x) \n\n# title`;
+const assertions = [
+  { metric: { kind: "latency-percentile", percentile: 99, of: "latency" }, comparison: "below", limit: 5e5 },
+  { metric: { kind: "error-ratio" }, comparison: "at-most", limit: 0.5 },
+] as const;
+const plan = { ...makePlan({ assertions }), name: `run ${EVIL}` };
+
+function reportOf(change: Partial<RunResult> = {}): { readonly runs: readonly RunResult[]; readonly json: ReportJson } {
+  const failures = [{ kind: "http", count: 3, example: EVIL, status: 500 }] as const;
+  const levels = [makeLevel(), makeLevel({ level: 4, outcome: "over-limit" })];
+  const result = makeResult(plan, levels, { failures, ...change });
+  const json: unknown = JSON.parse(JSON.stringify(toReportJson(plan, result)));
+  return { runs: [result], json: v.parse(createReportSchema(), json) };
+}
+
+function junitOf(change?: Partial<RunResult>): XmlElement {
+  const { runs, json } = reportOf(change);
+  return readXml(formatJunit(plan, runs, json));
+}
+
+test("JUnit has a case for each assertion and level, failures with value and limit, and counts that agree", () => {
+  const root = junitOf();
+  assert.equal(root.name, "testsuites");
+  const [suite] = root.children;
+  assert.equal(suite?.name, "testsuite");
+  const cases = suite?.children ?? [];
+  assert.deepEqual(
+    cases.map(({ attributes }) => attributes["name"]),
+    ["p99 latency below 500 us", "error rate at most 50 %", "concurrency 1 is measured", "concurrency 4 is measured"],
+  );
+  const failed = cases.filter(({ children }) => children.some(({ name }) => name === "failure"));
+  for (const element of [root, suite as XmlElement])
+    assert.deepEqual(
+      ["tests", "failures", "errors"].map((name) => Number(element.attributes[name])),
+      [cases.length, failed.length, 0],
+    );
+  const messages = failed.map(({ children: [failure] }) => failure?.attributes["message"]);
+  assert.deepEqual(messages, ["measured 1 ms at concurrency 1, the limit is 500 us", "over the latency limit"]);
+  // The attributes that the common schema requires.
+  assert.match(suite?.attributes["timestamp"] ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
+  for (const { attributes } of cases) {
+    assert.deepEqual(Object.keys(attributes), ["name", "classname", "time"]);
+    assert.match(attributes["time"] ?? "", /^\d+\.\d{3}$/);
+  }
+});
+
+test("a run that ended early is a failed case of JUnit", () => {
+  const error = new RunError("unreachable", `gone: ${EVIL}`, "Start it.");
+  const cases = junitOf({ error, levels: [] }).children[0]?.children ?? [];
+  const last = cases.at(-1);
+  assert.equal(last?.attributes["name"], "the run ends as planned");
+  assert.equal(last?.children[0]?.attributes["type"], "unreachable");
+});
+
+test("XML stays well formed whatever the texts are", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const root = readXml(`<a b="${escapeXml(text)}">${escapeXml(text)}</a>`);
+      const allowed = text
+        .toWellFormed()
+        .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD");
+      assert.deepEqual([root.attributes["b"], root.text], [allowed, allowed]);
+    }),
+  );
+});
+
+test("Markdown begins with the verdict, and has assertions, levels, failures and counts", () => {
+  const { runs, json } = reportOf();
+  const text = formatMarkdownReport(plan, runs, json);
+  assert.match(text, /^## ❌ Failed: run /);
+  assert.match(text, /\| p99 latency below 500 us \| 1 ms at concurrency 1 \| ❌ FAIL \|/);
+  assert.match(text, /\| error rate at most 50 % \| 0 % at concurrency 1 \| ✅ pass \|/);
+  assert.match(text, /\| concurrency 4 \| 30 \| 1 ms \|.*\| over-limit \|/);
+  assert.match(text, /\| http 500 \| 3 \|/);
+  assert.match(text, /60 requests, 60 completed, 0 failed, in 3\.5 s\./);
+});
+
+test("hostile texts stay one line of plain text in Markdown", () => {
+  const { runs, json } = reportOf();
+  for (const line of formatMarkdownReport(plan, runs, json).split("\n")) {
+    if (line.startsWith("| http 500")) assert.equal(line.match(/(?<!\\)\|/g)?.length, 4, line);
+    if (!line.startsWith("## ")) assert.doesNotMatch(line, /^# title/);
+    assert.doesNotMatch(line, /(?<!\\)<b|@team|https:\/\/evil|(?<!\\)\[link/);
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      assert.doesNotMatch(escapeMarkdown(text), /[\n\r]|(?<!\\)(?:\\\\)*[|<>`*_[\]]/);
+    }),
+  );
+});

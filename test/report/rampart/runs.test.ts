@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inScenario, wordingIo } from "../../../src/cli/setting-names.ts";
+import type { RepeatPlan } from "../../../src/plan/plan.ts";
+import { RunError } from "../../../src/plan/problem.ts";
+import { createRampartConsole } from "../../../src/report/rampart/console.ts";
+import { toRepeatedJson } from "../../../src/report/rampart/json.ts";
+import type { RepeatedResult } from "../../../src/result/repeated-result.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
+import { makeWindow } from "../../measure/make-window.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { checkRepeated } from "../check-repeated.ts";
+import { makeLevel, makeResult, makeSink } from "../make-result.ts";
+
+/** Repeated runs in Rampart's own reports. */
+
+const REPEAT: RepeatPlan = { atLeast: 3, atMost: 3 };
+const P99 = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+const ASSERTIONS = [{ metric: P99, comparison: "below", limit: 12.5e6 }] as const;
+
+/** A run of 1,000 requests of about so many milliseconds. */
+function runOf(ms: number, change: Partial<RunResult> = {}): RunResult {
+  const latenciesNs = Array.from({ length: 1000 }, (_, index) => ms * 1e6 + ((index * 7919) % 1000) * 1000);
+  return makeResult(makePlan(), [makeLevel({ level: 128, window: makeWindow({ latenciesNs }) })], change);
+}
+
+function print(repeated: RepeatedResult, change: PlanChange = {}): string {
+  const plan = makePlan({ repeat: REPEAT, assertions: ASSERTIONS, ...change });
+  const sink = makeSink();
+  const report = createRampartConsole(plan, wordingIo(inScenario, sink));
+  for (const [index, run] of repeated.runs.entries()) {
+    report.onRun?.(index + 1, plan.repeat?.atMost ?? 1);
+    report.onPrepared?.(run.prepared);
+  }
+  report.finishRuns?.(repeated);
+  return sink.printed.out;
+}
+
+test("each run has a row, and the runs together have their mean and its interval", () => {
+  const out = print({ runs: [runOf(10), runOf(11), runOf(12)] });
+  assert.equal(out.match(/^a test: model model/gm)?.length, 1);
+  assert.match(out, /^run 1 of 3\n/);
+  assert.match(out, /^run 2: sent 1,000 requests over 1 connection in 3\.5 s: 1,000 completed, 0 failed$/m);
+  assert.match(out, /^run +infer\/s +average +p50 +p90 +p99 +errors +requests$/m);
+  assert.match(out, /^2 +1,000 +11\.5 ms +11\.5 ms +11\.9 ms +11\.99 ms +0 % +1,000$/m);
+  assert.match(out, /^mean +1,000 +11\.5 ms +11\.5 ms +11\.9 ms +11\.99 ms +0 %$/m);
+  // 4.303 / sqrt(3) to each side, as the deviation of the runs is 1 ms.
+  assert.match(out, /^95 % low +1,000 +9\.015 ms +9\.016 ms /m);
+  assert.match(out, /^95 % high +1,000 +13\.98 ms +13\.98 ms /m);
+  assert.match(out, /^ {2}runs differ by more than one run can show/m);
+});
+
+test("an assertion is judged on the mean over runs, and says how many runs meet it", () => {
+  const out = print({ runs: [runOf(10), runOf(11), runOf(12)] });
+  assert.match(out, /^pass +p99 latency below 12\.5 ms +11\.99 ms +9\.505 to 14\.47 ms; 2 of 3 runs$/m);
+  const late = print({ runs: [runOf(10), runOf(12), runOf(14)] });
+  assert.match(late, /^FAIL +p99 latency below 12\.5 ms +12\.99 ms +.*; 1 of 3 runs$/m);
+});
+
+test("a run that ended early is shown, and does not count", () => {
+  const error = new RunError("stalled", "the server stalled", "Look at it.");
+  const repeated = { runs: [runOf(10), runOf(11), runOf(99, { error })] };
+  const out = print(repeated);
+  assert.match(out, /^run 3: PARTIAL RESULT: the run ended early\. sent /m);
+  assert.match(out, /^mean +1,000 +11 ms /m);
+  assert.match(out, /2 of 2 runs$/m);
+  const json = checkRepeated(makePlan({ repeat: REPEAT, assertions: ASSERTIONS }), repeated);
+  assert.deepEqual([json.isPartial, json.runs.length, json.combination.runs], [true, 3, 2]);
+  const none = print({ runs: [runOf(10, { isInterrupted: true })] });
+  assert.match(none, /no run ended as planned: there is nothing to combine/);
+  assert.match(none, /^FAIL +p99 latency below 12\.5 ms +nothing measured/m);
+});
+
+test("the precision that was asked for is reported beside the one that was reached", () => {
+  const repeat: RepeatPlan = { atLeast: 2, atMost: 3, until: { metric: P99, ratio: 0.05 } };
+  const runs = [runOf(10), runOf(11)];
+  const reached = print({ runs, precision: { ratio: 0.04, isReached: true } }, { repeat });
+  assert.match(reached, /^run 1 of at most 3$/m);
+  assert.match(reached, /^p99 latency is within 4 % of its mean after 2 runs, 5 % was asked for$/m);
+  const missed = print({ runs, precision: { ratio: 0.2, isReached: false } }, { repeat });
+  assert.match(missed, /^NOT PRECISE: p99 latency is within 20 % of its mean after 2 runs, 5 % was asked for$/m);
+});
+
+test("with -v each run has its whole report", () => {
+  const out = print({ runs: [runOf(10), runOf(11)] }, { outputs: { verbosity: 1 } });
+  assert.equal(out.match(/samples, worth .* with 95 % confidence/g)?.length, 2);
+  assert.equal(out.match(/^concurrency +infer\/s/gm)?.length, 2);
+});
+
+test("the JSON has each run like a report of its own, and the runs together", () => {
+  const plan = makePlan({ repeat: REPEAT, assertions: ASSERTIONS });
+  const json = checkRepeated(plan, { runs: [runOf(10), runOf(11), runOf(12)] });
+  assert.equal(json.combination.levels[0]?.latencyUs["mean"]?.mean, 11_499.5);
+  assert.deepEqual([json.assertions[0]?.isMet, json.assertions[0]?.runs, json.assertions[0]?.runsMet], [true, 3, 2]);
+  assert.deepEqual(
+    json.runs.map((run) => run.levels[0]?.requests),
+    [1000, 1000, 1000],
+  );
+  const first = toRepeatedJson(plan, { runs: [runOf(10)] }) as { combination: { levels: { latencyUs: object }[] } };
+  assert.ok(first.combination.levels[0]);
+});

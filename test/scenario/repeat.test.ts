@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { RepeatPlan } from "../../src/plan/plan.ts";
+import { UserError } from "../../src/plan/problem.ts";
+import { extracted, p50, p99, throughput } from "../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
+import { concurrency, findMax } from "../../src/scenario/find-max/builders.ts";
+import { hold } from "../../src/scenario/loads.ts";
+import type { Repeat } from "../../src/scenario/repeat.ts";
+import { triton } from "../../src/scenario/targets/triton.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import { outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
+
+function planOf(repeat: unknown): RepeatPlan | undefined {
+  const target = triton("host:1", { model: "m" });
+  const scenario = defineScenario({ name: "x", target, load: hold(1), repeat: repeat as number }) as Scenario;
+  return toPlan(scenario, "/").repeat;
+}
+
+const p99Latency = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+
+describe("a repetition of runs", () => {
+  const plans: readonly (readonly [Repeat, RepeatPlan])[] = [
+    [5, { atLeast: 5, atMost: 5 }],
+    [{ until: p99().within("5 %") }, { atLeast: 3, atMost: 10, until: { metric: p99Latency, ratio: 0.05 } }],
+    [
+      { atLeast: 2, atMost: 4, until: throughput().within("0.5%") },
+      { atLeast: 2, atMost: 4, until: { metric: { kind: "throughput" }, ratio: 0.005 } },
+    ],
+    [
+      { until: extracted("tokens").average().within("10 %") },
+      {
+        atLeast: 3,
+        atMost: 10,
+        until: { metric: { kind: "extracted", name: "tokens", statistic: "average" }, ratio: 0.1 },
+      },
+    ],
+  ];
+  for (const [repeat, expected] of plans)
+    test(`${JSON.stringify(repeat)} is planned`, () => {
+      assert.deepEqual(planOf(repeat), expected);
+    });
+
+  const mistakes: Readonly<Record<string, readonly [repeat: unknown, path: string, message: RegExp]>> = {
+    "one run": [1, "repeat", /must be 2 or more: leave it out for one run/],
+    "half a run": [2.5, "repeat", /whole number/],
+    "a text": ["5", "repeat", /must be a number of runs, or \{ until/],
+    "no precision": [{ atLeast: 3 }, "repeat.until", /is missing/],
+    "an assertion": [
+      { until: p99().below("1 s") },
+      "repeat.until.within",
+      /was not made by one of rampart's functions/,
+    ],
+    "a number for a percentage": [{ until: { ...p50().within("5 %"), within: 5 } }, "repeat.until.within", /"5 %"/],
+    nothing: [{ until: p50().within("0 %") }, "repeat.until.within", /above 0/],
+    "more than the most": [{ atLeast: 20, until: p50().within("5 %") }, "repeat.atLeast", /at least 20 .* at most 10/],
+    "less than the least": [{ atMost: 2, until: p50().within("5 %") }, "repeat.atMost", /at least 3 .* at most 2/],
+    "another option": [{ runs: 5, until: p50().within("5 %") }, "repeat.runs", /not an option/],
+    "due times of a closed loop": [
+      { until: p99("scheduledLatency").within("5 %") },
+      "repeat.until",
+      /needs a load with a schedule/,
+    ],
+    "tokens of tensors": [{ until: outputTokensPerSec().within("5 %") }, "repeat.until", /not tokens/],
+  };
+  test("is refused for a search, which measures other loads each time", () => {
+    const target = triton("host:1", { model: "m" });
+    const load = findMax({ over: concurrency(1, 8), where: [p99("latency").below("1 s")] });
+    assert.throws(
+      () => toPlan(defineScenario({ name: "x", target, load, repeat: 3 }) as Scenario, "/"),
+      (error: unknown) => error instanceof UserError && error.problems.map(({ path }) => path).join() === "repeat",
+    );
+  });
+
+  for (const [name, [repeat, path, message]] of Object.entries(mistakes))
+    test(`is refused: ${name}`, () => {
+      assert.throws(
+        () => planOf(repeat),
+        (error: unknown) => {
+          assert.ok(error instanceof UserError);
+          assert.deepEqual(
+            error.problems.map((problem) => problem.path),
+            [path],
+          );
+          assert.match(error.problems[0]?.message ?? "", message);
+          return true;
+        },
+      );
+    });
+});
