@@ -1,22 +1,17 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { probeModels } from "../run/target/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { detectServer } from "./detect.ts";
-import { GOALS, goalOf } from "./goals/goals.ts";
+import { findUnneededForGoal, findUnneededForTarget, isOfGoals, TARGET_QUESTIONS, withImplied } from "./given.ts";
+import { findFolderProblem, readText } from "./paths.ts";
 import type { Reply } from "./prompts.ts";
 import type { Detected, Question, Surroundings } from "./question.ts";
 import { nextQuestion, QUESTIONS } from "./questions.ts";
 import { describeTime } from "./run-time.ts";
 import { timeOf } from "./scenario-text.ts";
-import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
-
-/** Questions that some targets do not have. */
-const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "isl", "osl", "shapes", "files"] as const;
-/** Larger files are not looked at before the run. */
-const LARGEST_FILE_BYTES = 16 * 1024 * 1024;
+import { wizardTargetOf } from "./targets.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
 export type Manner = "ask" | "defaults" | "refuse";
@@ -324,26 +319,11 @@ export class Interview {
   }
 
   private checkUnneeded(): void {
-    const target = wizardTargetOf(this.given);
-    if (target === undefined) return;
-    for (const id of TARGET_QUESTIONS) {
-      const value = this.given[id];
-      if (value === undefined || target.asks.includes(id)) continue;
-      const hint = `Leave it out, or give --target ${targetsAsking(id).join(", ")}.`;
-      this.problems.push(problem("conflict", `--${id}`, `cannot be used with the ${target.name}`, hint, value));
-    }
+    this.problems.push(...findUnneededForTarget(this.given));
   }
 
-  /** Reports options that the goal does not ask for. */
   private checkUnneededForGoal(answers: Answers): void {
-    const goal = goalOf(answers);
-    if (goal === undefined) return;
-    for (const [id, value] of Object.entries(this.given) as [QuestionId, string][]) {
-      const isImplied = id === "load" && this.asGiven.load === undefined;
-      if (!isOfGoals(id) || id in goal.asks || isImplied) continue;
-      const hint = `Leave it out, or give --goal ${goalsAsking(id).join(", ")}.`;
-      this.problems.push(problem("conflict", `--${id}`, `cannot be used with the goal '${answers.goal}'`, hint, value));
-    }
+    this.problems.push(...findUnneededForGoal(this.asGiven, answers));
   }
 
   /** Reports options that the answers have left no use for. */
@@ -357,48 +337,5 @@ export class Interview {
       return;
     }
     throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
-  }
-}
-
-/** Adds the answers that follow from others. */
-function withImplied(given: Answers): Answers {
-  const implied = QUESTIONS.flatMap((question): [string, string][] => {
-    const answer = given[question.id] === undefined ? question.implied?.(given) : undefined;
-    return answer === undefined ? [] : [[question.id, answer]];
-  });
-  return { ...given, ...Object.fromEntries(implied) };
-}
-
-function isOfGoals(id: QuestionId): boolean {
-  return goalsAsking(id).length > 0;
-}
-
-function goalsAsking(id: QuestionId): string[] {
-  return Object.entries(GOALS).flatMap(([name, { asks }]) => (id in asks ? [name] : []));
-}
-
-/** Returns the text of a file; undefined when it cannot be read or is large. */
-function readText(path: string): string | undefined {
-  try {
-    return statSync(path).size > LARGEST_FILE_BYTES ? undefined : readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-function targetsAsking(id: QuestionId): string[] {
-  return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
-}
-
-/** Returns why no file can be written to a path; undefined when it can. A missing folder is no problem. */
-export function findFolderProblem(path: string): string | undefined {
-  let folder = dirname(resolve(path));
-  while (!existsSync(folder)) folder = dirname(folder);
-  if (!statSync(folder).isDirectory()) return `cannot be written: ${folder} is not a folder`;
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return undefined;
-  } catch {
-    return `cannot be written: the folder ${folder} is not writable`;
   }
 }

@@ -1,4 +1,3 @@
-import { dirname, isAbsolute, relative, resolve } from "node:path";
 import type { Answers } from "./answers.ts";
 import type { ScenarioField } from "./source/format.ts";
 import type { WizardTarget } from "./targets.ts";
@@ -13,11 +12,4 @@ export function nameOf({ model = "", target = "" }: Answers): string {
 export function requestsOf(answers: Answers, target: WizardTarget): ScenarioField[] {
   const value = target.toInputs?.(answers);
   return value === undefined ? [] : [{ name: "inputs", value }];
-}
-
-/** Converts a path relative to here into one relative to the scenario's folder. */
-export function pathFrom(scenario: string, path: string): string {
-  if (isAbsolute(path)) return path;
-  const fromFolder = relative(dirname(resolve(scenario)), resolve(path)).replaceAll("\\", "/");
-  return fromFolder.startsWith("../") ? fromFolder : `./${fromFolder}`;
 }

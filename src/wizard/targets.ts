@@ -7,7 +7,7 @@ import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { modelsIn } from "../service/triton-c-api/find-library.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
-import { pathFrom } from "./requests.ts";
+import { pathFrom } from "./paths.ts";
 import { type Call, call } from "./source/source.ts";
 
 /** A target of the wizard: everything that its questions and its scenario depend on. */

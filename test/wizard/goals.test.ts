@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { after, afterEach, beforeEach, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { runCommandLine } from "../../src/cli/commands.ts";
 import { startMock } from "../../src/mock/server.ts";
 import { grpcProtoService } from "../../src/mock/services/grpc-proto.ts";
@@ -104,11 +104,11 @@ function otherModel(target: string): string {
   return target === "openai" ? "another" : "simple_sequence";
 }
 
-/** Whether a case is run: the first one of each goal, and all of the targets that the mock has two models or recordings for. */
+/** Whether a case is run: the first one of each goal, and all with a language model. */
 function isRun({ target, answers, isFirst }: Case): boolean {
   // Triton's library is not there; and a run until it is stable takes 18 s.
   if (target === "tritonInProcess" || answers.for === "stable") return false;
-  return isFirst || target === "openai" || (target === "triton" && answers.against !== "model");
+  return isFirst || target === "openai";
 }
 
 test("every goal and every target has a case", () => {
@@ -132,7 +132,10 @@ function assertPassed(code: number, text: string): void {
   else assert.equal(code, hasDrifted ? 65 : 0, text);
 }
 
-async function run(answers: Answers): Promise<void> {
+const MOST_TRIES = 4;
+
+/** On a very busy machine no request may end within the time. */
+async function run(answers: Answers, tries = 1): Promise<void> {
   let text = "";
   const add = (more: string): void => {
     text += more;
@@ -141,8 +144,19 @@ async function run(answers: Answers): Promise<void> {
   const flags = Object.entries(answers).map(([id, answer]) => `--${id}=${answer}`);
   const code = await runCommandLine("rampart", ["init", ...flags, "--no-server", "--run"], io);
   assert.match(text, /^The run takes /m);
-  assertPassed(code, text);
+  if (code !== 69 || !text.includes("no request succeeded while a level was measured") || tries === MOST_TRIES)
+    assertPassed(code, text);
+  else await again(answers, tries);
 }
+
+async function again(answers: Answers, tries: number): Promise<void> {
+  rmSync(answers.out ?? "");
+  if (answers.against === "server") rmSync(filesOf(answers)[1]?.path ?? "");
+  await run(answers, tries + 1);
+}
+
+/** Runs at the same time. */
+const AT_ONCE = 3;
 
 describe("a written scenario", () => {
   const before = process.cwd();
@@ -151,10 +165,11 @@ describe("a written scenario", () => {
 
   for (const target of Object.keys(TARGET_ANSWERS).filter((name) => name !== "tritonInProcess"))
     test(`passes with each goal (${target})`, async () => {
-      // Together, because most of the time of a run is waiting.
       const runs = cases.filter((one) => one.target === target && isRun(one));
       assert.ok(runs.length >= 6);
-      await Promise.all(runs.map(({ answers }) => run(answers)));
+      // Some together, because most of the time of a run is waiting.
+      for (let first = 0; first < runs.length; first += AT_ONCE)
+        await Promise.all(runs.slice(first, first + AT_ONCE).map(({ answers }) => run(answers)));
     });
 
   for (const target of Object.keys(TARGET_ANSWERS))

@@ -221,12 +221,16 @@ describe("rampart init in a terminal", () => {
   });
 
   test("asks nothing that flags answer, and reports an invalid flag before the first question", async () => {
-    await inTerminal({}, ["--target", "embedded", "--protocol", "grpc", "--goal", "number", "--load", "users"], async (terminal) => {
-      await terminal.asks("How many users at once?");
-      terminal.press("C-c");
-      assert.equal(await terminal.exitCode(), 130);
-      assert.doesNotMatch(terminal.screen(), /What do you want|Which protocol|How do requests/);
-    });
+    await inTerminal(
+      {},
+      ["--target", "embedded", "--protocol", "grpc", "--goal", "number", "--load", "users"],
+      async (terminal) => {
+        await terminal.asks("How many users at once?");
+        terminal.press("C-c");
+        assert.equal(await terminal.exitCode(), 130);
+        assert.doesNotMatch(terminal.screen(), /What do you want|Which protocol|How do requests/);
+      },
+    );
     await inTerminal({}, ["--protocol", "tcp", "--goal", "number", "--for", "5"], async (terminal) => {
       assert.equal(await terminal.exitCode(), 64);
       assert.match(terminal.screen(), /--protocol: must be one of http, grpc[\s\S]*--for: must be a duration/);

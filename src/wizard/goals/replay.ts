@@ -1,6 +1,7 @@
 import type { Answers } from "../answers.ts";
+import { pathFrom } from "../paths.ts";
 import type { Choice, Surroundings } from "../question.ts";
-import { nameOf, pathFrom, requestsOf } from "../requests.ts";
+import { nameOf, requestsOf } from "../requests.ts";
 import { latestTimestampMs, type RunTime } from "../run-time.ts";
 import type { ScenarioField } from "../source/format.ts";
 import { call } from "../source/source.ts";

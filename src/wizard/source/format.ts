@@ -3,6 +3,7 @@ import { Call, Constant, fieldsOf, isFields, partsOfSource, type Source } from "
 /** Formats scenarios as the examples are: lines of up to 120 columns, two spaces, trailing commas. */
 
 const MOST_COLUMNS = 120;
+const PACKAGE = JSON.stringify("rampart");
 
 /** A field of a scenario, with a comment above it. */
 export interface ScenarioField {
@@ -57,10 +58,10 @@ function collect(source: Source, names: Set<string>, constants: Map<string, Sour
 }
 
 function formatImport(names: readonly string[]): string {
-  const flat = `import { ${names.join(", ")} } from "rampart";`;
+  const flat = `import { ${names.join(", ")} } from ${PACKAGE};`;
   return flat.length <= MOST_COLUMNS
     ? flat
-    : ["import {", ...names.map((name) => `  ${name},`), '} from "rampart";'].join("\n");
+    : ["import {", ...names.map((name) => `  ${name},`), `} from ${PACKAGE};`].join("\n");
 }
 
 function formatField(name: string, value: Source, indent: number): string {
