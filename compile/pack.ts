@@ -3,8 +3,12 @@ import { join } from "node:path";
 import { $, cd, echo } from "zx";
 import { TOPICS } from "../src/cli/help/topics.ts";
 import { makeDeclarations } from "./declarations.ts";
+import { toModule } from "./module-declarations.ts";
 
-/** `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM and declarations, because Node does not strip types in packages. */
+/**
+ * `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM, because Node does not strip types in packages, and one file of
+ * declarations, which needs no other package.
+ */
 
 const root = join(import.meta.dirname, "..");
 const work = join(root, "dist", "package");
@@ -21,7 +25,6 @@ writeFileSync(
       noEmit: false,
       outDir: "./lib",
       rootDir: "../../src",
-      declaration: true,
       rewriteRelativeImportExtensions: true,
       typeRoots: ["../../node_modules/@types"],
     },
@@ -30,7 +33,10 @@ writeFileSync(
 );
 await $`${join(root, "node_modules", ".bin", "tsc")} -p ${join(work, "tsconfig.json")}`;
 rmSync(join(work, "tsconfig.json"));
-writeFileSync(join(work, "lib", "rampart.d.ts"), makeDeclarations());
+const declarations = makeDeclarations();
+// `rampart types` writes this one.
+writeFileSync(join(work, "lib", "rampart.d.ts"), declarations);
+writeFileSync(join(work, "lib", "index.d.ts"), toModule(declarations));
 const { name, version, description, dependencies, optionalDependencies, engines } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
 ) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { $, echo } from "zx";
@@ -9,8 +9,8 @@ import { makeSbom } from "./release/sbom.ts";
 import { executableName, suffixOf, TARGETS, type Target } from "./release/targets.ts";
 
 /**
- * `npm run release [-- --only NAME,…]`: writes dist/release with an executable for each platform, their checksums, the software bill of
- * materials and the man page. It does not run them: `npm run test:release` does, as far as they can run here.
+ * `npm run release [-- --only NAME,…]`: writes dist/release with an executable for each platform, the npm package, the software
+ * bill of materials, the man page, and checksums. It does not run them: `npm test -- --release` does, as far as they can run here.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -49,6 +49,7 @@ async function release(targets: readonly Target[]): Promise<void> {
   }
   const sbom = makeSbom(root, readFileSync(sources, "utf8").split("\n"), { version });
   files.push(write("rampart.cdx.json", `${JSON.stringify(sbom, null, 2)}\n`));
+  files.push(await pack());
   files.push(write("rampart.1", (await $({ quiet: true })`${plain} man`).stdout));
   writeFileSync(join(folder, "SHA256SUMS"), files.map(checksumLine).join(""));
   echo(`wrote dist/release: ${files.length} files and SHA256SUMS`);
@@ -62,6 +63,15 @@ async function buildFor(target: Target, runtime: TargetRuntime, flags: readonly 
   const { format, machine, loader } = readFormat(readFileSync(path));
   if (format !== target.format || machine !== target.machine || loader !== target.loader)
     throw new Error(`${path} is a ${format} file for ${machine} with the loader ${loader}`);
+  return path;
+}
+
+/** The npm package. */
+async function pack(): Promise<string> {
+  const { stdout } = await $({ cwd: root, quiet: true })`${process.execPath} compile/pack.ts`;
+  const name = /packed dist\/(\S+)/.exec(stdout)?.[1] ?? "";
+  const path = join(folder, name);
+  copyFileSync(join(root, "dist", name), path);
   return path;
 }
 

@@ -97,8 +97,8 @@ function formatLinks(sections: readonly string[]): string {
 function formatSummary(report: ShownReport, { assertions, warnings }: RunSummary): string {
   const rows = assertions.map(({ isMet, text, measured }) => [
     isMet ? ({ text: "pass", look: "good" } as const) : ({ text: "FAIL", look: "bad" } as const),
-    text,
-    measured,
+    { text, look: "text" } as const,
+    { text: measured, look: "text" } as const,
   ]);
   const verdicts = rows.length === 0 ? "" : formatPanel(formatTable(["", "assertion", "measured"], rows), "Assertions");
   const items = warnings.map(

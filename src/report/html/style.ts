@@ -24,6 +24,7 @@ tbody tr:last-child td { border-bottom: 0; }
 .figure { text-align: right; }
 td small { display: block; color: var(--faint); font-size: .74rem; font-weight: 400; }
 td.good { color: var(--good); } td.bad { color: var(--bad); font-weight: 600; }
+td.text { white-space: normal; min-width: 8rem; }
 td.wide { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 16rem; }
 .warnings { margin: 0; padding-left: 1.2rem; }
 .warnings li { margin: .25rem 0; overflow-wrap: anywhere; }

@@ -4,7 +4,9 @@ import { MARK } from "../rampart/confidence-notes.ts";
 /** Tables of the page. */
 
 /** A cell: its text, or a text with a class of the page's style, or with a smaller line below it. */
-export type Cell = string | { readonly text: string; readonly look?: "bad" | "good" | "wide"; readonly small?: string };
+export type Cell =
+  | string
+  | { readonly text: string; readonly look?: "bad" | "good" | "text" | "wide"; readonly small?: string };
 
 /** A number with its unit, or nothing. */
 const FIGURE = /^(?:[-\d]\S*(?: \S{1,9})?)?$/;

@@ -10,6 +10,8 @@ const MOST_LABELLED_CELLS = 80;
 /** Percentage of the picture's width; the rest is for the scale. */
 const PANELS_PCT = 92;
 const BOTTOM_PCT = 3;
+/** Room for the scale, also on a narrow page. */
+const SCALE_PX = 52;
 
 /** @param topPx minimum top of the axes */
 export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
@@ -68,7 +70,7 @@ function placePanel(index: number, count: number, topPx: number) {
   const leftPct = 1 + (PANELS_PCT * (index % across)) / across;
   return {
     left: `${leftPct}%`,
-    right: `${100 - leftPct - PANELS_PCT / across + 1}%`,
+    right: count === 1 ? SCALE_PX : `${100 - leftPct - PANELS_PCT / across + 1}%`,
     top: down === 1 ? topPx : `${topPct + row * heightPct}%`,
     bottom: `${BOTTOM_PCT + (down - 1 - row) * heightPct}%`,
   };

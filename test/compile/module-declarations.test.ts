@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { makeDeclarations } from "../../compile/declarations.ts";
+import { toModule } from "../../compile/module-declarations.ts";
+
+/** The package's types in a strict project that has nothing else: neither Node's types nor a browser's, nor other packages. */
+
+const tsc = join(import.meta.dirname, "..", "..", "node_modules", ".bin", "tsc");
+
+const GOOD = `import { defineScenario, errorRate, hold, p99, triton } from "rampart";
+export default defineScenario({
+  name: "typed",
+  target: triton("localhost:8001", { protocol: "grpc", model: "simple" }),
+  load: hold(2, { requests: 50 }),
+  assert: [errorRate().is(0), p99("latency").below("25 ms")],
+});
+`;
+const BAD = GOOD.replace('"latency"', '"letancy"').replace('"25 ms"', "25");
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "rampart-typed-"));
+  const home = join(folder, "node_modules", "rampart");
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, "index.d.ts"), toModule(makeDeclarations()));
+  const exports = { ".": { types: "./index.d.ts", default: "./index.js" } };
+  writeFileSync(join(home, "package.json"), JSON.stringify({ name: "rampart", type: "module", exports }));
+  writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+  writeFileSync(join(folder, "good.ts"), GOOD);
+  writeFileSync(join(folder, "bad.ts"), BAD);
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function check(file: string, moduleResolution: string): { readonly status: number | null; readonly stdout: string } {
+  const compilerOptions = {
+    target: "es2024",
+    lib: ["es2024"],
+    types: [],
+    module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
+    moduleResolution,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
+  };
+  const config = join(folder, `tsconfig.${moduleResolution}.${file}.json`);
+  writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+  return spawnSync(tsc, ["-p", config], { encoding: "utf8" });
+}
+
+for (const resolution of ["nodenext", "bundler"])
+  describe(`with moduleResolution ${resolution}`, () => {
+    test("a scenario compiles, and so do the declarations themselves", () => {
+      const { status, stdout } = check("good.ts", resolution);
+      assert.equal(stdout, "");
+      assert.equal(status, 0);
+    });
+
+    test("a wrong metric and a bare number are errors", () => {
+      const { status, stdout } = check("bad.ts", resolution);
+      assert.notEqual(status, 0);
+      assert.match(stdout, /letancy/);
+    });
+  });
+
+test("declarations of another form are refused", () => {
+  assert.throws(() => toModule("export type A = 1;\n"), /not one module/);
+});
