@@ -3,9 +3,9 @@ import type { ScenarioField } from "./source/format.ts";
 import type { WizardTarget } from "./targets.ts";
 
 /** Returns what the measured thing is called in sentences: its model, or its kind. */
-export function nameOf({ model = "", target = "" }: Answers): string {
+export function nameOf({ model = "", url }: Answers): string {
   if (model !== "") return model;
-  return target === "embedded" ? "the embedded target" : "the server";
+  return url === undefined ? "the embedded target" : "the server";
 }
 
 /** Returns the inputs that a target's requests are made of; none when the target has them, or takes random ones by itself. */

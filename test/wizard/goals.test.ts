@@ -168,8 +168,11 @@ describe("a written scenario", () => {
       const runs = cases.filter((one) => one.target === target && isRun(one));
       assert.ok(runs.length >= 6);
       // Some together, because most of the time of a run is waiting.
-      for (let first = 0; first < runs.length; first += AT_ONCE)
-        await Promise.all(runs.slice(first, first + AT_ONCE).map(({ answers }) => run(answers)));
+      for (let first = 0; first < runs.length; first += AT_ONCE) {
+        // All end before a failure ends the test, because they write into the folder.
+        const ends = await Promise.allSettled(runs.slice(first, first + AT_ONCE).map(({ answers }) => run(answers)));
+        for (const end of ends) if (end.status === "rejected") throw end.reason;
+      }
     });
 
   for (const target of Object.keys(TARGET_ANSWERS))

@@ -8,6 +8,7 @@ import {
   assertions,
   duration,
   extentOf,
+  hasServer,
   LOAD,
   numbersOf,
   P99_LIMIT,
@@ -45,7 +46,7 @@ export const curveGoal: Goal = {
     load: LOAD,
     users: users(
       "Which numbers of users? (START:END[:STEP], or a list)",
-      ({ target }) => (target === "embedded" ? "1:4" : "1,2,4,8,16"),
+      (answers) => (hasServer(answers) ? "1,2,4,8,16" : "1:4"),
       LEVELS,
     ),
     rate: rate("Which rates? START:END:STEP, or a list", () => "50,100,200", RATES),

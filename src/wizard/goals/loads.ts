@@ -99,9 +99,14 @@ export const FOR = duration("How long?", () => "30 s");
 /** The limit of p99 latency, which may be absent. */
 export const P99_LIMIT = duration(
   "Which p99 latency must it stay below?",
-  ({ target }) => (target === "embedded" ? "50 ms" : "none"),
+  (answers) => (hasServer(answers) ? "none" : "50 ms"),
   "none",
 );
+
+/** Whether the target is a server with an address. */
+export function hasServer(answers: Answers): boolean {
+  return wizardTargetOf(answers)?.asks.includes("url") === true;
+}
 
 /** Whether the target's responses are streams of tokens. */
 export function streams(answers: Answers): boolean {
