@@ -99,6 +99,7 @@ const RUNTIME_TESTS: readonly string[] = [
 const SMOKE_TESTS: readonly string[] = [
   "counts.test.ts",
   "generative.test.ts",
+  "data-scenarios.test.ts",
   "scenario-packages.test.ts",
   "in-process-runtimes.test.ts",
   "scenarios.test.ts",

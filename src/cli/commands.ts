@@ -30,7 +30,7 @@ const MAX_GUIDE_COLUMNS = 110;
 export const COMMANDS: readonly Command[] = [
   {
     name: "run",
-    summary: "run a scenario: a load test written in TypeScript",
+    summary: "run a scenario: a load test in TypeScript, YAML or JSON",
     usage: () => usageOf(import("./run.ts"), { name: "SCENARIO.ts", takes: "file" }),
     run: async (args, command, io) => (await import("./run.ts")).runScenarioCommand(args, command, io),
   },
@@ -45,6 +45,15 @@ export const COMMANDS: readonly Command[] = [
     summary: "write the types of scenarios beside them, for editors",
     usage: () => usageOf(import("./types/command.ts"), { name: "FOLDER", takes: "folder" }),
     run: async (args, command, io) => (await import("./types/command.ts")).runTypesCommand(args, command, io),
+  },
+  {
+    name: "schema",
+    summary: "print the JSON Schema of a file that Rampart reads or writes",
+    usage: async () => {
+      const schema = import("./schema.ts");
+      return usageOf(schema, { name: "NAME", choices: (await schema).SCHEMA_NAMES, takes: "word" });
+    },
+    run: async (args, command, io) => (await import("./schema.ts")).runSchemaCommand(args, command, io),
   },
   {
     name: "http",
@@ -104,12 +113,6 @@ export const COMMANDS: readonly Command[] = [
     summary: "compare reports of whole runs, and find regressions",
     usage: () => usageOf(import("./compare/flags.ts"), { name: "REPORT", takes: "file" }),
     run: async (args, command, io) => (await import("./compare/command.ts")).runCompareCommand(args, command, io),
-  },
-  {
-    name: "schema",
-    summary: "print the JSON Schema of a report",
-    usage: () => usageOf(import("./schema.ts"), { name: "NAME", choices: ["report"], takes: "word" }),
-    run: async (args, command, io) => (await import("./schema.ts")).runSchemaCommand(args, command, io),
   },
 ];
 
@@ -187,7 +190,7 @@ async function printHelp(name: string | undefined, io: CommandIo): Promise<numbe
 /** @param topics names that would have been right too */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
-  const isScenario = /\.m?[jt]s$/.test(name);
+  const isScenario = /\.(?:m?[jt]s|ya?ml|json)$/.test(name);
   const near = isScenario ? undefined : nearestName(name, names);
   const hint =
     near === undefined ? `The commands are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;

@@ -104,3 +104,8 @@ export function besideReports(io: CommandIo, files: Readonly<Record<string, stri
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
 }
+
+/** Drops the text of reports; errors and files are still written. */
+export function silent(io: CommandIo): CommandIo {
+  return Object.create(io, { out: { value: () => {} } }) as CommandIo;
+}

@@ -24,14 +24,16 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
     },
     // Getters, because few commands need the streams and creating them takes time.
     get hasColor() {
-      const { NO_COLOR = "", FORCE_COLOR = "", TERM } = process.env;
-      if (NO_COLOR !== "") return false;
-      return (FORCE_COLOR !== "" && FORCE_COLOR !== "0") || (process.stdout.isTTY === true && TERM !== "dumb");
+      return showsColor(process.stdout);
+    },
+    get hasErrColor() {
+      return showsColor(process.stderr);
     },
     get errColumns() {
-      return process.stderr.isTTY && process.env["TERM"] !== "dumb"
-        ? process.stderr.columns || DEFAULT_COLUMNS
-        : undefined;
+      const { CI = "", TERM } = process.env;
+      // The terminal of a CI system is a log.
+      const isLog = CI !== "" && CI !== "0" && CI !== "false";
+      return process.stderr.isTTY && TERM !== "dumb" && !isLog ? process.stderr.columns || DEFAULT_COLUMNS : undefined;
     },
     onInterrupt: (callback, leave) => {
       let count = 0;
@@ -50,6 +52,13 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
       };
     },
   };
+}
+
+function showsColor(stream: { readonly isTTY?: boolean }): boolean {
+  const { NO_COLOR = "", FORCE_COLOR = "", TERM } = process.env;
+  if (NO_COLOR !== "") return false;
+  if (FORCE_COLOR !== "") return FORCE_COLOR !== "0";
+  return stream.isTTY === true && TERM !== "dumb";
 }
 
 const REASONS: Readonly<Record<string, string>> = {

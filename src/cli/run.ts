@@ -28,7 +28,8 @@ import { EXIT, exitCodeOfResult, exitCodeOfRuns, hasOnlyFailures, withOutputFail
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { besideReports, findReadOutputs, inputFilesOf } from "./output-files.ts";
+import { LIVE_FLAGS, readLive } from "./live-flags.ts";
+import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
 import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
 import type { Hooks } from "./run-hooks.ts";
 import { inScenario, wordingIo } from "./setting-names.ts";
@@ -62,7 +63,7 @@ export const FLAGS: readonly Flag[] = [
     default: "the scenario's, or no limit",
     help: "A request fails when its response is not complete after this long, however often bytes arrive.",
   },
-  { name: "live", help: "Show the state of the run on stderr while it lasts." },
+  ...LIVE_FLAGS,
   { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
   { name: "verbose", short: "v", help: "Print each measuring window." },
   HELP_FLAG,
@@ -85,7 +86,10 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
       throw error instanceof UserError ? new UserError([...missing, ...error.problems]) : error;
     });
-    return runLoaded(loaded, flags, overrides, missing, io);
+    return runLoaded(loaded, flags, overrides, missing, io).catch((error: unknown) => {
+      const { place } = loaded;
+      throw place !== undefined && error instanceof UserError ? new UserError(error.problems.map(place)) : error;
+    });
   });
 }
 
@@ -128,7 +132,7 @@ async function runLoaded(
   const overrides = { ...flagOverrides, ...(params === undefined ? {} : { parameters }) };
   const context: FieldContext = { values, file, path: resolve(file) };
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> =>
-    runPlan(toPlan(resolveFields(scenario, runContext), folder, overrides), file, flags.has("dry-run"), runIo);
+    runPlan(toPlan(resolveFields(scenario, runContext), folder, overrides), file, flags, runIo);
   const late = fieldsAfterSetup(scenario);
   const isPlanKnown = late.length === 0 || setup === undefined;
   // A plan is known without a server unless a field needs what setup returns.
@@ -153,14 +157,14 @@ function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
 }
 
 /** Runs a plan, or prints it. */
-async function runPlan(plan: Plan, file: string, isDryRun: boolean, io: CommandIo): Promise<number> {
+async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandIo): Promise<number> {
   const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
   if (unreadable.length > 0) throw new UserError(unreadable);
-  if (isDryRun) {
+  if (flags.has("dry-run")) {
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const reportIo = besideReports(io, { ...plan.outputs.files });
+  const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));
@@ -220,7 +224,7 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     requestTimeoutMs,
     verbosity: flags.has("verbose") ? 1 : 0,
     files,
-    isLive: flags.has("live"),
+    live: readLive(flags, problems),
   };
 }
 
@@ -252,8 +256,8 @@ function formatHelp(usage: string, parameters: readonly ParameterHelp[] = []): s
   return [
     `Usage: ${usage} [options]`,
     "",
-    "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file: rampart init",
-    "writes one for you, and rampart help scenarios is the guide.",
+    "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init",
+    "writes one for you), or a YAML or JSON file without code. rampart help scenarios is the guide.",
     "",
     ...(rows.length === 0 ? [] : ["Parameters of this scenario:", formatHelpRows(rows), ""]),
     "Options (durations have a unit, such as 10s or 2min):",
@@ -261,6 +265,7 @@ function formatHelp(usage: string, parameters: readonly ParameterHelp[] = []): s
     "",
     "Examples:",
     "  rampart run load.ts",
+    "  rampart run load.yaml --set users=32",
     "  rampart run load.ts --url gpu-host:8000 --json report.json",
     "",
     "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 server unreachable, stalled or failing,",

@@ -2,7 +2,7 @@ import { problem, UserError } from "../plan/problem.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
-import { formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 
 /** `rampart schema NAME`: prints a published JSON Schema. */
 
@@ -19,10 +19,23 @@ const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
     summary: "the JSON report of rampart run and rampart http (--json)",
     load: async () => (await import("../report/schema/json-schema.ts")).reportJsonSchema(),
   },
+  scenario: {
+    summary: "a scenario in YAML or JSON (rampart run x.yaml)",
+    load: async () => {
+      const [{ scenarioJsonSchema }, { readDescriptions }] = await Promise.all([
+        import("../scenario/data/json-schema.ts"),
+        import("./help/descriptions.ts"),
+      ]);
+      return scenarioJsonSchema(readDescriptions());
+    },
+  },
 };
 
+/** What the command can print. */
+export const SCHEMA_NAMES: readonly string[] = Object.keys(SCHEMAS);
+
 /** Its options. */
-export const FLAGS = [HELP_FLAG];
+export const FLAGS: readonly Flag[] = [HELP_FLAG];
 
 /** Runs the command. Returns the exit code. */
 export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {

@@ -45,6 +45,8 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "outputs.files.markdown": "--markdown",
   "outputs.files.profileExport": "--profile-export-file",
   "outputs.files.records": "--records",
+  "outputs.otlpUrl": "--otlp",
+  "outputs.watchPort": "--watch-port",
   "overrides.client": "--client",
   "overrides.set": "--set",
   "overrides.url": "--url",

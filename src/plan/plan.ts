@@ -179,8 +179,12 @@ export interface OutputsPlan {
   readonly files: OutputFilesPlan;
   /** More columns in the CSV. */
   readonly isVerboseCsv: boolean;
-  /** Show progress during the run. Default: false. */
+  /** Show the state of the run while it lasts. Default: true if `style` is `rampart`, but then less often where it is not a terminal. */
   readonly isLive?: boolean | undefined;
+  /** Serve the state of the run on this port of this host only; 0: a free one. Absent: not served. */
+  readonly watchPort?: number | undefined;
+  /** Send the metrics of the run to this OTLP endpoint, as HTTP with JSON, while it lasts. Absent: not sent. */
+  readonly otlpUrl?: string | undefined;
 }
 
 /** Paths of the files to write, by the key of their report. Absent: not written. The table of reports declares the keys. */

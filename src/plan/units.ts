@@ -3,9 +3,14 @@ export type Duration = `${number} ${"us" | "ms" | "s" | "min" | "h"}` | `${numbe
 
 const NS_PER_UNIT: Readonly<Record<string, number>> = { us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 
+const DURATION = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*(us|µs|ms|s|min|h)\s*$/;
+
+/** The form of durations, as a regular expression. */
+export const DURATION_PATTERN = DURATION.source;
+
 /** Parses a duration into nanoseconds. Returns undefined when it is not valid: without unit, negative, or not a number. */
 export function parseDurationNs(text: string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*(us|µs|ms|s|min|h)\s*$/.exec(text);
+  const match = DURATION.exec(text);
   if (match === null) return undefined;
   const unit = match[2] === "µs" ? "us" : (match[2] as string);
   return Number(match[1]) * (NS_PER_UNIT[unit] as number);

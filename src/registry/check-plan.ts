@@ -92,6 +92,15 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       files: v.record(v.string(), file),
       isVerboseCsv: v.boolean(),
       isLive: v.optional(v.boolean()),
+      watchPort: v.optional(
+        v.pipe(
+          v.number(),
+          v.integer("must be a whole number"),
+          v.minValue(0, "must be 0 or more"),
+          v.maxValue(65_535, "must be 65535 or less"),
+        ),
+      ),
+      otlpUrl: v.optional(v.pipe(v.string(), v.url("must be a URL"))),
     }),
     behaviour: v.exactOptional(behaviourSchema(builders)),
   });

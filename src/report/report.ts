@@ -24,6 +24,8 @@ export interface TextSink {
   word?(text: string): string;
   /** Whether `out` is a terminal with colors, which `paint` then uses. Default: false. */
   readonly hasColor?: boolean | undefined;
-  /** Columns of the terminal behind `err`; undefined if it is not a terminal. */
+  /** Whether `err` shows colors. Default: false. */
+  readonly hasErrColor?: boolean | undefined;
+  /** Columns of the terminal behind `err`, whose text can be redrawn; undefined if it is not a terminal, or the log of a CI system. */
   readonly errColumns?: number | undefined;
 }

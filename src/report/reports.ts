@@ -3,7 +3,7 @@ import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { problem, UserError, userError } from "../plan/problem.ts";
 import { type SettingPath, setting } from "../plan/setting-names.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
-import type { LiveView } from "./live/live-view.ts";
+import { createLiveReports, isLiveWanted } from "./live/live.ts";
 import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import type { Report, TextSink } from "./report.ts";
@@ -70,8 +70,8 @@ function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
 /** Creates the reports that a plan asks for. @throws UserError for a file of no report */
 export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLink): Promise<Report[]> {
   checkFiles(plan.outputs.files);
-  const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
-  const reports: Report[] = live === undefined ? [] : [live];
+  const live = isLiveWanted(plan) ? await createLiveReports(plan, sink) : undefined;
+  const reports: Report[] = [...(live?.reports ?? [])];
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   for (const [key, load] of Object.entries(FILE_REPORTS)) {
@@ -96,8 +96,4 @@ function checkFiles(files: OutputFilesPlan): void {
   const hint = `Use one of ${keys.join(", ")}.`;
   if (unknown.length > 0)
     throw new UserError(unknown.map((key) => problem("unknown-name", `outputs.files.${key}`, "is not known", hint)));
-}
-
-async function createLive(plan: Plan, sink: TextSink): Promise<LiveView> {
-  return (await import("./live/live-view.ts")).createLiveView(plan, sink);
 }

@@ -4,11 +4,14 @@ import { type Duration, parseDurationNs } from "../plan/units.ts";
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
+/** The message of a text that is no duration. */
+export const DURATION_RULE = 'must be a duration with its unit, such as "250 us", "25 ms", "5 s" or "2 min"';
+
 /** Returns the schema of a duration with its unit. */
 export function durationSchema(): Schema<Duration> {
   return v.custom<Duration>(
     (input) => typeof input === "string" && parseDurationNs(input) !== undefined,
-    'must be a duration with its unit, such as "250 us", "25 ms", "5 s" or "2 min"',
+    DURATION_RULE,
   );
 }
 

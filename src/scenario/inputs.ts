@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
+import type { DataForm } from "./data/form.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
 import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
@@ -73,6 +74,8 @@ export function inputsSchema(): Schema<Inputs> {
 
 /** A builder of inputs: everything that the other modules ask about it. */
 interface InputBuilder {
+  /** How it is written in YAML and JSON. Absent: only code can say it. */
+  readonly form?: DataForm;
   readonly makes: RequestForm;
   /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
   readonly isPlain?: true;
@@ -83,9 +86,14 @@ interface InputBuilder {
 }
 
 const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
-  random: { makes: "tensors", toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }) },
-  zero: { makes: "tensors", toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }) },
+  random: {
+    form: { name: "random" },
+    makes: "tensors",
+    toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }),
+  },
+  zero: { form: { name: "zero" }, makes: "tensors", toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }) },
   json: {
+    form: { name: "json", args: ["files"], takes: "one-or-list" },
     makes: "tensors",
     toPlan: ({ files }, folder) => ({
       kind: "json",
@@ -94,10 +102,12 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     }),
   },
   payloads: {
+    form: { name: "payloads", args: ["file"] },
     makes: "payloads",
     toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
   },
   files: {
+    form: { name: "files", args: ["files"], takes: "one-or-list" },
     makes: "payloads",
     isPlain: true,
     toPlan: ({ files: paths }, folder) => ({
@@ -107,11 +117,19 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     }),
   },
   prompts: {
+    form: { name: "prompts" },
     makes: "payloads",
     toPlan: ({ options }, folder, content) => toPromptsPlan(options, content as LlmContent, folder),
     prompts: ({ options }) => options,
   },
 };
+
+/** Returns how inputs are written as data, by the kind of what they are. */
+export function inputForms(): readonly (readonly [kind: string, form: DataForm])[] {
+  return Object.entries(INPUT_BUILDERS).flatMap(([kind, { form }]) =>
+    form === undefined ? [] : [[kind, form] as const],
+  );
+}
 
 /** Returns the form of requests with these inputs. */
 export function formOf({ kind }: Inputs): RequestForm {

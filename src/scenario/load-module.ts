@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { UserError, userError } from "../plan/problem.ts";
+import { type Problem, UserError, userError } from "../plan/problem.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
 import { toLoadError } from "./scenario-error.ts";
@@ -23,6 +23,8 @@ export interface LoadedScenario {
   /** As the user typed it. */
   readonly file: string;
   readonly folder: string;
+  /** Adds line and column to a problem with a scenario that is data. Absent for code. */
+  place?(problem: Problem): Problem;
 }
 
 interface BunPlugins {
@@ -31,6 +33,9 @@ interface BunPlugins {
     setup(build: { module(name: string, load: () => { exports: object; loader: "object" }): void }): void;
   }): void;
 }
+
+/** The names of files with scenarios that are data. */
+const DATA_FILE = /\.(?:ya?ml|json)$/i;
 
 /** Long, because a scenario may start a server before it is loaded. */
 const LOAD_LIMIT_MS = 300_000;
@@ -46,6 +51,10 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
   if (!existsSync(path) || !statSync(path).isFile()) {
     const hint = "Give the path of a scenario, such as scenarios/quickstart.ts.";
     throw userError("unreadable", file, "there is no such file", hint);
+  }
+  if (DATA_FILE.test(path)) {
+    const { loadDataScenario } = await import("./data/load-data.ts");
+    return { ...loadDataScenario(path, file), file, folder: dirname(path) };
   }
   const takeBack = injectApi(api);
   let loaded: { default?: unknown };

@@ -6,6 +6,7 @@ import { type Problem, problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
+import type { DataForm } from "./data/form.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { checkFindMax, findMaxEntries, findMaxExtent, findMaxOf, toFindMaxPlan } from "./find-max/options.ts";
 import { type CheckedMlperf, mlperfEntries, mlperfExtent, toMlperfPlan } from "./mlperf/options.ts";
@@ -168,37 +169,143 @@ export interface CheckedLoad {
   readonly options: CheckedOptions;
 }
 
+/** A builder of loads: everything that the other modules ask about it. */
+interface LoadBuilder {
+  /** How it is written in YAML and JSON. */
+  readonly form: DataForm;
+  /** Returns the schema of its numbers. Default: it has none. */
+  values?(): Schema<readonly number[]>;
+  /** Returns the schemas of its options. Default: it has none. */
+  options?(): v.ObjectEntries;
+  /** Converts it to the load of a plan. */
+  toPlan(load: CheckedLoad, folder: string): LoadPlan;
+}
+
+const FROM_TO = ["from", "to"];
+
+/** The builders of loads by the `kind` of what they return, except those of phases. */
+const LOAD_BUILDERS: Readonly<Record<PlainKind, LoadBuilder>> = {
+  ramp: {
+    form: { name: "ramp", args: FROM_TO },
+    values: levelsSchema,
+    options: () => ({ ...extentEntries(), step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
+    toPlan: ({ values: [start = 1, end = 1], options }) =>
+      options.over === undefined
+        ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
+        : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) },
+  },
+  hold: {
+    form: { name: "hold", args: ["concurrency"] },
+    values: levelsSchema,
+    options: () => ({ ...extentEntries(), rampUp: v.optional(spanSchema()) }),
+    toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
+  },
+  steps: {
+    form: { name: "steps", args: ["levels"], takes: "list" },
+    values: levelsSchema,
+    options: extentEntries,
+    toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
+  },
+  rate: {
+    form: { name: "rate", args: ["perSec"], takes: "one-or-list" },
+    values: ratesSchema,
+    options: () => ({ ...extentEntries(), ...arrivalEntries(), rampUp: v.optional(spanSchema()) }),
+    toPlan: ({ values, options }) =>
+      toRatePlan(values, options, options.rampUp && { fromPerSec: 0, overMs: toMs(options.rampUp) }),
+  },
+  "rate-ramp": {
+    form: { name: "rateRamp", args: FROM_TO },
+    values: ratesSchema,
+    options: () => ({ ...arrivalEntries(), over: spanSchema() }),
+    toPlan: ({ values: [fromPerSec = 0, end = 1], options }) =>
+      toRatePlan([end], options, { fromPerSec, overMs: toMs(options.over ?? "0 s") }),
+  },
+  intervals: {
+    form: { name: "intervals", alone: "file" },
+    options: () => ({ ...extentEntries(), file: nameSchema("a file") }),
+    toPlan: ({ options }, folder) => ({ kind: "intervals", file: resolve(folder, options.file ?? "") }),
+  },
+  "fixed-schedule": {
+    form: { name: "fixedSchedule" },
+    options: scheduleEntries,
+    toPlan: ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
+  },
+  periodic: {
+    form: { name: "periodic", args: FROM_TO },
+    values: levelsSchema,
+    options: () => ({ step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
+    toPlan: ({ values: [start = 1, end = 1], options: { step = 1, responses = 10 } }) => ({
+      kind: "periodic-concurrency",
+      start,
+      end,
+      step,
+      periodResponses: responses,
+    }),
+  },
+  sessions: {
+    form: { name: "sessions", args: ["concurrency"] },
+    values: levelsSchema,
+    toPlan: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
+  },
+  "single-stream": mlperfBuilder("single-stream", { name: "singleStream" }),
+  "multi-stream": mlperfBuilder("multi-stream", { name: "multiStream" }),
+  server: { ...mlperfBuilder("server", { name: "server", args: ["perSec"] }), values: ratesSchema },
+  offline: mlperfBuilder("offline", { name: "offline" }),
+  "find-max": {
+    form: { name: "findMax", parts: { over: "searched", where: "assertions" } },
+    options: findMaxEntries,
+    toPlan: (load) => toFindMaxPlan(findMaxOf(load) ?? {}),
+  },
+};
+
+function mlperfBuilder(kind: Parameters<typeof mlperfEntries>[0], form: DataForm): LoadBuilder {
+  return { form, options: () => mlperfEntries(kind), toPlan: toMlperfPlan(kind) };
+}
+
+function extentEntries() {
+  return { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
+}
+
+function levelsSchema(): Schema<readonly number[]> {
+  return v.pipe(v.array(countSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
+}
+
+function ratesSchema(): Schema<readonly number[]> {
+  return v.pipe(v.array(positiveSchema(), "must be a rate or a list of rates"), v.minLength(1, "must have a rate"));
+}
+
 /** Returns the schema of a scenario's load. */
 export function loadSchema(): Schema<CheckedLoad> {
-  const extent = { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
-  const levels = v.pipe(v.array(countSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
-  const rates = v.pipe(
-    v.array(positiveSchema(), "must be a rate or a list of rates"),
-    v.minLength(1, "must have a rate"),
+  const shapes = Object.entries(LOAD_BUILDERS).map(([kind, { values, options }]) =>
+    v.object({
+      kind: v.literal(kind),
+      values: values?.() ?? v.array(v.never()),
+      options: strictOptions(options?.() ?? {}),
+    }),
   );
-  const shape = <K extends PlainKind>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
-    v.object({ kind: v.literal(kind), values, options: strictOptions(options) });
-  const load = v.variant(
-    "kind",
-    [
-      shape("ramp", levels, { ...extent, step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
-      shape("hold", levels, { ...extent, rampUp: v.optional(spanSchema()) }),
-      shape("steps", levels, extent),
-      shape("rate", rates, { ...extent, ...arrivalEntries(), rampUp: v.optional(spanSchema()) }),
-      shape("rate-ramp", rates, { ...arrivalEntries(), over: spanSchema() }),
-      shape("intervals", v.array(v.never()), { ...extent, file: nameSchema("a file") }),
-      shape("fixed-schedule", v.array(v.never()), scheduleEntries()),
-      shape("periodic", levels, { step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
-      shape("sessions", levels, {}),
-      shape("single-stream", v.array(v.never()), mlperfEntries("single-stream")),
-      shape("multi-stream", v.array(v.never()), mlperfEntries("multi-stream")),
-      shape("server", rates, mlperfEntries("server")),
-      shape("offline", v.array(v.never()), mlperfEntries("offline")),
-      shape("find-max", v.array(v.never()), findMaxEntries()),
-    ],
-    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), periodic(…), sessions(…), singleStream(), multiStream(), server(…), offline() or findMax(…)",
-  );
-  return load as unknown as Schema<CheckedLoad>;
+  const calls = Object.values(LOAD_BUILDERS).map(({ form }) => `${form.name}(…)`);
+  const message = `must be ${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`;
+  return v.variant("kind", shapes as never, message) as unknown as Schema<CheckedLoad>;
+}
+
+/** How a load is written as data. */
+export interface LoadForm {
+  readonly kind: string;
+  readonly form: DataForm;
+  /** Schemas of its options. */
+  readonly options: v.ObjectEntries;
+  /** Schema of its numbers. Absent: it has none. */
+  readonly values?: Schema<readonly number[]> | undefined;
+}
+
+/** Returns how the loads that have no phases are written as data. */
+export function plainLoadForms(): readonly LoadForm[] {
+  return Object.entries(LOAD_BUILDERS).map(([kind, { form, values, options }]) => ({
+    kind,
+    form,
+    options: options?.() ?? {},
+    values: values?.(),
+  }));
 }
 
 /** Returns conflicts between the options of a load. */
@@ -228,42 +335,13 @@ export function checkLoad(load: CheckedLoad): Problem[] {
   return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
 }
 
-/** Converts each builder's load to that of a plan. */
-const TO_PLAN: { readonly [K in PlainKind]: (load: CheckedLoad, folder: string) => LoadPlan } = {
-  ramp: ({ values: [start = 1, end = 1], options }) =>
-    options.over === undefined
-      ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
-      : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) },
-  hold: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
-  steps: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
-  rate: ({ values, options }) =>
-    toRatePlan(values, options, options.rampUp && { fromPerSec: 0, overMs: toMs(options.rampUp) }),
-  "rate-ramp": ({ values: [fromPerSec = 0, end = 1], options }) =>
-    toRatePlan([end], options, { fromPerSec, overMs: toMs(options.over ?? "0 s") }),
-  intervals: ({ options }, folder) => ({ kind: "intervals", file: resolve(folder, options.file ?? "") }),
-  "fixed-schedule": ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
-  periodic: ({ values: [start = 1, end = 1], options: { step = 1, responses = 10 } }) => ({
-    kind: "periodic-concurrency",
-    start,
-    end,
-    step,
-    periodResponses: responses,
-  }),
-  sessions: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
-  "single-stream": toMlperfPlan("single-stream"),
-  "multi-stream": toMlperfPlan("multi-stream"),
-  server: toMlperfPlan("server"),
-  offline: toMlperfPlan("offline"),
-  "find-max": (load) => toFindMaxPlan(findMaxOf(load) ?? {}),
-};
-
 function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan {
   return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
 }
 
 /** Converts a load to that of a plan. @param folder base of relative paths */
 export function toLoadPlan(load: CheckedLoad, folder: string): LoadPlan {
-  return TO_PLAN[load.kind](load, folder);
+  return LOAD_BUILDERS[load.kind].toPlan(load, folder);
 }
 
 /** Returns how long a load asks to be measured; undefined: until it is stable. @param plan the load of the plan */

@@ -66,6 +66,7 @@ interface CheckedMix extends CheckedTarget {
 export function createMixBuilder(targetSchema: () => Schema<CheckedTarget>): TargetBuilder<CheckedMix> {
   return {
     call: "mix(…)",
+    form: { name: "mix", args: ["members"], takes: "list", parts: { members: "members" } },
     isOwn: true,
     members: ({ values }) => values,
     schema: () => mixSchema(targetSchema()),

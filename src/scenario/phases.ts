@@ -7,6 +7,7 @@ import { type Problem, problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
+import type { DataForm } from "./data/form.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { findMaxOf } from "./find-max/options.ts";
 import {
@@ -14,8 +15,10 @@ import {
   checkLoad,
   hold,
   type Load,
+  type LoadForm,
   type LoadKind,
   loadSchema,
+  plainLoadForms,
   toExtentPlan,
   toLoadPlan,
 } from "./loads.ts";
@@ -125,27 +128,48 @@ export function loadsSchema(): Schema<CheckedLoads> {
   return v.lazy((input) => (Array.isArray(input) ? list : partSchema())) as unknown as Schema<CheckedLoads>;
 }
 
-function partSchema(): Schema<CheckedPart> {
-  const plain = loadSchema();
-  const percent = v.optional(positiveSchema());
-  const shapes: Readonly<Record<CheckedPhases["kind"], v.ObjectEntries>> = {
-    warmup: { for: v.optional(spanSchema()), requests: v.optional(countSchema()), load: plain },
-    phase: { name: nameSchema("a name"), load: v.lazy(partSchema) },
-    soak: { for: spanSchema(), maxDriftPercent: percent, load: plain },
-    spike: {
-      base: plain,
-      peak: plain,
+/** The builders of phases: how each is written as data, and its options. */
+const PHASES: Readonly<Record<CheckedPhases["kind"], { readonly form: DataForm; options(): v.ObjectEntries }>> = {
+  warmup: {
+    form: { name: "warmup", parts: { load: "load" } },
+    options: () => ({ for: v.optional(spanSchema()), requests: v.optional(countSchema()), load: loadSchema() }),
+  },
+  phase: {
+    form: { name: "phase", parts: { load: "load" } },
+    options: () => ({ name: nameSchema("a name"), load: v.lazy(partSchema) }),
+  },
+  soak: {
+    form: { name: "soak", parts: { load: "steady-load" } },
+    options: () => ({ for: spanSchema(), maxDriftPercent: v.optional(positiveSchema()), load: loadSchema() }),
+  },
+  spike: {
+    form: { name: "spike", parts: { base: "steady-load", peak: "steady-load" } },
+    options: () => ({
+      base: loadSchema(),
+      peak: loadSchema(),
       at: spanSchema(),
       for: spanSchema(),
       after: v.optional(spanSchema()),
-      withinPercent: percent,
+      withinPercent: v.optional(positiveSchema()),
       recoverWithin: v.optional(spanSchema()),
-    },
-  };
+    }),
+  },
+};
+
+/** Returns how loads and phases are written as data, by the kind of what they are, each with its options. */
+export function loadForms(): readonly LoadForm[] {
+  const phases = Object.entries(PHASES).map(
+    ([kind, { form, options }]): LoadForm => ({ kind, form, options: options() }),
+  );
+  return [...plainLoadForms(), ...phases];
+}
+
+function partSchema(): Schema<CheckedPart> {
+  const plain = loadSchema();
   return v.lazy((input) => {
     const kind = (input as { kind?: unknown } | null | undefined)?.kind;
-    if (typeof kind !== "string" || !Object.hasOwn(shapes, kind)) return plain;
-    return v.object({ kind: v.literal(kind), options: strictOptions(shapes[kind as CheckedPhases["kind"]]) });
+    if (typeof kind !== "string" || !Object.hasOwn(PHASES, kind)) return plain;
+    return v.object({ kind: v.literal(kind), options: strictOptions(PHASES[kind as CheckedPhases["kind"]].options()) });
   }) as unknown as Schema<CheckedPart>;
 }
 

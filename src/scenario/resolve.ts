@@ -50,7 +50,9 @@ export function resolveFields({ definition }: Scenario, { values, started, file,
     try {
       fields.push([name, isCalled(name, field) ? field(values, started?.value) : field]);
     } catch (error) {
-      problems.push(toFieldProblem(error, name, file, path));
+      // Fields of scenarios in YAML and JSON have problems of their own.
+      if (error instanceof UserError) problems.push(...error.problems);
+      else problems.push(toFieldProblem(error, name, file, path));
     }
   }
   if (problems.length > 0) throw new UserError(problems);

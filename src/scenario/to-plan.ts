@@ -41,7 +41,7 @@ export interface PlanOverrides {
   readonly requestTimeoutMs?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly files?: OutputFilesPlan;
-  readonly isLive?: boolean | undefined;
+  readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
   /** The values of the scenario's parameters, for reports. */
   readonly parameters?: ParametersPlan | undefined;
 }
@@ -167,7 +167,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       verbosity: overrides.verbosity ?? 0,
       files: overrides.files ?? {},
       isVerboseCsv: false,
-      ...(overrides.isLive === true ? { isLive: true } : {}),
+      ...overrides.live,
     },
   };
 }
@@ -194,7 +194,8 @@ function toStabilityMode({ window, percent, trials }: StabilityOptions): Measure
   };
 }
 
-function definitionSchema(): Schema<CheckedDefinition> {
+/** Returns the schema of what builders made, of all fields besides `params` and the hooks. */
+export function definitionSchema(): Schema<CheckedDefinition> {
   const ratio = v.pipe(
     v.number("must be a number"),
     v.minValue(0, "must be 0 or more"),

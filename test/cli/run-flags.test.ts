@@ -41,7 +41,7 @@ describe("rampart run", () => {
         assert.equal(code, 0, err);
         const plan = JSON.parse(out) as Plan;
         assert.deepEqual(checkPlan(plan), plan);
-        assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")] });
+        assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")], readsTags: true });
         assert.deepEqual(plan.assertions.length, 1);
       });
       assert.equal(server.connections(), 0);
@@ -162,11 +162,27 @@ describe("rampart run", () => {
     await inFolder({ "x.ts": scenarioText({}) }, async (cwd) => {
       for (const [args, isLive] of [
         [["--live"], true],
+        [["--no-live"], false],
+        [["--quiet"], false],
         [[], undefined],
       ] as const) {
         const { out } = await runRampart(["run", "x.ts", "--dry-run", ...args], { cwd });
         assert.equal((JSON.parse(out) as Plan).outputs.isLive, isLive);
       }
+    });
+  });
+
+  test("--watch-port and --otlp are checked with everything else, before anything is sent", async () => {
+    await inFolder({ "x.ts": scenarioText({}) }, async (cwd) => {
+      const wrong = ["--live", "--no-live", "--watch-port", "70000", "--otlp", "ftp://host"];
+      const { code, err } = await runRampart(["run", "x.ts", ...wrong], { cwd });
+      assert.equal(code, 64, err);
+      for (const flag of ["--live", "--watch-port", "--otlp"]) assert.match(err, new RegExp(`${flag}\\b`));
+      const { out } = await runRampart(["run", "x.ts", "--dry-run", "--watch-port", "0", "--otlp", "host:4318"], {
+        cwd,
+      });
+      const { watchPort, otlpUrl } = (JSON.parse(out) as Plan).outputs;
+      assert.deepEqual([watchPort, otlpUrl], [0, "http://host:4318/v1/metrics"]);
     });
   });
 

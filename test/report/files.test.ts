@@ -213,10 +213,12 @@ test("the JSON report contains the plan, every level and every verdict", () => {
 /** Where there are files, one report removes those of an earlier run. */
 const kinds: readonly (readonly [outputs: NonNullable<PlanChange["outputs"]>, count: number])[] = [
   [{ style: "perf_analyzer" }, 1],
-  [{ style: "rampart" }, 1],
+  [{ style: "rampart", isLive: false }, 1],
   [{ style: "perf_analyzer", files: { csv: "x.csv" } }, 3],
-  [{ style: "rampart", isLive: true }, 2],
-  [{ style: "rampart", files: { csv: "x.csv", json: "x.json", profileExport: "x.profile" } }, 5],
+  [{ style: "rampart", isLive: true }, 3],
+  [{ style: "rampart" }, 3],
+  [{ style: "perf_analyzer", isLive: true }, 3],
+  [{ style: "rampart", isLive: false, files: { csv: "x.csv", json: "x.json", profileExport: "x.profile" } }, 5],
 ];
 
 for (const [outputs, count] of kinds) {

@@ -7,7 +7,7 @@ import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { formatFlags, parseFlags } from "../flags.ts";
-import { besideReports, findReadOutputs, inputFilesOf } from "../output-files.ts";
+import { besideReports, findReadOutputs, inputFilesOf, silent } from "../output-files.ts";
 import { concludeRun } from "../run.ts";
 import { type FrontDoor, inScenario, wordError, wordingIo } from "../setting-names.ts";
 import { FLAGS } from "./flags.ts";
@@ -87,10 +87,6 @@ function inFlags(error: unknown): unknown {
       return { ...problem, hint, path: path === undefined ? problem.path : problem.path.replace(path, flag ?? "") };
     }),
   );
-}
-
-function silent(io: CommandIo): CommandIo {
-  return Object.create(io, { out: { value: () => {} } }) as CommandIo;
 }
 
 function formatHelp(command: string): string {

@@ -1,5 +1,6 @@
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { type Flag, HELP_FLAG } from "../flags.ts";
+import { LIVE_FLAGS } from "../live-flags.ts";
 import { REPORT_FLAGS } from "../report-flags.ts";
 
 /** The options of `rampart http`. Names and letters are those of curl, hey and oha where they agree. */
@@ -72,8 +73,7 @@ export const FLAGS: readonly Flag[] = [
     help: "Library that sends the requests.",
   },
   ...REPORT_FLAGS,
-  { name: "quiet", short: "q", help: "Print errors only." },
-  { name: "live", help: "Show the state of the run on stderr while it lasts." },
+  ...LIVE_FLAGS,
   { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
   HELP_FLAG,
 ];

@@ -11,6 +11,7 @@ import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import type { FlagValues } from "../flags.ts";
 import { readHeaders } from "../header-flags.ts";
+import { readLive } from "../live-flags.ts";
 import { readReportFiles } from "../report-flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
@@ -204,7 +205,7 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     requestTimeoutMs,
     stallTimeoutMs,
     files,
-    isLive: flags.has("live"),
+    live: readLive(flags, problems),
   };
 }
 

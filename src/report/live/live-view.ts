@@ -1,24 +1,23 @@
-import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
-import { RecentDurations } from "../../measure/recent-durations.ts";
-import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
-import type { Plan } from "../../plan/plan.ts";
-import type { PhasePlace, RunProgress } from "../../result/observer.ts";
-import type { PreparedRun } from "../../result/run-result.ts";
-import { nowNs } from "../../runtime/clock.ts";
-import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report, TextSink } from "../report.ts";
-import { formatLiveLine, formatLiveLines, type LiveState } from "./live-text.ts";
+import { formatLiveLine, formatLiveLines, type LiveLine } from "./live-text.ts";
+import type { RunState } from "./run-state.ts";
 
 /**
  * Shows the state of a run on stderr: on a terminal, a few lines that are redrawn; elsewhere, one line at intervals. A timer reads the
- * state. Of single requests it only counts the latencies, after some have been recorded.
+ * state.
  */
 
 const FRAME_MS = 250;
+/** Interval of lines that the user asked for. */
 const LINE_MS = 5000;
-const SECOND_NS = 1e9;
-/** Rates cover the last seconds of the current level. */
-const RATE_SEC = 5;
+/** Interval of lines that nobody asked for: a short run prints none, and the log of a long one stays short. */
+const UNASKED_LINE_MS = 30_000;
+
+const LABEL_COLUMNS = 13;
+const CURSOR = { hide: "\u001b[?25l", show: "\u001b[?25h" } as const;
+const COLORS = { good: "\u001b[32m", bad: "\u001b[31m" } as const;
+const DIM = "\u001b[2m";
+const RESET = "\u001b[0m";
 
 /** A live view, and the sink that all other text must use meanwhile, so that it does not mix with the view's lines. */
 export interface LiveView extends Report {
@@ -27,40 +26,25 @@ export interface LiveView extends Report {
   draw(): void;
 }
 
-/** Creates the view, which starts with the run. @param clockNs the clock; default: the run's clock */
-export function createLiveView(plan: Plan, sink: TextSink, clockNs: () => number = nowNs): LiveView {
-  return new Live(plan, sink, clockNs);
-}
-
-interface Mark {
-  readonly atNs: number;
-  readonly endedCount: number;
-  readonly chunkCount: number;
+/** Creates the view, which starts with the run. @param isAsked whether the user asked for it. Default: true */
+export function createLiveView(state: RunState, sink: TextSink, isAsked = true): LiveView {
+  return new Live(state, sink, isAsked);
 }
 
 class Live implements LiveView {
   readonly sink: TextSink;
+  private readonly state: RunState;
   private readonly target: TextSink;
-  private readonly clockNs: () => number;
-  private readonly isStreaming: boolean;
-  private readonly health = new HealthMonitor();
-  private readonly latencies = new RecentDurations();
-  private readonly firstChunks = new RecentDurations();
-  private progress: RunProgress | undefined;
-  private requestCount: number | undefined;
-  private what = "";
-  private startNs = 0;
-  private rotatedNs = 0;
-  private endedChunks = 0;
-  private marks: Mark[] = [];
+  private readonly isAsked: boolean;
   private timer: ReturnType<typeof setInterval> | undefined;
-  /** Lines currently on the terminal. */
-  private drawnLines = 0;
+  /** Widths of the lines currently on the terminal. */
+  private drawn: readonly number[] = [];
+  private readonly showCursor = (): void => this.clear();
 
-  constructor(plan: Plan, sink: TextSink, clockNs: () => number) {
+  constructor(state: RunState, sink: TextSink, isAsked: boolean) {
+    this.state = state;
     this.target = sink;
-    this.clockNs = clockNs;
-    this.isStreaming = plan.target.isStreaming;
+    this.isAsked = isAsked;
     const guard =
       (write: (text: string) => void) =>
       (text: string): void => {
@@ -71,82 +55,41 @@ class Live implements LiveView {
       out: guard((text) => sink.out(text)),
       err: guard((text) => sink.err(text)),
       ...(sink.word === undefined ? {} : { word: sink.word }),
-      errColumns: sink.errColumns,
+      // Getters, because the process creates its streams when they are read.
+      get hasColor() {
+        return sink.hasColor;
+      },
+      get errColumns() {
+        return sink.errColumns;
+      },
     };
   }
 
-  onProgress(progress: RunProgress): void {
-    this.progress = progress;
-    this.startNs = this.clockNs();
-    this.rotatedNs = this.startNs;
-    this.marks = [{ atNs: this.startNs, endedCount: 0, chunkCount: 0 }];
-    this.health.start();
-    this.timer = setInterval(() => this.draw(), this.target.errColumns === undefined ? LINE_MS : FRAME_MS);
+  onProgress(): void {
+    if (this.timer !== undefined) return;
+    this.timer = setInterval(() => this.draw(), this.intervalMs());
     this.timer.unref?.();
-  }
-
-  onPrepared({ requestCount, plan: { measurement } }: PreparedRun): void {
-    const { warmupRequests, warmupMs = 0 } = measurement;
-    // The number of requests in a timed warm-up is unknown.
-    this.requestCount = requestCount === undefined || warmupMs > 0 ? undefined : requestCount + warmupRequests;
-  }
-
-  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
-    const place = phase === undefined ? "" : `phase ${phase.index + 1}/${phase.count} ${phase.label}, `;
-    this.what = `${place}${isWarmup ? "warm-up, " : ""}${LEVEL_UNITS[unit].name} ${level}`;
-    this.forgetRates();
-  }
-
-  /** Drops the previous level from rates and latencies. */
-  private forgetRates(): void {
-    const { progress } = this;
-    if (progress === undefined) return;
-    progress.drainRecords();
-    this.latencies.clear();
-    this.firstChunks.clear();
-    this.rotatedNs = this.clockNs();
-    this.marks = [this.markAt(progress, this.rotatedNs)];
-  }
-
-  private markAt(progress: RunProgress, atNs: number): Mark {
-    const { completedCount, failedCount, cancelledCount, openResponses } = progress;
-    return {
-      atNs,
-      endedCount: completedCount + failedCount + cancelledCount,
-      chunkCount: this.endedChunks + openResponses,
-    };
-  }
-
-  onBatch(records: RecordColumns, count: number): void {
-    for (let row = 0; row < count; row++) {
-      if (((records.flags[row] as number) & RECORD_FAILED) !== 0) continue;
-      const startNs = records.sendStartNs[row] as number;
-      this.latencies.add((records.endNs[row] as number) - startNs);
-      if (!this.isStreaming) continue;
-      this.firstChunks.add((records.firstByteNs[row] as number) - startNs);
-      this.endedChunks += records.responseCount[row] as number;
-    }
+    process.on("exit", this.showCursor);
   }
 
   draw(): void {
-    const { progress } = this;
-    if (progress === undefined) return;
-    progress.drainRecords();
-    const state = this.read(progress);
+    const state = this.state.snapshot();
+    if (state === undefined) return;
     const { errColumns } = this.target;
     if (errColumns === undefined) {
       this.target.err(`${formatLiveLine(state)}\n`);
       return;
     }
+    const lines = formatLiveLines(state).map((line) => cut(line, errColumns - 1));
+    const text = lines.map((line) => `${this.paint(line)}\u001b[K`).join("\n");
     // Write once, so that no partial frame is visible.
-    const lines = formatLiveLines(state).map((line) => `${line.slice(0, errColumns - 1)}\u001b[K\n`);
-    this.move(`${this.toTop()}${lines.join("").slice(0, -1)}\r`);
-    this.drawnLines = lines.length;
+    this.move(`${this.drawn.length === 0 ? CURSOR.hide : ""}${this.toTop(errColumns)}${text}\u001b[J\r`);
+    this.drawn = lines.map(({ label, text }) => label.length + text.length);
   }
 
   finish(): void {
     clearInterval(this.timer);
-    this.health.stop();
+    process.off("exit", this.showCursor);
     this.clear();
   }
 
@@ -154,12 +97,17 @@ class Live implements LiveView {
   readonly onInterrupt = (): void => this.finish();
   readonly discard = this.onInterrupt;
 
-  /** Removes its lines from the terminal. */
+  private intervalMs(): number {
+    if (this.target.errColumns !== undefined) return FRAME_MS;
+    return this.isAsked ? LINE_MS : UNASKED_LINE_MS;
+  }
+
+  /** Removes its lines from the terminal, and shows the cursor. */
   private clear(): void {
-    if (this.drawnLines === 0) return;
+    if (this.drawn.length === 0) return;
     // Clear to the end of the screen.
-    this.move(`${this.toTop()}\u001b[J`);
-    this.drawnLines = 0;
+    this.move(`${this.toTop(this.target.errColumns)}${CURSOR.show}\u001b[J`);
+    this.drawn = [];
   }
 
   private move(text: string): void {
@@ -168,53 +116,21 @@ class Live implements LiveView {
     else target.draw(text);
   }
 
-  /** Moves from the last drawn line to the first. */
-  private toTop(): string {
-    return this.drawnLines > 1 ? `\r\u001b[${this.drawnLines - 1}A` : "\r";
+  private paint({ label, text, mark }: LiveLine): string {
+    if (this.target.hasErrColor !== true) return `${label}${text}`;
+    return `${DIM}${label}${RESET}${mark === undefined ? text : `${COLORS[mark]}${text}${RESET}`}`;
   }
 
-  private read(progress: RunProgress): LiveState {
-    const atNs = this.clockNs();
-    const { sentCount, completedCount, failedCount, cancelledCount, outstanding } = progress;
-    const mark = this.markAt(progress, atNs);
-    const before = this.pushMark(mark);
-    const seconds = (atNs - before.atNs) / SECOND_NS;
-    const perSec = (later: number, earlier: number): number =>
-      seconds > 0 ? Math.max(0, later - earlier) / seconds : 0;
-    const health = this.health.take();
-    const state: LiveState = {
-      what: this.what,
-      elapsedSec: (atNs - this.startNs) / SECOND_NS,
-      sentCount,
-      completedCount,
-      failedCount,
-      cancelledCount,
-      outstanding,
-      requestCount: this.requestCount,
-      requestsPerSec: perSec(mark.endedCount, before.endedCount),
-      chunksPerSec: this.isStreaming ? perSec(mark.chunkCount, before.chunkCount) : undefined,
-      latencyNs: this.latencies.quantilesNs([0.5, 0.99]),
-      firstChunkNs: this.isStreaming ? this.firstChunks.quantilesNs([0.5, 0.99]) : undefined,
-      cpuRatio: health.cpuRatio,
-      loopLagMaxNs: health.loopLagMaxNs,
-    };
-    this.rotate(atNs);
-    return state;
+  /** Moves from the last drawn line to the first. A terminal that has become narrower has wrapped the lines. @param columns its width now */
+  private toTop(columns = Number.POSITIVE_INFINITY): string {
+    const rows = this.drawn.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    return rows > 1 ? `\r\u001b[${rows - 1}A` : "\r";
   }
+}
 
-  /** Returns the mark from which rates are computed. */
-  private pushMark(mark: Mark): Mark {
-    const { marks } = this;
-    marks.push(mark);
-    while (marks.length > 2 && mark.atNs - (marks[1] as Mark).atNs >= RATE_SEC * SECOND_NS) marks.shift();
-    return marks[0] as Mark;
-  }
-
-  /** Forgets past seconds one by one. If lines are further apart, each covers its own interval. */
-  private rotate(atNs: number): void {
-    for (; atNs - this.rotatedNs >= SECOND_NS; this.rotatedNs += SECOND_NS) {
-      this.latencies.rotate();
-      this.firstChunks.rotate();
-    }
-  }
+/** Pads the label, and cuts the line to a width. */
+function cut({ label, text, mark }: LiveLine, columns: number): LiveLine {
+  const padded = label.padEnd(LABEL_COLUMNS).slice(0, columns);
+  const rest = text.slice(0, columns - padded.length);
+  return { label: padded, text: rest, ...(mark === undefined ? {} : { mark }) };
 }

@@ -6,6 +6,7 @@ import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import type { Assertion, LatencyName, MetricName } from "../assertion.ts";
 import { assertionSchema, type CheckedAssertion } from "../assertions.ts";
+import type { DataForm } from "../data/form.ts";
 import { countSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "../rates.ts";
 
@@ -56,6 +57,12 @@ export function findMaxOf({
 }): CheckedFindMax | undefined {
   return kind === "find-max" ? options : undefined;
 }
+
+/** How the loads to search are written as data. */
+export const SEARCHED_FORMS: Readonly<Record<SearchedLoad["kind"], DataForm>> = {
+  concurrency: { name: "concurrency", args: ["min", "max"] },
+  "request-rate": { name: "requestRate", args: ["min", "max"] },
+};
 
 /** Returns the schemas of these options. */
 export function findMaxEntries(): v.ObjectEntries {

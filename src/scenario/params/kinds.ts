@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { parseDurationNs } from "../../plan/units.ts";
+import type { DataForm } from "../data/form.ts";
 import type { Parameter, ParameterValue } from "./parameter.ts";
 
 /** The table of the kinds of parameters. */
@@ -14,6 +16,12 @@ export interface CheckedOptions {
 
 /** A kind of parameter: everything that the other modules ask about it. */
 interface ParameterKind {
+  /** How it is written in YAML and JSON. */
+  readonly form: DataForm;
+  /** Schema of its default there. Default: text. */
+  readonly initialSchema?: v.GenericSchema;
+  /** The default without one. Absent: a value must be given. */
+  readonly initial?: ParameterValue;
   /** Placeholder of a value in help. */
   readonly placeholder: string;
   /** Names of its options besides `description`. */
@@ -30,6 +38,8 @@ const FLAG_WORDS: Readonly<Record<string, boolean>> = { true: true, false: false
 
 export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>> = {
   integer: {
+    initialSchema: v.pipe(v.number(), v.integer()),
+    form: { name: "integer", args: ["default"], isArgOptional: true },
     placeholder: "N",
     options: ["min", "max"],
     parse: (text) => (/^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined),
@@ -37,6 +47,8 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: (options) => `a whole number${describeRange(options)}`,
   },
   number: {
+    initialSchema: v.number(),
+    form: { name: "number", args: ["default"], isArgOptional: true },
     placeholder: "NUMBER",
     options: ["min", "max"],
     parse: (text) => (text.trim() === "" ? undefined : Number(text)),
@@ -44,6 +56,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: (options) => `a number${describeRange(options)}`,
   },
   text: {
+    form: { name: "text", args: ["default"], isArgOptional: true },
     placeholder: "TEXT",
     options: ["secret"],
     parse: (text) => text,
@@ -51,6 +64,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: () => "text",
   },
   choice: {
+    form: { name: "choice", args: ["values"], takes: "list" },
     placeholder: "NAME",
     options: ["values"],
     parse: (text) => text,
@@ -58,6 +72,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: ({ values = [] }) => `one of ${values.join(", ")}`,
   },
   duration: {
+    form: { name: "duration", args: ["default"], isArgOptional: true },
     placeholder: "DURATION",
     options: [],
     parse: (text) => text.trim(),
@@ -65,6 +80,9 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     describe: () => 'a duration with its unit, such as "25 ms", "5 s" or "2 min"',
   },
   flag: {
+    initialSchema: v.boolean(),
+    initial: false,
+    form: { name: "flag", args: ["default"], isArgOptional: true },
     placeholder: "true|false",
     options: [],
     parse: (text) => FLAG_WORDS[text.trim().toLowerCase()],

@@ -57,7 +57,7 @@ function checkParameter(name: string, parameter: unknown): Problem[] {
     return [...problems, problem("invalid-value", path, message, HINT, showValue(parameter))];
   }
   const { initial, options } = parameter as Parameter;
-  const parsed = v.safeParse(strictOptions(pick(["description", ...kind.options])), options);
+  const parsed = v.safeParse(optionsSchema(kind.options), options);
   if (!parsed.success) return [...problems, ...parsed.issues.map((issue) => toProblem(path, issue, kind.options))];
   if (initial !== undefined && !kind.accepts(initial, options))
     problems.push(
@@ -75,6 +75,11 @@ const OPTION_SCHEMAS = {
   secret: v.optional(v.boolean("must be true or false")),
   values: v.pipe(v.array(v.string("must be text"), "must be a list"), v.minLength(1, "must have a value")),
 };
+
+/** Returns the schema of a parameter's options. @param names those besides `description` */
+export function optionsSchema(names: readonly string[]) {
+  return strictOptions(pick(["description", ...names]));
+}
 
 function pick(names: readonly string[]): v.ObjectEntries {
   return Object.fromEntries(Object.entries(OPTION_SCHEMAS).filter(([name]) => names.includes(name)));

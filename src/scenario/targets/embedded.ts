@@ -49,6 +49,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 
 export const embeddedBuilder: TargetBuilder<CheckedTarget> = {
   call: "embedded(…)",
+  form: { name: "embedded" },
   isOwn: true,
   schema: embeddedSchema,
   toPlan: toEmbeddedPlan,

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
+import { serverForm } from "../data/form.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { expressionSchema } from "./http.ts";
 import { splitUrls, type Target } from "./target.ts";
@@ -90,17 +91,18 @@ export function dynamicGrpc(url: string | readonly string[], options: DynamicGrp
 
 const CONTENTS = ["message", "messages", "calls", "file", "generator"] as const;
 
-export const grpcBuilder = createBuilder("grpc", "grpc(…)", CONTENTS);
-export const dynamicGrpcBuilder = createBuilder("dynamic-grpc", "dynamicGrpc(…)", ["file", "generator"]);
+export const grpcBuilder = createBuilder("grpc", "grpc", CONTENTS);
+export const dynamicGrpcBuilder = createBuilder("dynamic-grpc", "dynamicGrpc", ["file", "generator"]);
 
 /** @param contents the options that have the requests, of which a target has one */
 function createBuilder(
   kind: string,
-  call: string,
+  name: string,
   contents: readonly (typeof CONTENTS)[number][],
 ): TargetBuilder<CheckedGrpc> {
   return {
-    call,
+    call: `${name}(…)`,
+    form: serverForm(name),
     protocol: "grpc",
     takes: "messages",
     schema: () => grpcSchema(kind, contents),

@@ -14,6 +14,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { explainExpression } from "../../service/answer-reader.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
+import { serverForm } from "../data/form.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
@@ -99,6 +100,7 @@ interface CheckedTarget extends CheckedServer {
 
 export const httpBuilder: TargetBuilder<CheckedTarget> = {
   call: "http(…)",
+  form: serverForm("http", { parts: { body: "body" }, codeOnly: ["request", "distinct"] }),
   takes: "payloads",
   schema: httpSchema,
   toPlan: toHttpPlan,

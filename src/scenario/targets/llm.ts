@@ -7,6 +7,7 @@ import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
+import { serverForm } from "../data/form.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
 import type { LlmContent } from "./llm-content.ts";
 import { splitUrls, type Target } from "./target.ts";
@@ -116,6 +117,7 @@ interface CheckedEmbeddedLlm extends CheckedServer {
 
 export const openAiBuilder: TargetBuilder<CheckedOpenAi> = {
   call: "openai(…)",
+  form: serverForm("openai"),
   schema: openAiSchema,
   toPlan: toOpenAiPlan,
   content: openAiContent,
@@ -123,6 +125,7 @@ export const openAiBuilder: TargetBuilder<CheckedOpenAi> = {
 
 export const embeddedLlmBuilder: TargetBuilder<CheckedEmbeddedLlm> = {
   call: "embeddedLlm(…)",
+  form: { name: "embeddedLlm" },
   isOwn: true,
   schema: embeddedLlmSchema,
   toPlan: toEmbeddedLlmPlan,

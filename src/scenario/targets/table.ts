@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
+import type { DataForm } from "../data/form.ts";
 import { createMixBuilder } from "../mix.ts";
 import { embeddedBuilder } from "./embedded.ts";
 import { dynamicGrpcBuilder, grpcBuilder } from "./grpc.ts";
@@ -33,6 +34,13 @@ const BUILDERS = TARGET_BUILDERS as unknown as Readonly<Record<string, TargetBui
 /** Returns the builder of a target. */
 export function targetBuilderOf({ kind }: Pick<CheckedTarget, "kind">): TargetBuilder {
   return BUILDERS[kind] as TargetBuilder;
+}
+
+/** Returns how targets are written as data, by the kind of what they are, each with the schema of the target. */
+export function targetForms(): readonly (readonly [kind: string, form: DataForm, schema: Schema<CheckedTarget>])[] {
+  return Object.entries(BUILDERS).flatMap(([kind, { form, schema }]) =>
+    form === undefined ? [] : [[kind, form, schema()] as const],
+  );
 }
 
 /** Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and so no mix. Default: false */

@@ -2,6 +2,7 @@ import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { RequestForm } from "../../service/service.ts";
+import type { DataForm } from "../data/form.ts";
 import type { Inputs } from "../input-data.ts";
 import type { TagOptions } from "../tags.ts";
 import type { LlmContent } from "./llm-content.ts";
@@ -25,6 +26,8 @@ export interface CheckedMember {
 export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   /** The call in a scenario. */
   readonly call: string;
+  /** How it is written in YAML and JSON. Absent: only code can say it. */
+  readonly form?: DataForm;
   /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
   /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
+import { serverForm } from "../data/form.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { splitUrls, type Target } from "./target.ts";
 import type { TargetBuilder } from "./target-builder.ts";
@@ -49,6 +50,7 @@ interface CheckedTarget extends CheckedServer {
 
 export const tfServingBuilder: TargetBuilder<CheckedTarget> = {
   call: "tfserving(…)",
+  form: serverForm("tfserving"),
   schema: tfServingSchema,
   toPlan: toTfServingPlan,
 };

@@ -3,6 +3,7 @@ import type { TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { DEFAULT_CONTENT_TYPE, DEFAULT_PART, type TorchServeTargetPlan } from "../../service/torchserve/target.ts";
+import { serverForm } from "../data/form.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { splitUrls, type Target } from "./target.ts";
@@ -49,6 +50,7 @@ const INPUTS_HINT = 'Write files("images/*.jpg"), or files([…]).';
 
 export const torchServeBuilder: TargetBuilder<CheckedTarget> = {
   call: "torchserve(…)",
+  form: serverForm("torchserve"),
   takes: "payloads",
   inputsHint: INPUTS_HINT,
   check: checkInputs,

@@ -56,6 +56,7 @@ interface CheckedTarget extends CheckedServer {
 
 export const tritonInProcessBuilder: TargetBuilder<CheckedTarget> = {
   call: "tritonInProcess(…)",
+  form: { name: "tritonInProcess" },
   isOwn: true,
   schema: () => {
     const options = strictOptions({

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
+import { serverForm } from "../data/form.ts";
 import { countSchema, nameSchema, strictOptions } from "../fields.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "../parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
@@ -99,6 +100,7 @@ const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 
 export const tritonBuilder: TargetBuilder<CheckedTarget> = {
   call: "triton(…)",
+  form: serverForm("triton"),
   schema: tritonSchema,
   toPlan: toTritonPlan,
 };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** `--live` in a run. */
@@ -10,7 +11,7 @@ test("--live draws the run's state while it lasts, and is gone when the report c
   // The last answer waits until the state was drawn after the first ones.
   const drawn = Promise.withResolvers<void>();
   const onErr = (text: string): void => {
-    if (/completed 3 of 4 .*first chunk p50/s.test(text)) drawn.resolve();
+    if (/completed 3 of 4, .*first chunk +p50/s.test(text)) drawn.resolve();
   };
   const answer: typeof answerChat = (response, index = 0) => {
     if (index < 3) answerChat(response);
@@ -22,10 +23,10 @@ test("--live draws the run's state while it lasts, and is gone when the report c
     errColumns: 160,
   });
   assert.equal(code, 0, err);
-  assert.match(err, /00:0\d {2}concurrency 1: completed 3 of 4 \(75 %\), failed 0, outstanding 1/);
+  assert.match(err, /00:0\d +concurrency 1[\s\S]*completed 3 of 4, failed 0, in flight 1[\s\S]*75 % done/);
   assert.match(
     err,
-    /[1-9][\d.]* requests\/s, [1-9][\d.]* chunks\/s, sent 4[\s\S]*first chunk p50 [\d.]+ ms p99 [\d.]+ ms, latency p50/,
+    /[1-9][\d.]* requests\/s, [1-9][\d.]* chunks\/s, sent 4[\s\S]*first chunk +p50 [\d.]+ ms[\s\S]*latency +p50/,
   );
   assert.ok(err.lastIndexOf("\u001b") === err.lastIndexOf("\u001b[J"), JSON.stringify(err.slice(-300)));
   assert.match(out, /Request Count/);
@@ -41,8 +42,21 @@ test("Ctrl-C removes the view from the terminal before anything else is printed"
   };
   const options = { onErr, errColumns: 160, onListening: listening.resolve };
   const { err } = await runChat(() => ["--request-count", "1000", "--live"], options);
-  const [, after] = err.split("\u001b[Jrampart: ending the run");
+  const [, after] = err.split("\u001b[?25h\u001b[Jrampart: ending the run");
   assert.ok(after !== undefined && !after.includes("\u001b"), JSON.stringify(err.slice(-300)));
+});
+
+test("--watch-port serves the run's state, and --otlp sends its metrics", LIMIT, async () => {
+  const collector = await startAnsweringServer((response) => response.end("{}"));
+  const flags = ["--request-count", "4", "--watch-port", "0", "--otlp", collector.url];
+  const { code, err } = await runChat(() => flags, {});
+  collector.close();
+  assert.equal(code, 0, err);
+  assert.match(err, /the run can be watched at http:\/\/127\.0\.0\.1:\d+\//);
+  assert.match(collector.received.at(-1)?.text ?? "", /"name":"rampart\.first_response\.duration"/);
+  const wrong = await runChat(() => ["--request-count", "4", "--otlp", "ftp://host"], {});
+  assert.notEqual(wrong.code, 0);
+  assert.match(wrong.err, /--otlp.*such as http:\/\/localhost:4318/s);
 });
 
 test("without --live nothing is drawn", LIMIT, async () => {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { takeMs, withServer } from "../../run/kserve-server.ts";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-command.ts";
 
 /** What flags do to what is printed and written. `flag-table.ts` names these tests. */
@@ -187,6 +188,23 @@ test("--profile-export-file writes every measured request as JSON", LIMIT, async
       assert.match(again.err, /Path must not already exist/);
     });
   });
+});
+
+test("--watch-port serves the run's state, --otlp sends its metrics", LIMIT, async () => {
+  const collector = await startAnsweringServer((response) => response.end("{}"));
+  await withServer({}, async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--request-count", "9"];
+    const { code, err } = await runCommand([...args, "--watch-port", "0", "--otlp", collector.url]);
+    assert.equal(code, 0, err);
+    assert.match(err, /the run can be watched at http:\/\/127\.0\.0\.1:\d+\//);
+    const { path, text = "" } = collector.received.at(-1) ?? {};
+    assert.equal(path, "/v1/metrics");
+    assert.match(text, /"name":"rampart\.requests",.*?"asInt":"9"/);
+    const wrong = await runCommand([...args, "--watch-port", "70000", "--otlp", "ftp://host"]);
+    assert.notEqual(wrong.code, 0);
+    assert.match(wrong.err, /--watch-port[\s\S]*--otlp|--otlp[\s\S]*--watch-port/);
+  });
+  collector.close();
 });
 
 test("--json writes Rampart's own report as JSON", LIMIT, async () => {

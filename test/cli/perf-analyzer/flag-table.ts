@@ -251,6 +251,8 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--data-directory", effect: "wire", test: "-z sends zeros, --data-directory a directory's files" },
   { flag: "--help", effect: "output", test: "--help prints the help, also as -h, whatever else is wrong" },
   { flag: "--json", effect: "output", test: "--json writes Rampart's own report as JSON" },
+  { flag: "--watch-port", effect: "output", test: "--watch-port serves the run's state, --otlp sends its metrics" },
+  { flag: "--otlp", effect: "output", test: "--watch-port serves the run's state, --otlp sends its metrics" },
   { flag: "--dry-run", effect: "output", test: "--dry-run prints a sound plan as JSON and asks no server" },
   { flag: "--client", effect: "wire", test: "--client selects the library that sends the requests" },
   { flag: "--stall-timeout", effect: "schedule", test: "--stall-timeout ends a run whose server answers nothing" },

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
+import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import { createLiveView, type LiveView } from "../../../src/report/live/live-view.ts";
+import { RunState } from "../../../src/report/live/run-state.ts";
 import type { RunProgress } from "../../../src/result/observer.ts";
+import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makePrepared, makeResult } from "../make-result.ts";
 
 /** The live view: what it says, and what it leaves on the terminal. */
 
 interface Shown {
+  readonly state: RunState;
   readonly view: LiveView;
   /** All text in order; what others wrote to stdout begins with `out:`. */
   readonly texts: string[];
@@ -17,19 +21,28 @@ interface Shown {
 }
 
 /** @param batches requests that ended, handed over one batch per drawing: latency and first chunk in ms, or `failed` */
-function show(errColumns: number | undefined, batches: (readonly [number, number] | "failed")[][] = []): Shown {
+function show(
+  errColumns: number | undefined | (() => number),
+  batches: (readonly [number, number] | "failed")[][] = [],
+  hasErrColor = false,
+  mode?: MeasurementModePlan,
+): Shown {
   const texts: string[] = [];
   const sink = {
     out: (text: string): void => void texts.push(`out:${text}`),
     err: (text: string): void => void texts.push(text),
-    errColumns,
+    hasErrColor,
+    get errColumns() {
+      return typeof errColumns === "function" ? errColumns() : errColumns;
+    },
   };
-  const plan = makePlan({ target: { isStreaming: true } });
+  const plan = makePlan({ target: { isStreaming: true }, ...(mode === undefined ? {} : { measurement: { mode } }) });
   let atNs = 1e9;
   // No request ends before the first level has begun.
   let isDrawing = false;
-  const view = createLiveView(plan, sink, () => atNs);
-  const records = new RecordColumns((columns, count) => view.onBatch?.(columns, count));
+  const state = new RunState(plan, () => atNs);
+  const view = createLiveView(state, sink);
+  const records = new RecordColumns((columns, count) => state.onBatch(columns, count));
   const progress = {
     sentCount: 0,
     completedCount: 0,
@@ -38,7 +51,7 @@ function show(errColumns: number | undefined, batches: (readonly [number, number
     outstanding: 0,
     openResponses: 0,
   };
-  view.onProgress?.({
+  const live: RunProgress = {
     ...progress,
     get sentCount() {
       return progress.sentCount;
@@ -63,9 +76,11 @@ function show(errColumns: number | undefined, batches: (readonly [number, number
       for (const request of batches.shift() ?? []) fill(records, request);
       records.drain();
     },
-  });
-  view.onPrepared?.(makePrepared(plan));
-  view.onLevelStart?.("concurrency", 4, false);
+  };
+  state.onProgress(live);
+  view.onProgress?.(live);
+  state.onPrepared(makePrepared(plan));
+  state.onLevelStart("concurrency", 4, false);
   isDrawing = true;
   const drawAfter = (seconds: number, change: Partial<RunProgress> = {}): string => {
     atNs += seconds * 1e9;
@@ -74,7 +89,7 @@ function show(errColumns: number | undefined, batches: (readonly [number, number
     view.draw();
     return texts.slice(before).join("");
   };
-  return { view, texts, drawAfter };
+  return { state, view, texts, drawAfter };
 }
 
 function fill(records: RecordColumns, request: readonly [latencyMs: number, firstMs: number] | "failed"): void {
@@ -96,12 +111,13 @@ function screenOf(texts: readonly string[]): string[] {
   for (const [piece] of texts
     .join("")
     .replaceAll("out:", "")
-    .matchAll(/\u001b\[\d*[AJK]|[\s\S]/g)) {
+    .matchAll(/\u001b\[\d*[AJK]|\u001b\[\?25[lh]|[\s\S]/g)) {
     if (piece === "\n") {
       row++;
       column = 0;
       lines[row] ??= "";
     } else if (piece === "\r") column = 0;
+    else if (piece.startsWith("\u001b[?")) continue;
     else if (piece.endsWith("A") && piece.length > 1) row -= Number(piece.slice(2, -1));
     else if (piece === "\u001b[J") lines.splice(row, lines.length, (lines[row] ?? "").slice(0, column));
     else if (piece === "\u001b[K") lines[row] = (lines[row] ?? "").slice(0, column);
@@ -120,44 +136,48 @@ describe("the live view", () => {
   test("rates and latencies are those of the present level alone", () => {
     const slow = Array.from({ length: 40 }, () => [900, 800] as const);
     const fast = Array.from({ length: 10 }, () => [20, 10] as const);
-    const { view, drawAfter } = show(undefined, [slow, slow, [], fast]);
+    const { state, drawAfter } = show(undefined, [slow, slow, [], fast]);
     assert.match(
       drawAfter(2, { completedCount: 40 }),
       /concurrency 4: .* 20\.0 requests\/s, .*latency p50 [89]\d\d ms/,
     );
     // The second batch ends before the next level begins.
-    view.onLevelStart?.("concurrency", 8, false);
+    state.onLevelStart("concurrency", 8, false);
     assert.match(drawAfter(0.5), /concurrency 8: .* 0\.0 requests\/s, .*nothing was answered/);
     const text = drawAfter(0.5, { completedCount: 50 });
     assert.match(
       text,
-      /completed 50 of 100 .* 10\.0 requests\/s, 200 chunks\/s, .*latency p50 (19|20)\.\d ms p99 (19|20)\.\d ms/,
+      /completed 50 of 100, .* 10\.0 requests\/s, 200 chunks\/s, .*latency p50 (19|20)\.\d ms {2}p90 [\d.]+ ms {2}p99 (19|20)\.\d ms/,
     );
   });
 
-  test("on a terminal four lines are drawn over and over", () => {
+  test("on a terminal the same lines are drawn over and over", () => {
     const { view, texts, drawAfter } = show(200, [batch]);
     drawAfter(2, { sentCount: 103, completedCount: 99, failedCount: 1, outstanding: 3, openResponses: 20 });
     const screen = screenOf(texts);
-    assert.match(screen[0] ?? "", /^00:02 {2}concurrency 4: completed 99 of 100 \(100 %\), failed 1, outstanding 3$/);
+    assert.equal(screen[0], "00:02        concurrency 4");
+    assert.equal(screen[1], "requests     completed 99 of 100, failed 1, in flight 3");
+    assert.equal(screen[2], "progress     [########################] 100 % done");
     // The failed one's time is no latency, and its chunks are not counted.
-    assert.equal(screen[1]?.trim(), "50.0 requests/s, 1,000 chunks/s, sent 103");
-    const times = /^ +first chunk p50 (.*) ms p99 (.*) ms, latency p50 (\d+) ms p99 (\d+) ms$/;
-    const [, first50, first99, p50, p99] = times.exec(screen[2] ?? "") ?? assert.fail(screen[2]);
+    assert.equal(screen[3], "rate         50.0 requests/s, 1,000 chunks/s, sent 103");
+    const times = /^(?:first chunk|latency) +p50 (.*) ms {2}p90 .* ms {2}p99 (.*) ms {2}p99.9 .* ms$/;
+    const [, first50, first99] = times.exec(screen[4] ?? "") ?? assert.fail(screen[4]);
+    const [, p50, p99] = times.exec(screen[5] ?? "") ?? assert.fail(screen[5]);
     for (const [shown, expected] of [
       [first50, 50],
       [first99, 90],
       [p50, 250],
       [p99, 400],
     ] as const)
-      assert.ok(Math.abs(Number(shown) / expected - 1) < 0.025, `${shown} is about ${expected}`);
-    assert.match(screen[3] ?? "", /^ +client: \d+ % of a core, event loop late by [\d.]+ ms at most$/);
+      assert.ok(Math.abs(Number(shown) / expected - 1) < 0.01, `${shown} is about ${expected}`);
+    assert.match(screen[6] ?? "", /^client +\d+ % of a core, event loop late by [\d.]+ ms at most$/);
     drawAfter(64, { completedCount: 50_000 });
     drawAfter(1);
     const later = screenOf(texts);
-    assert.equal(later.length, 4);
-    assert.match(later[0] ?? "", /^01:07 .*completed 50,000/);
-    assert.equal(later[2]?.trim(), "nothing was answered in the last seconds");
+    assert.equal(later.length, 7);
+    assert.match(later[0] ?? "", /^01:07 /);
+    assert.match(later[1] ?? "", /completed 50,000/);
+    assert.equal(later[5], "latency      nothing was answered in the last seconds");
     view.finish(makeResult(makePlan(), []));
     assert.deepEqual(screenOf(texts), [""]);
   });
@@ -177,7 +197,7 @@ describe("the live view", () => {
     view.sink.err("a warning\n");
     drawAfter(1);
     const screen = screenOf(texts);
-    assert.deepEqual([screen[0], screen[1], screen.length], ["a window", "a warning", 6]);
+    assert.deepEqual([screen[0], screen[1], screen.length], ["a window", "a warning", 9]);
     view.onInterrupt?.();
     assert.deepEqual(screenOf(texts), ["a window", "a warning", ""]);
   });
@@ -187,7 +207,7 @@ describe("the live view", () => {
     const line = drawAfter(5, { sentCount: 2, completedCount: 1, outstanding: 1, openResponses: 4 });
     assert.match(
       line,
-      /^rampart: 5 s: concurrency 4: completed 1 of 100 \(1 %\), .*; 0\.2 requests\/s, 4\.8 chunks\/s, .*\n$/,
+      /^rampart: 5 s: concurrency 4: completed 1 of 100, failed 0, in flight 1 \(1 % done, about 08:15 left\); 0\.2 requests\/s, 4\.8 chunks\/s, .*\n$/,
     );
     // Each line tells its own seconds.
     assert.match(
@@ -196,5 +216,55 @@ describe("the live view", () => {
     );
     view.finish(makeResult(makePlan(), []));
     assert.doesNotMatch(texts.join(""), /[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  test("in 80 columns every line is complete, also with long numbers", () => {
+    const mode = { kind: "time-windows", windowMs: 1000, stabilityPct: 10, maxTrials: 10 } as const;
+    const { state, texts, drawAfter } = show(80, [[], batch], false, mode);
+    drawAfter(1);
+    assert.equal(screenOf(texts)[6], "windows      0 (at most 10); stable when 3 in a row agree within 10 %");
+    for (const [trial, latencyNs] of [1e6, 9e6, 2e6].entries())
+      state.onWindow(trial + 1, makeWindow({ latenciesNs: [latencyNs] }), latencyNs);
+    drawAfter(3699, { sentCount: 12_345_678, completedCount: 12_345_678, failedCount: 1234, outstanding: 1024 });
+    const screen = screenOf(texts);
+    assert.match(screen[0] ?? "", /^1:01:40 /);
+    assert.equal(screen[6], "windows      3 (at most 10), not stable: throughput varies 0 %, latency 800 %");
+    for (const line of screen) assert.ok(line.length < 80, line);
+    assert.equal(screen.filter((line) => line.endsWith(" ms") || line.endsWith("at most")).length, 3);
+  });
+
+  test("a terminal that has become narrower is redrawn from the first line, which it has wrapped", () => {
+    let columns = 100;
+    const { view, texts, drawAfter } = show(() => columns);
+    drawAfter(1, { completedCount: 1 });
+    const widths = screenOf(texts).map((line) => line.length);
+    columns = 40;
+    const text = drawAfter(1);
+    const rows = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / 40)), 0);
+    assert.ok(text.startsWith(`\r\u001b[${rows - 1}A`), JSON.stringify(text.slice(0, 20)));
+    view.discard?.();
+  });
+
+  for (const end of ["finish", "onInterrupt", "discard"] as const) {
+    test(`the cursor is hidden while it draws, and back after ${end}`, () => {
+      const { view, texts, drawAfter } = show(80);
+      drawAfter(1);
+      drawAfter(1);
+      view[end]?.(makeResult(makePlan(), []));
+      const marks = texts.join("").match(/\u001b\[\?25[lh]/g);
+      assert.deepEqual(marks, ["\u001b[?25l", "\u001b[?25h"]);
+    });
+  }
+
+  test("failures are red where colors are shown, and nothing is colored elsewhere", () => {
+    for (const [hasErrColor, colors] of [
+      [true, ["[31m"]],
+      [false, null],
+    ] as const) {
+      const { view, drawAfter } = show(80, [], hasErrColor);
+      const text = drawAfter(1, { failedCount: 1 });
+      assert.deepEqual(text.match(/\[3\dm/g)?.slice() ?? null, colors?.slice() ?? null);
+      view.discard?.();
+    }
   });
 });

@@ -15,7 +15,8 @@ import { templateFileOf } from "../template-options.ts";
 export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): string {
   const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames, passThrough } = settings;
   const { stimulus, stabilityPct, measurement, warmupRequests } = perfAnalyzer;
-  const { searchLimits: _a, isLive: _b, isDryRun: _c, plotFormats: _d, recordsFile: _e, ...own } = rampart;
+  const { searchLimits: _a, isLive: _b, isDryRun: _c, plotFormats: _d, recordsFile: _e, ...shown } = rampart;
+  const { watchPort: _f, otlp: _g, ...own } = shown;
   const parts = {
     modelNames,
     endpoint,

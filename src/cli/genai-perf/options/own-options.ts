@@ -184,6 +184,20 @@ export const OWN_OPTIONS = inGroup("Rampart", [
     help: "Show the state of the run on stderr while it lasts.",
   },
   {
+    names: ["--watch-port"],
+    setting: "outputs.watchPort",
+    key: "rampart.watch_port",
+    ...sets("integer", "rampart.watchPort", null, { min: 0, max: 65_535 }),
+    help: "Serve the state of the run on 127.0.0.1 while it lasts: a web page, and /metrics for Prometheus. 0: a free port.",
+  },
+  {
+    names: ["--otlp"],
+    setting: "outputs.otlpUrl",
+    key: "rampart.otlp",
+    ...sets("text", "rampart.otlp", ""),
+    help: "Send metrics to this OpenTelemetry collector while the run lasts, as OTLP over HTTP (default path: /v1/metrics). env takes the address from OTEL_EXPORTER_OTLP_ENDPOINT.",
+  },
+  {
     names: ["--dry-run"],
     key: "rampart.dry_run",
     ...sets("boolean", "rampart.isDryRun", false),

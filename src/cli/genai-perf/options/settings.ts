@@ -48,6 +48,9 @@ export interface OwnSettings extends LoadOptions {
   plotFormats: string[];
   recordsFile: string;
   isLive: boolean;
+  watchPort: number | null;
+  /** A URL, or `env`; empty: not sent. */
+  otlp: string;
   isDryRun: boolean;
 }
 

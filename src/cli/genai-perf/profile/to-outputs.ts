@@ -1,6 +1,9 @@
 import type { OutputsPlan } from "../../../plan/plan.ts";
+import { userError } from "../../../plan/problem.ts";
+import { setting } from "../../../plan/setting-names.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenaiPerfPlan } from "../../../report/genai-perf/measured.ts";
+import { resolveOtlpUrl } from "../../../report/live/otlp/otlp-settings.ts";
 import type { PlotFormat } from "../../../report/plots/plot.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -22,7 +25,16 @@ export function toOutputs(settings: GenaiSettings, given: GivenSettings, folder:
     genaiPerf: toReportsPlan(settings, given),
     isVerboseCsv: false,
     isLive: rampart.isLive,
+    ...(rampart.watchPort === null ? {} : { watchPort: rampart.watchPort }),
+    ...(rampart.otlp === "" ? {} : { otlpUrl: toOtlpUrl(rampart.otlp) }),
   };
+}
+
+/** @throws UserError */
+function toOtlpUrl(text: string): string {
+  const resolved = resolveOtlpUrl(text, process.env);
+  if ("url" in resolved) return resolved.url;
+  throw userError("invalid-value", setting("outputs.otlpUrl"), resolved.message, resolved.hint, text);
 }
 
 /** Returns what the reports say about a run besides its results. */

@@ -1,4 +1,5 @@
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
+import { resolveOtlpUrl } from "../../../report/live/otlp/otlp-settings.ts";
 import { toOutputPath } from "../../output-files.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, decimal, filled, GIVE_FILE, on, whole } from "./readers.ts";
@@ -90,7 +91,33 @@ export const OWN: readonly UngroupedOption[] = [
     help: "Write Rampart's own report too: all requests of the run, confidence, histograms, the client's CPU and lag.",
     parse: (reader) => toOutputPath(filled(GIVE_FILE)(reader)),
   }),
+  option("outputs.watchPort", {
+    names: ["--watch-port"],
+    isOwn: true,
+    value: "PORT",
+    help: "Serve the state of the run on 127.0.0.1 while it lasts: a web page, and /metrics for Prometheus. 0: a free port.",
+    parse: whole(
+      (value) => value >= 0 && value <= 65_535,
+      "The value must be a port.",
+      "Give a port from 1 to 65535, or 0 for a free one.",
+    ),
+  }),
+  option("outputs.otlpUrl", {
+    names: ["--otlp"],
+    isOwn: true,
+    value: "URL|env",
+    help: "Send metrics to this OpenTelemetry collector while the run lasts, as OTLP over HTTP (default path: /v1/metrics). env takes the address from OTEL_EXPORTER_OTLP_ENDPOINT.",
+    parse: readOtlpUrl,
+  }),
 ];
+
+/** Reads where OTLP goes. */
+function readOtlpUrl(reader: ValueReader): string | undefined {
+  const resolved = resolveOtlpUrl(reader.text, process.env);
+  if ("url" in resolved) return resolved.url;
+  reader.fail(`The value ${resolved.message}.`, resolved.hint);
+  return undefined;
+}
 
 function secondsToMs(hint: string): (reader: ValueReader) => number | undefined {
   const read = decimal((value) => value > 0, "The value must be > 0 seconds.", hint);

@@ -1,0 +1,58 @@
+import type { Plan } from "../../plan/plan.ts";
+import { msToNs } from "../../plan/units.ts";
+import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import type { PreparedRun } from "../../result/run-result.ts";
+
+/** How much a run will do, as far as its plan fixes it. */
+export interface ExpectedExtent {
+  /** Number of requests, with warm-up; undefined if time decides. */
+  readonly requestCount: number | undefined;
+  /** Duration of all levels, with warm-up; undefined if it is not fixed. */
+  readonly durationNs: number | undefined;
+}
+
+/** Returns the extent of a run. */
+export function expectExtent({ plan, requestCount }: PreparedRun): ExpectedExtent {
+  const { warmupRequests, warmupMs = 0 } = plan.measurement;
+  const phases = loadModeOf(plan.load).phases?.(plan.load);
+  if (phases !== undefined)
+    return {
+      requestCount: undefined,
+      durationNs: sum(phases.map((_, index) => levelsNs(planOfPhase(plan, index), 0))),
+    };
+  const levelCount = countLevels(plan);
+  // The number of requests in a timed warm-up is unknown.
+  const isCounted = requestCount !== undefined && warmupMs === 0 && levelCount !== undefined;
+  return {
+    requestCount: isCounted ? (requestCount + warmupRequests) * levelCount : undefined,
+    durationNs: warmupRequests > 0 ? undefined : levelsNs(plan, warmupMs),
+  };
+}
+
+/** Returns the duration of all levels of a load without phases; undefined if it is not fixed. */
+function levelsNs(plan: Plan, warmupMs: number): number | undefined {
+  const { mode } = plan.measurement;
+  const levelCount = countLevels(plan);
+  if (mode.kind !== "duration" || levelCount === undefined) return undefined;
+  return msToNs((mode.durationMs + warmupMs) * levelCount);
+}
+
+/** Returns the number of levels; undefined if it depends on what is measured. */
+function countLevels({ load }: Plan): number | undefined {
+  const { levels, search } = loadModeOf(load).levels?.(load) ?? { search: "linear" };
+  if (levels === undefined) return 1;
+  if (levels.kind === "list")
+    return search === "linear" || levels.values.length === 1 ? levels.values.length : undefined;
+  if (levels.end === null) return undefined;
+  const count = Math.max(1, Math.floor((levels.end - levels.start) / levels.step) + 1);
+  return search === "linear" || count === 1 ? count : undefined;
+}
+
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  let total = 0;
+  for (const value of values) {
+    if (value === undefined) return undefined;
+    total += value;
+  }
+  return total;
+}

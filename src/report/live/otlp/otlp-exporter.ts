@@ -1,0 +1,132 @@
+import type { Plan } from "../../../plan/plan.ts";
+import { messageOf } from "../../../plan/problem.ts";
+import { urlsOf } from "../../../registry/service-kinds.ts";
+import { nowNs, toEpochNs } from "../../../runtime/clock.ts";
+import type { Report, TextSink } from "../../report.ts";
+import { VERSION } from "../../version.ts";
+import { listMetrics } from "../metric-list.ts";
+import type { RunState } from "../run-state.ts";
+import { encodeOtlp } from "./otlp-json.ts";
+import { type OtlpSettings, readOtlpSettings } from "./otlp-settings.ts";
+
+/**
+ * Sends the metrics of a run to an OTLP collector while it lasts, as HTTP with JSON. Counts are cumulative, so a request that is skipped or
+ * lost loses nothing: there is one request at a time, no queue, and the next one carries everything.
+ */
+
+/** How long the last request may take at the end of the run. */
+const FLUSH_MS = 3000;
+
+/** Creates the exporter. @param sink gets one warning when metrics cannot be delivered @param env default: the process's environment */
+export function createOtlpExporter(
+  plan: Plan,
+  state: RunState,
+  sink: TextSink,
+  url: string,
+  env = process.env,
+): Report {
+  return new OtlpExporter(plan, state, sink, url, readOtlpSettings(env));
+}
+
+class OtlpExporter implements Report {
+  private readonly state: RunState;
+  private readonly sink: TextSink;
+  private readonly url: string;
+  private readonly settings: OtlpSettings;
+  private readonly attributes: Readonly<Record<string, string>>;
+  private startEpochNs = 0n;
+  private timer: ReturnType<typeof setInterval> | undefined;
+  private sending: AbortController | undefined;
+  private hasWarned = false;
+
+  constructor(plan: Plan, state: RunState, sink: TextSink, url: string, settings: OtlpSettings) {
+    this.state = state;
+    this.sink = sink;
+    this.url = url;
+    this.settings = settings;
+    this.attributes = {
+      "service.name": "rampart",
+      "service.version": VERSION,
+      "service.instance.id": crypto.randomUUID(),
+      "rampart.scenario": plan.name,
+      "rampart.target": urlsOf(plan.target).map(withoutLogin).join(","),
+      ...settings.attributes,
+    };
+  }
+
+  onProgress(): void {
+    if (this.timer !== undefined) return;
+    this.startEpochNs = toEpochNs(nowNs());
+    this.timer = setInterval(() => {
+      if (this.sending === undefined) void this.send(this.settings.timeoutMs);
+    }, this.settings.intervalMs);
+    this.timer.unref?.();
+  }
+
+  /** Sends the last state; a request that is under way is older, and ends. */
+  async finish(): Promise<void> {
+    this.discard();
+    if (this.timer !== undefined) await this.send(Math.min(FLUSH_MS, this.settings.timeoutMs));
+  }
+
+  discard(): void {
+    clearInterval(this.timer);
+    this.sending?.abort();
+  }
+
+  /** Never rejects. */
+  private async send(timeoutMs: number): Promise<void> {
+    const snapshot = this.state.snapshot();
+    if (snapshot === undefined) return;
+    const sending = new AbortController();
+    this.sending = sending;
+    const late = setTimeout(() => sending.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+    try {
+      const { attributes, startEpochNs } = this;
+      const scope = { version: VERSION, attributes, startEpochNs, atEpochNs: toEpochNs(nowNs()) };
+      await this.post(encodeOtlp(listMetrics(snapshot), scope), sending.signal);
+    } catch (error) {
+      const { reason } = sending.signal;
+      // Aborted without a reason: a later request carries the same metrics.
+      if (!sending.signal.aborted || reason?.name !== "AbortError") this.warn(sending.signal.aborted ? reason : error);
+    } finally {
+      clearTimeout(late);
+      if (this.sending === sending) this.sending = undefined;
+    }
+  }
+
+  private async post(body: string, signal: AbortSignal): Promise<void> {
+    const headers = { ...this.settings.headers, "Content-Type": "application/json" };
+    const response = await fetch(this.url, { method: "POST", headers, body, signal, redirect: "error" });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the collector answered with status ${response.status}`);
+    const rejected = readRejected(text);
+    if (rejected !== undefined) throw new Error(`the collector rejected metrics: ${rejected}`);
+  }
+
+  private warn(error: unknown): void {
+    if (this.hasWarned) return;
+    this.hasWarned = true;
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    this.sink.err(
+      `rampart: metrics could not be sent to ${this.url}: ${messageOf(reason)}; the run continues, and later failures are not reported\n`,
+    );
+  }
+}
+
+/** Returns the collector's message about rejected metrics; undefined if it took all. */
+function readRejected(text: string): string | undefined {
+  let answer: { partialSuccess?: { rejectedDataPoints?: string | number; errorMessage?: string } };
+  try {
+    answer = JSON.parse(text) as typeof answer;
+  } catch {
+    // Collectors may answer with protobuf, or with nothing.
+    return undefined;
+  }
+  const { rejectedDataPoints = 0, errorMessage = "no reason given" } = answer?.partialSuccess ?? {};
+  return Number(rejectedDataPoints) > 0 ? `${rejectedDataPoints} data points, ${errorMessage}` : undefined;
+}
+
+function withoutLogin(url: string): string {
+  return url.replace(/^([a-z][a-z\d+.-]*:\/\/)?[^/?#\s]*@/i, "$1").replace(/[?#].*$/, "");
+}

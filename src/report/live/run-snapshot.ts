@@ -1,0 +1,94 @@
+import type { LevelUnitName } from "../../load/level-units.ts";
+import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
+
+/** The state of a run at one moment: the one source of the live view, the web page, the metrics and OTLP. */
+
+/** A level, its warm-up, or a phase. */
+export interface LevelPlace {
+  readonly unit: LevelUnitName;
+  /** Concurrency, or requests per second. */
+  readonly level: number;
+  readonly isWarmup: boolean;
+  /** From 1; absent if the load has no phases. */
+  readonly phase?: { readonly number: number; readonly count: number; readonly label: string };
+}
+
+/** Counts of requests. */
+export interface RequestCounts {
+  readonly sentCount: number;
+  readonly completedCount: number;
+  readonly failedCount: number;
+  readonly cancelledCount: number;
+}
+
+/** What a level has counted. Levels add up to the run: a request counts where it was sent, and again where it ended. */
+export interface LevelTally extends RequestCounts {
+  /** Undefined before the first level begins, and for the levels above a maximum number, which count together. */
+  readonly place: LevelPlace | undefined;
+  /** Responses with content to completed requests. */
+  readonly responseCount: number;
+  /** Latencies of completed requests, as many as these. Still counting: read it at once. */
+  readonly latency: ExponentialHistogram;
+  /** From the send to the first response of completed requests; undefined if answers are not streamed. */
+  readonly firstResponse: ExponentialHistogram | undefined;
+}
+
+/** Rates and percentiles over the last seconds of the current level. */
+export interface RecentRates {
+  readonly requestsPerSec: number;
+  /** Responses of streams; undefined if answers are not streamed. */
+  readonly chunksPerSec: number | undefined;
+  /** At `RECENT_RATIOS`; undefined if no request completed. */
+  readonly latencyNs: readonly number[] | undefined;
+  /** The same until the first response; undefined if answers are not streamed. */
+  readonly firstResponseNs: readonly number[] | undefined;
+}
+
+/** Ratios of the percentiles of {@link RecentRates}. */
+export const RECENT_RATIOS = [0.5, 0.9, 0.99, 0.999] as const;
+
+/** The measuring windows of the current level. */
+export interface RecentWindows {
+  /** Number of windows so far. */
+  readonly count: number;
+  /** Largest number of windows; undefined if another rule ends the level. */
+  readonly atMost: number | undefined;
+  /** Of the last window; 0 before the first one. */
+  readonly inferPerSec: number;
+  readonly latencyNs: number;
+  /** Maximum over minimum minus 1 of the last three windows; undefined before there are three. */
+  readonly spread: { readonly throughputRatio: number; readonly latencyRatio: number } | undefined;
+  /** Allowed spread; undefined if no spread is limited. */
+  readonly toleranceRatio: number | undefined;
+  /** Whether the last windows agree; undefined if no spread is limited. */
+  readonly isStable: boolean | undefined;
+}
+
+/** How much of a run is done. */
+export interface RunProgressRatio {
+  /** 0 to 1. */
+  readonly doneRatio: number;
+  /** Undefined at the very beginning. */
+  readonly leftSec: number | undefined;
+  /** Total number of requests; undefined if a duration limits the run. */
+  readonly requestCount: number | undefined;
+}
+
+/** The state of a run. */
+export interface RunSnapshot extends RequestCounts {
+  readonly elapsedSec: number;
+  /** Undefined before the first level. */
+  readonly place: LevelPlace | undefined;
+  /** Requests in flight. */
+  readonly outstanding: number;
+  readonly recent: RecentRates;
+  /** Undefined if the level has no windows. */
+  readonly windows: RecentWindows | undefined;
+  /** Undefined if the end is not known. */
+  readonly progress: RunProgressRatio | undefined;
+  /** CPU time of the measuring thread in cores, and the maximum delay of its event loop, since the snapshot before. */
+  readonly client: { readonly cpuRatio: number; readonly loopLagMaxNs: number };
+  readonly levels: readonly LevelTally[];
+  /** Whether the run has ended. */
+  readonly isFinished: boolean;
+}

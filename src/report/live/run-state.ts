@@ -1,0 +1,278 @@
+import type { LevelUnitName } from "../../load/level-units.ts";
+import { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
+import { inferPerSec } from "../../measure/metrics.ts";
+import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
+import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { planOfPhase } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
+import type { PhasePlace, RunProgress } from "../../result/observer.ts";
+import type { PreparedRun } from "../../result/run-result.ts";
+import { nowNs, systemClock } from "../../runtime/clock.ts";
+import { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import type { Report } from "../report.ts";
+import { type ExpectedExtent, expectExtent } from "./expected-extent.ts";
+import { RateWindow } from "./rate-window.ts";
+import type {
+  LevelPlace,
+  LevelTally,
+  RecentWindows,
+  RequestCounts,
+  RunProgressRatio,
+  RunSnapshot,
+} from "./run-snapshot.ts";
+
+const SECOND_NS = 1e9;
+/** A run with more levels counts the later ones together, so that memory and metrics are bounded. */
+const MOST_LEVELS = 100;
+/** A younger snapshot is returned again, so that frequent readers cost nothing. */
+const SNAPSHOT_NS = 100e6;
+
+const NO_REQUESTS: RequestCounts = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
+
+/** Follows a run, and describes its state at any time. */
+export class RunState implements Report {
+  private readonly plan: Plan;
+  private readonly clockNs: () => number;
+  private readonly isStreaming: boolean;
+  private readonly health: HealthMonitor;
+  private readonly slots = new Map<string, LevelSlot>();
+  private slot: LevelSlot;
+  private progress: RunProgress | undefined;
+  /** Counts of the progress that are already part of a slot. */
+  private settled = NO_REQUESTS;
+  private extent: ExpectedExtent = { requestCount: undefined, durationNs: undefined };
+  private readonly rates: RateWindow;
+  private windows: WindowTally | undefined;
+  private startNs = 0;
+  private firstLevelNs: number | undefined;
+  private last: { readonly atNs: number; readonly snapshot: RunSnapshot } | undefined;
+  private isFinished = false;
+
+  /** @param clockNs default: the run's clock */
+  constructor(plan: Plan, clockNs: () => number = nowNs) {
+    this.plan = plan;
+    this.clockNs = clockNs;
+    this.isStreaming = plan.target.isStreaming;
+    this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
+    this.slot = new LevelSlot(this.isStreaming);
+    this.rates = new RateWindow(this.isStreaming);
+  }
+
+  onProgress(progress: RunProgress): void {
+    this.settle();
+    if (this.progress === undefined) this.startNs = this.clockNs();
+    this.progress = progress;
+    this.settled = NO_REQUESTS;
+    this.firstLevelNs = undefined;
+    this.restartRates();
+    this.health.start();
+  }
+
+  onPrepared(prepared: PreparedRun): void {
+    this.extent = expectExtent(prepared);
+  }
+
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
+    this.settle();
+    this.firstLevelNs ??= this.clockNs();
+    const place: LevelPlace = {
+      ...{ unit, level, isWarmup },
+      ...(phase === undefined ? {} : { phase: { number: phase.index + 1, count: phase.count, label: phase.label } }),
+    };
+    this.slot = this.slotOf(place);
+    this.slot.current = place;
+    this.windows = new WindowTally(planOfPhase(this.plan, phase?.index));
+    this.restartRates();
+    this.last = undefined;
+  }
+
+  onBatch(records: RecordColumns, count: number): void {
+    const { slot } = this;
+    const { flags, sendStartNs, endNs, firstByteNs, responseCount } = records;
+    for (let row = 0; row < count; row++) {
+      if (((flags[row] as number) & RECORD_FAILED) !== 0) continue;
+      const startNs = sendStartNs[row] as number;
+      slot.latency.add((endNs[row] as number) - startNs);
+      slot.responseCount += responseCount[row] as number;
+      slot.firstResponse?.add((firstByteNs[row] as number) - startNs);
+    }
+  }
+
+  onWindow(_trial: number, window: WindowResult, latencyNs: number): void {
+    this.windows?.add(inferPerSec(window, this.plan.target.batchSize), latencyNs);
+  }
+
+  onEmptyWindow(): void {
+    this.windows?.add(0, Number.POSITIVE_INFINITY);
+  }
+
+  finish(): void {
+    this.end();
+  }
+
+  discard(): void {
+    this.end();
+  }
+
+  /** Whether the run has ended, and its state no longer changes. */
+  get isEnded(): boolean {
+    return this.isFinished;
+  }
+
+  /** Returns the state; the same object to those who ask again soon. Undefined before the run begins. */
+  snapshot(): RunSnapshot | undefined {
+    const { last, progress } = this;
+    if (progress === undefined) return undefined;
+    const atNs = this.clockNs();
+    if (last !== undefined && (this.isFinished || atNs - last.atNs < SNAPSHOT_NS)) return last.snapshot;
+    const snapshot = this.read(progress, atNs);
+    this.last = { atNs, snapshot };
+    return snapshot;
+  }
+
+  private end(): void {
+    if (this.isFinished) return;
+    this.last = undefined;
+    this.settle();
+    this.isFinished = true;
+    this.snapshot();
+    this.health.stop();
+  }
+
+  private read(progress: RunProgress, atNs: number): RunSnapshot {
+    this.settle();
+    const levels = this.levels();
+    const counts = addCounts(levels);
+    const { cpuRatio, loopLagMaxNs } = this.health.take();
+    const elapsedSec = (atNs - this.startNs) / SECOND_NS;
+    return {
+      ...counts,
+      elapsedSec,
+      place: this.slot.current,
+      outstanding: progress.outstanding,
+      recent: this.rates.read(atNs, endedOf(counts), this.responsesOf(levels, progress), this.slot),
+      windows: this.windows?.read(),
+      progress: this.progressAt(atNs),
+      client: { cpuRatio, loopLagMaxNs },
+      levels,
+      isFinished: this.isFinished,
+    };
+  }
+
+  private progressAt(atNs: number): RunProgressRatio | undefined {
+    const { requestCount, durationNs } = this.extent;
+    const passedNs = this.firstLevelNs === undefined ? 0 : atNs - this.firstLevelNs;
+    if (requestCount !== undefined) {
+      const doneRatio = Math.min(1, endedOf(this.settled) / requestCount);
+      const leftSec = doneRatio > 0 ? (passedNs / doneRatio - passedNs) / SECOND_NS : undefined;
+      return { doneRatio, leftSec, requestCount };
+    }
+    if (durationNs === undefined || durationNs <= 0) return undefined;
+    const leftSec = Math.max(0, durationNs - passedNs) / SECOND_NS;
+    return { doneRatio: Math.min(1, passedNs / durationNs), leftSec, requestCount };
+  }
+
+  /** Adds what has happened since the last call to the current level. */
+  private settle(): void {
+    const { progress, settled, slot } = this;
+    if (progress === undefined || this.isFinished) return;
+    progress.drainRecords();
+    const { sentCount, completedCount, failedCount, cancelledCount } = progress;
+    this.settled = { sentCount, completedCount, failedCount, cancelledCount };
+    slot.sentCount += sentCount - settled.sentCount;
+    slot.completedCount += completedCount - settled.completedCount;
+    slot.failedCount += failedCount - settled.failedCount;
+    slot.cancelledCount += cancelledCount - settled.cancelledCount;
+  }
+
+  private slotOf(place: LevelPlace): LevelSlot {
+    const { unit, level, isWarmup, phase } = place;
+    const key = `${unit} ${level} ${isWarmup} ${phase?.number}`;
+    const isFirst = this.slots.size === 0;
+    const isOwn = this.slots.size < MOST_LEVELS || this.slots.has(key);
+    const slotKey = isOwn ? key : "";
+    // Requests before the first level belong to it.
+    const slot = this.slots.get(slotKey) ?? (isFirst ? this.slot : new LevelSlot(this.isStreaming));
+    if (isOwn) slot.place = place;
+    this.slots.set(slotKey, slot);
+    return slot;
+  }
+
+  private levels(): readonly LevelSlot[] {
+    return this.slots.size === 0 ? [this.slot] : [...this.slots.values()];
+  }
+
+  private responsesOf(levels: readonly LevelTally[], progress: RunProgress): number {
+    return levels.reduce((sum, { responseCount }) => sum + responseCount, progress.openResponses);
+  }
+
+  private restartRates(): void {
+    const levels = this.levels();
+    const responseCount = this.progress === undefined ? 0 : this.responsesOf(levels, this.progress);
+    this.rates.restart(this.clockNs(), endedOf(addCounts(levels)), responseCount, this.slot);
+  }
+}
+
+class LevelSlot implements LevelTally {
+  place: LevelPlace | undefined;
+  /** The level that counts here now. */
+  current: LevelPlace | undefined;
+  sentCount = 0;
+  completedCount = 0;
+  failedCount = 0;
+  cancelledCount = 0;
+  responseCount = 0;
+  readonly latency = new ExponentialHistogram();
+  readonly firstResponse: ExponentialHistogram | undefined;
+
+  constructor(isStreaming: boolean) {
+    this.firstResponse = isStreaming ? new ExponentialHistogram() : undefined;
+  }
+}
+
+/** The windows of one level. */
+class WindowTally {
+  private readonly judge: StabilityJudge | undefined;
+  private readonly atMost: number | undefined;
+  private readonly toleranceRatio: number | undefined;
+  private count = 0;
+  private last = { inferPerSec: 0, latencyNs: 0 };
+
+  constructor({ measurement: { mode } }: Plan) {
+    if (!("stabilityPct" in mode)) return;
+    this.atMost = mode.maxTrials;
+    this.toleranceRatio = mode.stabilityPct / 100;
+    this.judge = new StabilityJudge({ toleranceRatio: this.toleranceRatio, latencyLimitNs: undefined });
+  }
+
+  add(perSec: number, latencyNs: number): void {
+    this.count++;
+    this.last = { inferPerSec: perSec, latencyNs };
+    this.judge?.add(perSec, latencyNs);
+  }
+
+  read(): RecentWindows | undefined {
+    const { atMost, count, judge, last, toleranceRatio } = this;
+    if (count === 0 && judge === undefined) return undefined;
+    const spread = count < STABILITY_WINDOWS ? undefined : judge?.spread;
+    return { ...last, count, atMost, spread, toleranceRatio, isStable: judge?.isStable };
+  }
+}
+
+function addCounts(all: readonly RequestCounts[]): RequestCounts {
+  return all.reduce(
+    (sum, one) => ({
+      sentCount: sum.sentCount + one.sentCount,
+      completedCount: sum.completedCount + one.completedCount,
+      failedCount: sum.failedCount + one.failedCount,
+      cancelledCount: sum.cancelledCount + one.cancelledCount,
+    }),
+    NO_REQUESTS,
+  );
+}
+
+function endedOf({ completedCount, failedCount, cancelledCount }: RequestCounts): number {
+  return completedCount + failedCount + cancelledCount;
+}

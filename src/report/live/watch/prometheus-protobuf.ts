@@ -1,0 +1,127 @@
+import { compactBuckets, type ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
+import { ProtoWriter, WIRE } from "../../../service/protobuf/wire.ts";
+import type { Labels, Metric } from "../metric-list.ts";
+import { prometheusName } from "./prometheus-text.ts";
+
+/**
+ * Metrics in Prometheus' protobuf format, whose histograms are native ones. A server that scrapes them asks for this format. Source: the
+ * messages of `io.prometheus.client` in prometheus/client_model.
+ */
+
+/** The media type of the messages. */
+export const PROTOBUF_TYPE =
+  "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited";
+
+/** Whether a client asks for the format. @param accept header of its request */
+export function acceptsProtobuf(accept: string | undefined): boolean {
+  return /application\/vnd\.google\.protobuf\s*;[^,]*proto=io\.prometheus\.client\.MetricFamily/.test(accept ?? "");
+}
+
+/** Field numbers of the messages. */
+const FAMILY = { name: 1, help: 2, type: 3, metric: 4 } as const;
+const METRIC = { label: 1, gauge: 2, counter: 3, histogram: 7 } as const;
+const LABEL = { name: 1, value: 2 } as const;
+const NUMBER_VALUE = 1;
+const HISTOGRAM = { count: 1, sum: 2, schema: 5, zeroThreshold: 6, zeroCount: 7, span: 12, delta: 13 } as const;
+const SPAN = { offset: 1, length: 2 } as const;
+const TYPES = { counter: 0, gauge: 1, histogram: 4 } as const;
+
+/** As many as clients of Prometheus usually allow. */
+const MOST_BUCKETS = 160;
+const ZERO_THRESHOLD = 2 ** -128;
+
+/** Encodes metrics, each with its length before it. */
+export function encodePrometheus(metrics: readonly Metric[]): Uint8Array {
+  const families = metrics.map(encodeFamily);
+  const lengths = families.map(({ length }) => write((writer) => writer.varint(length)));
+  const parts = families.flatMap((family, i) => [lengths[i] as Uint8Array, family]);
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+function encodeFamily(metric: Metric): Uint8Array {
+  return write((writer) => {
+    writer.string(FAMILY.name, prometheusName(metric));
+    writer.string(FAMILY.help, metric.help);
+    writer.tag(FAMILY.type, WIRE.varint);
+    writer.varint(TYPES[metric.kind]);
+    for (const point of metric.points)
+      writer.bytes(
+        FAMILY.metric,
+        write((inner) => {
+          writeLabels(inner, point.labels);
+          if ("histogram" in point) inner.bytes(METRIC.histogram, encodeHistogram(point.histogram));
+          else inner.bytes(metric.kind === "counter" ? METRIC.counter : METRIC.gauge, encodeNumber(point.value));
+        }),
+      );
+  });
+}
+
+function writeLabels(writer: ProtoWriter, labels: Labels): void {
+  for (const [name, value] of Object.entries(labels))
+    writer.bytes(
+      METRIC.label,
+      write((inner) => {
+        inner.string(LABEL.name, name);
+        inner.string(LABEL.value, value);
+      }),
+    );
+}
+
+function encodeNumber(value: number): Uint8Array {
+  return write((writer) => writeDouble(writer, NUMBER_VALUE, value));
+}
+
+/** One span holds all buckets; each count is written as its difference from the one before. */
+function encodeHistogram(histogram: ExponentialHistogram): Uint8Array {
+  const { scale, offset, counts } = compactBuckets(histogram, MOST_BUCKETS);
+  return write((writer) => {
+    writer.tag(HISTOGRAM.count, WIRE.varint);
+    writer.varint(histogram.count);
+    writeDouble(writer, HISTOGRAM.sum, histogram.sumNs / 1e9);
+    writer.tag(HISTOGRAM.schema, WIRE.varint);
+    writer.varint(zigzag(scale));
+    writeDouble(writer, HISTOGRAM.zeroThreshold, ZERO_THRESHOLD);
+    writer.tag(HISTOGRAM.zeroCount, WIRE.varint);
+    writer.varint(0);
+    // Prometheus names a bucket by its upper bound, and OpenTelemetry by its lower bound.
+    writer.bytes(HISTOGRAM.span, encodeSpan(counts.length === 0 ? 0 : offset + 1, counts.length));
+    let before = 0;
+    const deltas = write((packed) => {
+      for (const count of counts) {
+        packed.varint(zigzag(count - before));
+        before = count;
+      }
+    });
+    writer.bytes(HISTOGRAM.delta, deltas);
+  });
+}
+
+function encodeSpan(offset: number, length: number): Uint8Array {
+  return write((writer) => {
+    writer.tag(SPAN.offset, WIRE.varint);
+    writer.varint(zigzag(offset));
+    writer.tag(SPAN.length, WIRE.varint);
+    writer.varint(length);
+  });
+}
+
+function writeDouble(writer: ProtoWriter, fieldNumber: number, value: number): void {
+  writer.tag(fieldNumber, WIRE.fixed64);
+  writer.double(value);
+}
+
+function zigzag(value: number): number {
+  return value >= 0 ? value * 2 : -value * 2 - 1;
+}
+
+function write(fill: (writer: ProtoWriter) => void): Uint8Array {
+  const writer = new ProtoWriter();
+  fill(writer);
+  return writer.finish();
+}

@@ -1,0 +1,223 @@
+import type { Plan } from "../../../plan/plan.ts";
+import { messageOf, userError } from "../../../plan/problem.ts";
+import { setting } from "../../../plan/setting-names.ts";
+import {
+  type LoopbackRequest,
+  type LoopbackResponse,
+  type LoopbackServer,
+  openLoopbackServer,
+} from "../../../runtime/http/loopback-server.ts";
+import type { Report, TextSink } from "../../report.ts";
+import { listMetrics } from "../metric-list.ts";
+import type { RunState } from "../run-state.ts";
+import { type PagePoint, toPagePoint, toPageState } from "./page-state.ts";
+import { acceptsProtobuf, encodePrometheus, PROTOBUF_TYPE } from "./prometheus-protobuf.ts";
+import { formatPrometheusText, TEXT_TYPE } from "./prometheus-text.ts";
+import { formatWatchPage } from "./watch-page.ts";
+
+/**
+ * Serves the state of a run to this host while it lasts: a web page, and metrics for Prometheus. The measuring thread answers, so its work
+ * is bounded: answers are made at most a few times a second and then repeated, and requests beyond a number per second are refused.
+ */
+
+const EVENT_MS = 1000;
+const MOST_POINTS = 600;
+const MOST_WATCHERS = 8;
+const MOST_REQUESTS_PER_SEC = 50;
+/** Age up to which the text of metrics is returned again. */
+const REUSE_MS = 250;
+/** How long the last state may take to reach the pages. */
+const CLOSE_MS = 500;
+
+/** Protects a page on a well-known address from other sites: they can neither show it in a frame nor read it. */
+const SAFE_HEADERS = {
+  "Cache-Control": "no-store",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+} as const;
+
+/** Starts the server. @param port 0: a free one @throws UserError when it cannot listen */
+export async function openWatchServer(plan: Plan, state: RunState, sink: TextSink, port: number): Promise<Report> {
+  const watch = new WatchServer(plan, state);
+  try {
+    const address = await watch.listen(port);
+    sink.err(`rampart: the run can be watched at http://${address}/ (for Prometheus: /metrics)\n`);
+  } catch (error) {
+    const hint = "Give another port, or 0 for a free one.";
+    throw userError(
+      "invalid-value",
+      setting("outputs.watchPort"),
+      `cannot be used: ${messageOf(error)}`,
+      hint,
+      `${port}`,
+    );
+  }
+  return watch;
+}
+
+class WatchServer implements Report {
+  private readonly plan: Plan;
+  private readonly state: RunState;
+  private server: LoopbackServer | undefined;
+  private readonly watchers = new Set<LoopbackResponse>();
+  private readonly made = new Map<string, { readonly atMs: number; readonly body: string | Uint8Array }>();
+  private points: PagePoint[] = [];
+  private timer: ReturnType<typeof setInterval> | undefined;
+  private second = { startMs: 0, requestCount: 0 };
+
+  constructor(plan: Plan, state: RunState) {
+    this.plan = plan;
+    this.state = state;
+  }
+
+  /** Returns the address. @throws the system's error */
+  async listen(port: number): Promise<string> {
+    this.server = await openLoopbackServer(port, (request, response) => this.answer(request, response));
+    return this.server.address;
+  }
+
+  onProgress(): void {
+    this.timer ??= setInterval(() => this.send(), EVENT_MS);
+    this.timer.unref?.();
+  }
+
+  /** Sends the last state to the pages, and closes. */
+  async finish(): Promise<void> {
+    clearInterval(this.timer);
+    this.send();
+    const sent = [...this.watchers].map((watcher) => new Promise<void>((resolve) => watcher.end(resolve)));
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const deadline = new Promise<void>((resolve) => {
+      late = setTimeout(resolve, CLOSE_MS);
+    });
+    await Promise.race([Promise.all(sent), deadline]);
+    clearTimeout(late);
+    this.discard();
+  }
+
+  discard(): void {
+    clearInterval(this.timer);
+    this.server?.close();
+  }
+
+  private answer(request: LoopbackRequest, response: LoopbackResponse): void {
+    const refusal = this.refuse(request);
+    if (refusal !== undefined) {
+      response.writeHead(refusal[0], { ...SAFE_HEADERS, "Content-Type": "text/plain", Connection: "close" });
+      response.end(`${refusal[1]}\n`);
+      return;
+    }
+    const [path] = (request.url ?? "").split("?");
+    if (path === "/events") this.watch(response);
+    else if (path === "/") this.answerPage(response);
+    else if (path === "/metrics") this.answerMetrics(request, response);
+    else if (path === "/state.json")
+      respond(
+        response,
+        "application/json",
+        this.reuse("state", () => this.stateText() ?? "null"),
+      );
+    else {
+      response.writeHead(404, { ...SAFE_HEADERS, "Content-Type": "text/plain" });
+      response.end("not found: / is the page, /state.json its numbers, and /metrics is for Prometheus\n");
+    }
+  }
+
+  /** Returns status and text for a request that is not answered. */
+  private refuse({ method = "", headers }: LoopbackRequest): readonly [number, string] | undefined {
+    const nowMs = performance.now();
+    if (nowMs - this.second.startMs >= 1000) this.second = { startMs: nowMs, requestCount: 0 };
+    if (++this.second.requestCount > MOST_REQUESTS_PER_SEC) return [429, "too many requests"];
+    // A page of another site can make its own name point to this host.
+    const { address = "", port } = this.server ?? {};
+    const hosts = [address, `localhost:${port}`];
+    if (!hosts.includes(headers.host?.toLowerCase() ?? "")) return [421, `use http://${address}/`];
+    const { origin, "sec-fetch-site": site = "none" } = headers;
+    const isOwn = origin === undefined || hosts.some((host) => origin === `http://${host}`);
+    if (!isOwn || !["none", "same-origin"].includes(String(site))) {
+      const isLink = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+      if (!isOwn || !isLink) return [403, "requests from other sites are refused"];
+    }
+    return method === "GET" ? undefined : [405, "only GET is answered"];
+  }
+
+  private answerPage(response: LoopbackResponse): void {
+    const nonce = crypto.randomUUID();
+    const policy = [
+      `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src data:; connect-src 'self'`,
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ].join("; ");
+    respond(response, "text/html; charset=utf-8", formatWatchPage(nonce), { "Content-Security-Policy": policy });
+  }
+
+  private answerMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): void {
+    const snapshot = this.state.snapshot();
+    const metrics = () => (snapshot === undefined ? [] : listMetrics(snapshot));
+    if (acceptsProtobuf(accept))
+      respond(
+        response,
+        PROTOBUF_TYPE,
+        this.reuse("protobuf", () => encodePrometheus(metrics())),
+      );
+    else
+      respond(
+        response,
+        TEXT_TYPE,
+        this.reuse("text", () => formatPrometheusText(metrics())),
+      );
+  }
+
+  private watch(response: LoopbackResponse): void {
+    if (this.watchers.size >= MOST_WATCHERS) {
+      response.writeHead(503, { ...SAFE_HEADERS, "Content-Type": "text/plain" });
+      response.end("too many pages watch this run\n");
+      return;
+    }
+    response.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "text/event-stream" });
+    this.watchers.add(response);
+    response.on("close", () => this.watchers.delete(response));
+    response.write(`event: history\ndata: ${JSON.stringify(this.points)}\n\n`);
+    const text = this.reuse("state", () => this.stateText() ?? "null");
+    if (text !== "null") response.write(`event: state\ndata: ${text}\n\n`);
+  }
+
+  /** Sends the state to all pages; a page that does not read misses some. */
+  private send(): void {
+    const snapshot = this.state.snapshot();
+    if (snapshot === undefined) return;
+    this.points.push(toPagePoint(snapshot.recent));
+    if (this.points.length > MOST_POINTS) this.points.shift();
+    if (this.watchers.size === 0) return;
+    const event = `event: state\ndata: ${JSON.stringify(toPageState(this.plan, snapshot))}\n\n`;
+    for (const watcher of this.watchers) if (!watcher.writableNeedDrain) watcher.write(event);
+  }
+
+  private stateText(): string | undefined {
+    const snapshot = this.state.snapshot();
+    return snapshot && JSON.stringify(toPageState(this.plan, snapshot));
+  }
+
+  /** Returns a body again while it is young, so that frequent requests cost little. */
+  private reuse<T extends string | Uint8Array>(key: string, make: () => T): T {
+    const nowMs = performance.now();
+    const known = this.made.get(key);
+    const isFinal = this.state.isEnded;
+    if (known !== undefined && nowMs - known.atMs < REUSE_MS && !isFinal) return known.body as T;
+    const body = make();
+    this.made.set(key, { atMs: nowMs, body });
+    return body;
+  }
+}
+
+function respond(
+  response: LoopbackResponse,
+  type: string,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(200, { ...SAFE_HEADERS, "Content-Type": type, ...headers });
+  response.end(body);
+}

@@ -1,0 +1,197 @@
+import { nearestName } from "../../plan/nearest-name.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
+import { registerUrl } from "../../plan/secrets.ts";
+import { showValue } from "../../plan/show-value.ts";
+import { errorRate } from "../assertions.ts";
+import { hold } from "../loads.ts";
+import { file, multipart } from "../targets/http.ts";
+import { readAssertion } from "./assertion-text.ts";
+import {
+  type Entry,
+  type Family,
+  inputFamily,
+  loadFamily,
+  parameterFamily,
+  searchedFamily,
+  targetFamily,
+} from "./families.ts";
+import type { PartKind } from "./form.ts";
+
+/** Converts data to what the builders of scenarios return. */
+
+/** What a part that only code can say needs. */
+export const WRITE_CODE = "Only code can say this: write a scenario in TypeScript (rampart help scenarios).";
+
+type Data = Readonly<Record<string, unknown>>;
+type Read = (data: unknown, path: string, problems: Problem[]) => unknown;
+
+/** Creates the functions that convert the parts of scenarios. Each returns undefined for a part with problems. */
+export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> {
+  const [targets, loads, inputs, searched] = [targetFamily(), loadFamily(), inputFamily(), searchedFamily()];
+  const parameters = parameterFamily();
+  const build =
+    (family: Family): Read =>
+    (data, path, problems) =>
+      readCall(family, data, path, problems, readers);
+  const load = build(loads);
+  const readers: Readonly<Record<PartKind | "parameter", Read>> = {
+    target: build(targets),
+    load,
+    loads: (data, path, problems) =>
+      Array.isArray(data) ? readEach(load, hold(1))(data, path, problems) : load(data, path, problems),
+    "steady-load": (data, path, problems) => load(typeof data === "number" ? { hold: data } : data, path, problems),
+    inputs: build(inputs),
+    searched: build(searched),
+    parameter: build(parameters),
+    assertions: readEach(readAssertion, errorRate().is(0)),
+    members: readEach((data, path, problems) => readMember(data, path, problems, readers), {}),
+    body: readBody,
+  };
+  return readers;
+}
+
+/**
+ * What is no list is left to the schema of scenarios.
+ * @param standIn takes the place of an item with problems, so that the others are checked too
+ */
+function readEach(read: Read, standIn: object): Read {
+  return (data, path, problems) =>
+    Array.isArray(data) ? data.map((item, index) => read(item, `${path}.${index}`, problems) ?? standIn) : data;
+}
+
+/** Reads `name`, `{ name: argument }` or `{ name: { arguments and options } }`. */
+function readCall(
+  family: Family,
+  data: unknown,
+  path: string,
+  problems: Problem[],
+  readers: Readonly<Record<PartKind, Read>>,
+): unknown {
+  const [name, body] = callOf(data);
+  const names = [...family.entries.keys()];
+  if (name === undefined) {
+    const found = isData(data) ? Object.keys(data) : [];
+    const value = found.length > 0 ? found.join(", ") : typeof data === "object" ? undefined : showValue(data);
+    const hint =
+      found.length > 0
+        ? `Write options inside of it: { ${found[0]}: { … } }.`
+        : `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`;
+    problems.push(problem("invalid-value", path, `must be ${family.noun} by one name`, hint, value));
+    return undefined;
+  }
+  const entry = family.entries.get(name);
+  if (entry === undefined) {
+    registerUrl(name);
+    const hint = hintOfName(name, names);
+    problems.push(
+      typeof data === "string"
+        ? problem("invalid-value", path, `${name} is not ${family.noun}`, hint)
+        : problem("unknown-name", `${path}.${name}`, `is not ${family.noun}`, hint),
+    );
+    return undefined;
+  }
+  const found = problems.length;
+  const { given, options } = splitBody(entry, body, `${path}.${name}`, problems);
+  const read = (key: string, value: unknown): unknown => {
+    const part = entry.form.parts?.[key];
+    return part === undefined ? value : readers[part](value, `${path}.${name}.${key}`, problems);
+  };
+  const readAll = (pairs: Data): Data =>
+    Object.fromEntries(Object.entries(pairs).map(([k, value]) => [k, read(k, value)]));
+  const values = valuesOf(entry, readAll(given));
+  const made = entry.make(values, readAll(options));
+  return problems.length > found ? undefined : made;
+}
+
+const CODE_CALLS = ["defineTarget"];
+
+function hintOfName(name: string, names: readonly string[]): string {
+  if (CODE_CALLS.includes(name)) return WRITE_CODE;
+  const near = nearestName(name, names);
+  return near === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean ${near}?`;
+}
+
+/** Returns name and body of a call; empty when it is none. */
+function callOf(data: unknown): readonly [name?: string, body?: unknown] {
+  if (typeof data === "string") return [data, undefined];
+  if (!isData(data)) return [];
+  const [first, ...more] = Object.entries(data);
+  return first === undefined || more.length > 0 ? [] : first;
+}
+
+/** Splits what stands after the name into arguments and options. */
+function splitBody(
+  { form, options: schema }: Entry,
+  body: unknown,
+  path: string,
+  problems: Problem[],
+): { given: Data; options: Data } {
+  const { args = [], alone, codeOnly = [] } = form;
+  const [first = alone] = args;
+  const all =
+    body === undefined || body === null ? {} : isData(body) ? body : first === undefined ? body : { [first]: body };
+  if (!isData(all)) {
+    const message = schema === undefined ? "takes nothing" : "takes options by name";
+    problems.push(problem("invalid-value", path, message, `Write ${form.name}: {}.`, showValue(all)));
+    return { given: {}, options: {} };
+  }
+  for (const name of codeOnly)
+    if (name in all) problems.push(problem("unsupported", `${path}.${name}`, "is a function", WRITE_CODE));
+  for (const name of args)
+    if (!(name in all) && form.isArgOptional !== true)
+      problems.push(problem("missing", `${path}.${name}`, "is missing", "Add it."));
+  const entries = Object.entries(all);
+  return {
+    given: Object.fromEntries(entries.filter(([name]) => args.includes(name))),
+    options: Object.fromEntries(entries.filter(([name]) => !args.includes(name))),
+  };
+}
+
+/** Returns the arguments of a builder in their order. */
+function valuesOf({ form: { args = [], takes } }: Entry, given: Data): readonly unknown[] {
+  const values = args.flatMap((name) => (name in given ? [given[name]] : []));
+  const [only] = values;
+  return takes !== undefined && Array.isArray(only) ? (only as unknown[]) : values;
+}
+
+function readMember(
+  data: unknown,
+  path: string,
+  problems: Problem[],
+  readers: Readonly<Record<PartKind, Read>>,
+): unknown {
+  if (!isData(data)) return data;
+  const { target, inputs, ...rest } = data;
+  return {
+    ...rest,
+    ...(target === undefined ? {} : { target: readers.target(target, `${path}.target`, problems) }),
+    ...(inputs === undefined ? {} : { inputs: readers.inputs(inputs, `${path}.inputs`, problems) }),
+  };
+}
+
+/** Reads a body: `{ $file: path }`, `{ $multipart: fields }`, or data that is sent as it is. */
+function readBody(data: unknown, path: string, problems: Problem[]): unknown {
+  if (!isData(data)) return data;
+  const [[name, value] = [], ...more] = Object.entries(data);
+  if (more.length > 0) return data;
+  if (name === "$file") return readFileBody(value, `${path}.$file`, problems);
+  if (name !== "$multipart" || !isData(value)) return data;
+  const readField = (field: unknown, key: string): unknown =>
+    Array.isArray(field)
+      ? field.map((one) => readField(one, key))
+      : readBody(field, `${path}.$multipart.${key}`, problems);
+  const fields = Object.entries(value).map(([key, field]) => [key, readField(field, key)] as const);
+  return multipart(Object.fromEntries(fields) as Parameters<typeof multipart>[0]);
+}
+
+function readFileBody(value: unknown, path: string, problems: Problem[]): unknown {
+  const { path: name, ...options } = isData(value) ? value : { path: value };
+  if (typeof name === "string" && name !== "") return file(name, options);
+  problems.push(problem("invalid-value", path, "must be a file", "Write { $file: cat.jpg }.", showValue(name)));
+  return undefined;
+}
+
+/** Whether a value is an object with fields. */
+export function isData(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

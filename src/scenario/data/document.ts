@@ -1,0 +1,149 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { copyPlainData } from "../plain-data.ts";
+import { type Family, inputFamily, loadFamily, parameterFamily, searchedFamily, targetFamily } from "./families.ts";
+
+/** The text of a scenario in YAML or JSON, and where its parts stand. */
+
+/** A parsed file. */
+export interface DataDocument {
+  /** Plain objects and lists. */
+  readonly data: unknown;
+  /** Adds line and column to a problem with a part of the scenario, and names the part as the file does. Others stay. */
+  place(problem: Problem): Problem;
+}
+
+/** Aliases are repetitions: more than this many are refused. */
+const MAX_ALIASES = 100;
+
+/**
+ * Parses a file.
+ * @param file as the user typed it
+ * @throws UserError with all mistakes of the text, each with line and column
+ */
+export function parseData(text: string, file: string): DataDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const positionAt = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const isJson = /\.json$/i.test(file);
+  if (document.errors.length > 0)
+    throw new UserError(
+      document.errors.map(({ pos: [offset], message }) =>
+        problem(isJson ? "not-json" : "invalid-value", positionAt(offset), lowerFirst(message), "Correct the file."),
+      ),
+    );
+  if (isJson) checkJson(text, file);
+  return { data: toData(document, file), place: (found) => placeProblem(found, document, positionAt) };
+}
+
+/** YAML allows more than JSON: comments, and texts without quotes. */
+function checkJson(text: string, file: string): void {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const hint = "Correct it, or name the file x.yaml: YAML allows comments and texts without quotes.";
+    throw new UserError(problem("not-json", file, `is not JSON: ${messageOf(error)}`, hint));
+  }
+}
+
+function toData(document: Document, file: string): unknown {
+  try {
+    return copyPlainData(document.toJS({ maxAliasCount: MAX_ALIASES }));
+  } catch (error) {
+    if (error instanceof UserError)
+      throw new UserError(error.problems.map((found) => ({ ...found, path: `${file}, ${found.path}` })));
+    const hint = "Write the parts out instead of repeating them with aliases.";
+    throw new UserError(problem("invalid-value", file, lowerFirst(messageOf(error)), hint));
+  }
+}
+
+function lowerFirst(text: string): string {
+  return text.replace(/^./, (letter) => letter.toLowerCase()).replace(/\.$/, "");
+}
+
+const FIELD_PATH = /^[A-Za-z]\w*(?:\.[^\s.,/\\]+)*$/;
+
+/** Problems of names. Others are of values. */
+const OF_KEYS: readonly Problem["code"][] = ["unknown-name", "unsupported"];
+
+function placeProblem(found: Problem, document: Document, positionAt: (offset: number) => string): Problem {
+  if (found.path === "the scenario") return { ...found, path: positionAt(0) };
+  if (!FIELD_PATH.test(found.path)) return found;
+  const { keys, keyOffset, valueOffset } = locate(document, found.path.split("."));
+  const offset = OF_KEYS.includes(found.code) ? keyOffset : valueOffset;
+  return { ...found, path: `${positionAt(offset)}, ${keys.join(".")}` };
+}
+
+interface Location {
+  /** As in the file. */
+  readonly keys: readonly string[];
+  readonly keyOffset: number;
+  readonly valueOffset: number;
+}
+
+/** Finds a part by its path in the definition, which does not name the builders. What the file does not have is at what should have it. */
+function locate(document: Document, path: readonly string[]): Location {
+  const families = [targetFamily(), loadFamily(), inputFamily(), searchedFamily(), parameterFamily()];
+  let node = document.contents as Node | null;
+  let [keyOffset, valueOffset] = [0, 0];
+  const keys: string[] = [];
+  const rest = [...path];
+  while (rest.length > 0) {
+    const step = stepInto(resolveAlias(node, document), rest, families);
+    if (step === undefined) break;
+    keys.push(step.key);
+    ({ node, keyOffset, valueOffset } = step);
+  }
+  return { keys: [...keys, ...rest], keyOffset, valueOffset };
+}
+
+interface Step {
+  readonly key: string;
+  readonly node: Node | null;
+  readonly keyOffset: number;
+  readonly valueOffset: number;
+}
+
+/** Takes the next key of a path, or the name of a builder, which is not in the path. @param rest gets shorter */
+function stepInto(node: Node | null, rest: string[], families: readonly Family[]): Step | undefined {
+  const [key = ""] = rest;
+  if (isSeq(node)) {
+    const item = (node.items as (Node | null)[])[Number(key)];
+    if (item === undefined) return undefined;
+    rest.shift();
+    const at = item?.range?.[0] ?? 0;
+    return { key, node: item, keyOffset: at, valueOffset: at };
+  }
+  if (!isMap(node)) return undefined;
+  const pairs = node.items as { key: Node; value: Node | null }[];
+  const nameOf = (pair: { key: Node }): string => (isScalar(pair.key) ? String(pair.key.value) : "");
+  const own = pairs.find((pair) => nameOf(pair) === key);
+  const [only, ...more] = pairs;
+  const call = own === undefined && more.length === 0 ? only : undefined;
+  if (own !== undefined) rest.shift();
+  const pair =
+    own ?? (call !== undefined && families.some(({ entries }) => entries.has(nameOf(call))) ? call : undefined);
+  if (pair === undefined) return undefined;
+  if (own === undefined) nameArgument(nameOf(pair), pair.value, rest, families);
+  const keyOffset = pair.key.range?.[0] ?? 0;
+  const valueOffset = isScalar(pair.value) ? (pair.value.range?.[0] ?? keyOffset) : keyOffset;
+  return { key: nameOf(pair), node: pair.value, keyOffset, valueOffset };
+}
+
+/** The path has the index of an argument, the file its name. */
+function nameArgument(name: string, body: Node | null, rest: string[], families: readonly Family[]): void {
+  const { args = [], takes } = families.find(({ entries }) => entries.has(name))?.entries.get(name)?.form ?? {};
+  const [key = ""] = rest;
+  if (!/^\d+$/.test(key) || !isMap(body)) return;
+  const arg = takes === undefined ? args[Number(key)] : args[0];
+  if (arg === undefined) return;
+  const isList = takes !== undefined && isSeq(body.get(arg, true));
+  rest.splice(0, 1, arg, ...(isList ? [key] : []));
+}
+
+function resolveAlias(node: Node | null, document: Document): Node | null {
+  return isAlias(node) ? (node.resolve(document) ?? null) : node;
+}

@@ -1,0 +1,117 @@
+import * as v from "valibot";
+import { strictOptions } from "../fields.ts";
+import { findMaxEntries, SEARCHED_FORMS } from "../find-max/options.ts";
+import { inputForms, inputsSchema } from "../inputs.ts";
+import { PARAMETER_KINDS } from "../params/kinds.ts";
+import { optionsSchema } from "../params/table.ts";
+import { loadForms } from "../phases.ts";
+import { targetForms } from "../targets/table.ts";
+import type { DataForm } from "./form.ts";
+
+/** The builders that a scenario in YAML or JSON can use. All of it comes from the tables of the builders. */
+
+/** A builder. */
+export interface Entry {
+  readonly form: DataForm;
+  /** Schema of its options object. Absent: it has no options. */
+  readonly options?: v.GenericSchema | undefined;
+  /** Schema of its arguments, a list or a tuple. Absent: it has none, or other builders make them. */
+  readonly values?: v.GenericSchema | undefined;
+  /** Returns what its function returns. @param values the arguments */
+  make(values: readonly unknown[], options: object): object;
+}
+
+/** Builders of the same kind of thing. */
+export interface Family {
+  /** What they make, for errors: `a target`. */
+  readonly noun: string;
+  readonly entries: ReadonlyMap<string, Entry>;
+}
+
+/** Members of the schema of what a builder returns. */
+interface Shape {
+  readonly entries: {
+    readonly kind: { readonly literal: string };
+    readonly options?: v.GenericSchema;
+    readonly url?: v.GenericSchema;
+    readonly values?: v.GenericSchema;
+    readonly files?: v.GenericSchema;
+  };
+}
+
+function family(noun: string, entries: readonly Entry[]): Family {
+  return { noun, entries: new Map(entries.map((entry) => [entry.form.name, entry])) };
+}
+
+/** Targets. */
+export function targetFamily(): Family {
+  const entries = targetForms().map(([kind, form, schema]): Entry => {
+    const { url, options } = (schema as unknown as Shape).entries;
+    const isMix = form.parts?.["members"] !== undefined;
+    return {
+      form,
+      options,
+      values: form.args === undefined || isMix ? undefined : v.array(url as v.GenericSchema),
+      make: ([first = "", ...more], given) =>
+        isMix
+          ? { kind, url: "", options: given, values: more.length === 0 && first === "" ? [] : [first, ...more] }
+          : { kind, url: first, ...(more.length === 0 ? {} : { moreUrls: more }), options: given },
+    };
+  });
+  return family("a target", entries);
+}
+
+/** Loads, and phases of loads. */
+export function loadFamily(): Family {
+  const entries = loadForms().map(
+    ({ kind, form, options, values }): Entry => ({
+      form,
+      options: strictOptions(options),
+      values: values as v.GenericSchema | undefined,
+      make: (numbers, given) => ({ kind, pacing: "closed", values: numbers, options: given }),
+    }),
+  );
+  return family("a load", entries);
+}
+
+/** Inputs. */
+export function inputFamily(): Family {
+  const shapes = (inputsSchema() as unknown as { readonly options: readonly Shape[] }).options;
+  const entries = inputForms().map(([kind, form]): Entry => {
+    const shape = shapes.find((one) => one.entries.kind.literal === kind) as Shape;
+    const { files, options } = shape.entries;
+    return { form, options, values: files, make: (paths, given) => ({ kind, files: paths, options: given }) };
+  });
+  return family("inputs", entries);
+}
+
+/** The loads among which findMax searches. */
+export function searchedFamily(): Family {
+  const shapes = (findMaxEntries()["over"] as unknown as { readonly options: readonly Shape[] }).options;
+  const entries = Object.entries(SEARCHED_FORMS).map(([kind, form]): Entry => {
+    const { values, options } = (shapes.find((one) => one.entries.kind.literal === kind) as Shape).entries;
+    return { form, options, values, make: (ends, given) => ({ kind, pacing: "closed", values: ends, options: given }) };
+  });
+  return family("a load to search", entries);
+}
+
+/** Parameters. */
+export function parameterFamily(): Family {
+  const entries = Object.entries(PARAMETER_KINDS).map(([kind, { form, options, initial, initialSchema }]): Entry => {
+    const isList = form.takes === "list";
+    return {
+      form,
+      options: optionsSchema(options.filter((name) => name !== "values")),
+      values: isList ? v.array(v.string()) : v.array(initialSchema ?? v.string()),
+      make: (values, given) => {
+        const first = values[0] ?? initial;
+        return {
+          kind,
+          ...(first === undefined ? {} : { initial: first }),
+          options: isList ? { ...given, values } : given,
+        };
+      },
+    };
+  });
+  return family("a parameter", entries);
+}

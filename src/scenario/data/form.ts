@@ -1,0 +1,36 @@
+/** How a builder is written in a scenario that is data, in YAML or JSON: `{ ramp: { from: 1, to: 8, step: 1 } }`. */
+
+/** What an argument or an option of a builder is, when it is made by other builders. */
+export type PartKind =
+  | "target"
+  | "load"
+  | "loads"
+  | "steady-load"
+  | "inputs"
+  | "searched"
+  | "assertions"
+  | "members"
+  | "body";
+
+/** The form of a builder as data: its name, and the names of what its function takes by position. Its options keep their names. */
+export interface DataForm {
+  /** As in a scenario: `triton`. */
+  readonly name: string;
+  /** Names of the positional arguments. The first one may be written alone: `hold: 16`. Absent: it has none. */
+  readonly args?: readonly string[];
+  /** Whether its only argument is a list, or may be one. Absent: each argument is a value. */
+  readonly takes?: "list" | "one-or-list";
+  /** Whether the argument may be left out. */
+  readonly isArgOptional?: true;
+  /** The option that may be written alone, of a builder without arguments: `intervals: gaps.txt`. */
+  readonly alone?: string;
+  /** Arguments and options that are made by other builders. */
+  readonly parts?: Readonly<Record<string, PartKind>>;
+  /** Options that are functions, so that they need a scenario in TypeScript. */
+  readonly codeOnly?: readonly string[];
+}
+
+/** The form of a target at an address, or at several. */
+export function serverForm(name: string, rest: Partial<DataForm> = {}): DataForm {
+  return { name, args: ["url"], takes: "one-or-list", ...rest };
+}

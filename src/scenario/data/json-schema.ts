@@ -1,0 +1,241 @@
+import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
+import type * as v from "valibot";
+import { DURATION_PATTERN } from "../../plan/units.ts";
+import { DURATION_RULE } from "../fields.ts";
+import { definitionSchema } from "../to-plan.ts";
+import { METRIC_PATTERN, METRICS, OPERATORS } from "./assertion-text.ts";
+import {
+  type Entry,
+  type Family,
+  inputFamily,
+  loadFamily,
+  parameterFamily,
+  searchedFamily,
+  targetFamily,
+} from "./families.ts";
+import type { PartKind } from "./form.ts";
+import { FIELD_PARTS } from "./load-data.ts";
+
+/** The JSON Schema (draft 2020-12) of scenarios in YAML and JSON, made from the schemas and tables that check them. */
+
+/** Version of the schema's format, in its `$id`. */
+const ID = "https://rampart.invalid/schema/scenario-1.json";
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
+
+/** Texts of doc comments: of builders by their name, and of options by `builder.option`. Top-level fields are those of `scenario`. */
+export type Descriptions = Readonly<Record<string, string>>;
+
+type Schemas = Record<string, JsonSchema>;
+
+const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
+
+/** What each part is. A number stands for hold(…) in a steady load. */
+const PARTS: Readonly<Record<PartKind, JsonSchema>> = {
+  target: ref("target"),
+  load: ref("load"),
+  loads: { anyOf: [ref("load"), { type: "array", items: ref("load"), minItems: 1 }] },
+  "steady-load": { anyOf: [{ type: "integer", minimum: 1 }, ref("load"), ref("reference")] },
+  inputs: ref("inputs"),
+  searched: ref("searched"),
+  assertions: { type: "array", items: ref("assertion") },
+  members: { type: "array", items: ref("member"), minItems: 2 },
+  body: {},
+};
+
+/** Makes the schema. @param descriptions texts for editors; default: none */
+export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema {
+  const describe = (schema: JsonSchema, name: string): JsonSchema => {
+    const description = descriptions[name];
+    return description === undefined ? schema : { ...schema, description };
+  };
+  const whole = convert(definitionSchema() as unknown as v.GenericSchema);
+  const fields: Schemas = {};
+  for (const [name, schema] of Object.entries((whole.properties ?? {}) as Schemas)) {
+    const part = FIELD_PARTS[name as keyof typeof FIELD_PARTS];
+    const given = part === undefined ? withReferences(schema) : PARTS[part];
+    fields[name] = describe(given, `scenario.${name}`);
+  }
+  fields["params"] = describe({ type: "object", additionalProperties: ref("parameter") }, "scenario.params");
+  return {
+    $schema: DIALECT,
+    $id: ID,
+    title: "Rampart scenario",
+    type: "object",
+    properties: { $schema: { type: "string" }, ...fields },
+    required: whole.required ?? [],
+    additionalProperties: false,
+    $defs: {
+      target: familySchema(targetFamily(), describe),
+      load: familySchema(loadFamily(), describe),
+      inputs: familySchema(inputFamily(), describe),
+      searched: familySchema(searchedFamily(), describe),
+      parameter: familySchema(parameterFamily(), describe),
+      member: memberSchema(),
+      assertion: assertionJsonSchema(),
+      reference: {
+        type: "string",
+        pattern: "^\\$\\{[A-Za-z][A-Za-z0-9_]*\\}$",
+        description: "The value of a parameter.",
+      },
+    },
+  } as JsonSchema;
+}
+
+type Describe = (schema: JsonSchema, name: string) => JsonSchema;
+
+/** `name` alone, or an object with the name as its only key. */
+function familySchema({ entries, noun }: Family, describe: Describe): JsonSchema {
+  const properties: Schemas = {};
+  const alone: string[] = [];
+  for (const [name, entry] of entries) {
+    const { schema, isOptional } = bodySchema(entry, describe);
+    properties[name] = describe(schema, name);
+    if (isOptional) alone.push(name);
+  }
+  const call: JsonSchema = {
+    type: "object",
+    properties,
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+  };
+  const names: JsonSchema[] = alone.length === 0 ? [] : [{ type: "string", enum: alone }];
+  return { title: noun, anyOf: [...names, call] };
+}
+
+/** Returns the schema of what stands after a builder's name, and whether it may be nothing. */
+function bodySchema({ form, options, values }: Entry, describe: Describe): { schema: JsonSchema; isOptional: boolean } {
+  const { args = [], parts = {}, codeOnly = [], isArgOptional } = form;
+  const given = options === undefined ? {} : convert(options);
+  const fields: Schemas = {};
+  for (const [index, name] of args.entries()) fields[name] = argumentSchema(values, index, form.takes);
+  for (const [name, schema] of Object.entries((given.properties ?? {}) as Schemas))
+    if (!codeOnly.includes(name)) fields[name] = withReferences(schema);
+  for (const [name, part] of Object.entries(parts)) fields[name] = PARTS[part];
+  const described = Object.entries(fields).map(([name, schema]) => [name, describe(schema, `${form.name}.${name}`)]);
+  const required = [...(isArgOptional === true ? [] : args), ...(given.required ?? [])];
+  const object: JsonSchema = {
+    type: "object",
+    properties: Object.fromEntries(described) as Schemas,
+    required,
+    additionalProperties: false,
+  };
+  const first = args[0] ?? form.alone;
+  const isOptional = required.length === 0;
+  const canBeAlone = first !== undefined && required.every((name) => name === first);
+  const forms = [
+    object,
+    ...(canBeAlone ? [fields[first] as JsonSchema] : []),
+    ...(isOptional ? [{ type: "null" } as JsonSchema] : []),
+  ];
+  return { schema: forms.length === 1 ? object : { anyOf: forms }, isOptional };
+}
+
+function argumentSchema(values: v.GenericSchema | undefined, index: number, takes: Entry["form"]["takes"]): JsonSchema {
+  if (values === undefined) return {};
+  const { item, items } = values as unknown as {
+    readonly item?: v.GenericSchema;
+    readonly items?: readonly v.GenericSchema[];
+  };
+  const one = withReferences(convert((item ?? items?.[index]) as v.GenericSchema));
+  const list: JsonSchema = { type: "array", items: one, minItems: 1 };
+  if (takes === "list") return list;
+  return takes === "one-or-list" ? { anyOf: [one, list] } : one;
+}
+
+function memberSchema(): JsonSchema {
+  return {
+    type: "object",
+    properties: {
+      name: { type: "string", minLength: 1 },
+      target: ref("target"),
+      inputs: ref("inputs"),
+      weight: withReferences({ type: "integer", minimum: 1, maximum: 1_000_000 }),
+      tags: { type: "object" },
+    },
+    required: ["name", "target"],
+    additionalProperties: false,
+  };
+}
+
+function assertionJsonSchema(): JsonSchema {
+  const operators = Object.keys(OPERATORS).join("|");
+  const limit: JsonSchema = { type: ["number", "string"] } as JsonSchema;
+  const comparisons = Object.fromEntries(Object.values(OPERATORS).map((name) => [name, limit]));
+  const others: JsonSchema = { type: ["string", "object", "null"] } as JsonSchema;
+  const metrics = Object.fromEntries(
+    ["p50", "p90", "p95", "p99", "p99.9", ...Object.keys(METRICS)].map((name) => [name, others]),
+  );
+  return {
+    title: "an assertion",
+    anyOf: [
+      {
+        type: "string",
+        pattern: `^\\s*${METRIC_PATTERN}\\s*(?:\\([^)]*\\))?\\s*(?:${operators})\\s*\\S`,
+        description: "METRIC(OF) OPERATOR LIMIT [where TAG=VALUE, …] [abortAfter DURATION]: p99(latency) < 25 ms",
+      },
+      {
+        type: "object",
+        properties: { ...metrics, ...comparisons, where: { type: "object" }, abortAfter: durationJsonSchema() },
+        patternProperties: { [`^${METRIC_PATTERN}$`]: others },
+        additionalProperties: false,
+        anyOf: Object.values(OPERATORS).map((name) => ({ required: [name] })),
+        minProperties: 2,
+      },
+    ],
+  };
+}
+
+function durationJsonSchema(): JsonSchema {
+  return {
+    type: "string",
+    pattern: `${DURATION_PATTERN}|\\$\\{`,
+    description: `It ${DURATION_RULE}.`,
+  };
+}
+
+const CONFIG: ConversionConfig = {
+  target: "draft-2020-12",
+  errorMode: "ignore",
+  typeMode: "input",
+  overrideSchema: ({ valibotSchema, jsonSchema }) => {
+    if (valibotSchema.type === "custom") {
+      const { message } = valibotSchema as unknown as { readonly message?: unknown };
+      if (message === DURATION_RULE) return durationJsonSchema();
+      return typeof message === "string" ? { description: `It ${message}.` } : {};
+    }
+    if (valibotSchema.type === "lazy")
+      return convert((valibotSchema as unknown as v.LazySchema<v.GenericSchema>).getter(undefined));
+    return jsonSchema;
+  },
+};
+
+/** Converts a schema of valibot. What only code can check is left out. */
+function convert(schema: v.GenericSchema): JsonSchema {
+  const { $schema: _, $defs: _defs, ...json } = toJsonSchema(schema, CONFIG);
+  return json;
+}
+
+/** Adds references to parameters where a schema asks for anything but text. */
+function withReferences(schema: JsonSchema): JsonSchema {
+  const { properties, items, anyOf, additionalProperties } = schema;
+  const inner: JsonSchema = {
+    ...schema,
+    ...(properties === undefined ? {} : { properties: mapValues(properties as Schemas, withReferences) }),
+    ...(isSchema(items) ? { items: withReferences(items) } : {}),
+    ...(anyOf === undefined ? {} : { anyOf: (anyOf as JsonSchema[]).map(withReferences) }),
+    ...(isSchema(additionalProperties) ? { additionalProperties: withReferences(additionalProperties) } : {}),
+  };
+  const isText = schema.type === "string" && schema.enum === undefined && schema.pattern === undefined;
+  const isOpen = schema.type === undefined && schema.enum === undefined && schema.const === undefined;
+  const isReady = isText || isOpen || schema.type === "object" || schema.type === "array";
+  return isReady ? inner : { anyOf: [inner, ref("reference")] };
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function mapValues(schemas: Schemas, change: (schema: JsonSchema) => JsonSchema): Schemas {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, change(schema)]));
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { defineScenario, type Scenario, type ScenarioDefinition, type ScenarioExtras } from "../define.ts";
+import type { ParameterTable, ParameterValue } from "../params/parameter.ts";
+import { checkFields } from "../to-plan.ts";
+import { createReaders, isData, WRITE_CODE } from "./build.ts";
+import { type DataDocument, parseData } from "./document.ts";
+import type { PartKind } from "./form.ts";
+import { checkReferences, hasReferences, replaceReferences } from "./references.ts";
+
+/** Scenarios in YAML and JSON, for those who write no code. */
+
+/** A scenario that was read from data, and where its parts stand. */
+export interface DataScenario {
+  readonly scenario: Scenario;
+  /** Adds line and column to a problem with the scenario. */
+  readonly place: DataDocument["place"];
+}
+
+/** The fields that are made by builders. All others are data in TypeScript too. */
+export const FIELD_PARTS: { readonly [K in keyof ScenarioDefinition]?: PartKind } = {
+  target: "target",
+  load: "loads",
+  inputs: "inputs",
+  assert: "assertions",
+};
+
+/** The fields that are functions. */
+const CODE_FIELDS: Readonly<Record<Exclude<keyof ScenarioExtras<ParameterTable, unknown>, "params">, true>> = {
+  setup: true,
+  teardown: true,
+};
+
+/**
+ * Reads a scenario.
+ * @param path absolute @param file as the user typed it
+ * @throws UserError with all mistakes that can be seen without the values of parameters, each with line and column
+ */
+export function loadDataScenario(path: string, file: string): DataScenario {
+  const { data, place } = parseData(readText(path, file), file);
+  const problems: Problem[] = [];
+  const scenario = toScenario(data, problems);
+  if (problems.length > 0) throw new UserError(problems.map(place));
+  return { scenario, place };
+}
+
+function readText(path: string, file: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function toScenario(data: unknown, problems: Problem[]): Scenario {
+  if (!isData(data)) {
+    const hint = "Write name, target and load: rampart help scenarios shows how.";
+    problems.push(problem("invalid-value", "the scenario", "must be fields with their values", hint));
+    return defineScenario({} as unknown as ScenarioDefinition);
+  }
+  const readers = createReaders();
+  const { params, $schema: _, ...rest } = data;
+  const fields: [string, unknown][] = [];
+  const absent: string[] = [];
+  if (params !== undefined) fields.push(["params", readParams(params, problems, readers.parameter)]);
+  const names = isData(params) ? Object.keys(params) : [];
+  for (const [name, value] of Object.entries(rest)) {
+    if (Object.hasOwn(CODE_FIELDS, name)) {
+      problems.push(problem("unsupported", name, "is a function", WRITE_CODE));
+      continue;
+    }
+    const part = FIELD_PARTS[name as keyof ScenarioDefinition];
+    const read = (given: unknown, found: Problem[]): unknown =>
+      part === undefined ? given : readers[part](given, name, found);
+    const earlier = problems.length;
+    problems.push(...checkReferences(value, name, names));
+    if (hasReferences(value)) {
+      absent.push(name);
+      // Tags can be a function of the input, so a function of the parameters has no place there.
+      if (name === "tags") problems.push(problem("unsupported", name, "cannot have parameters", WRITE_CODE));
+      fields.push([
+        name,
+        (values: Readonly<Record<string, ParameterValue>>) => readField(replaceReferences(value, values), read),
+      ]);
+      continue;
+    }
+    const made = read(value, problems);
+    if (problems.length > earlier && made === undefined) absent.push(name);
+    else fields.push([name, made]);
+  }
+  const definition = Object.fromEntries(fields) as unknown as ScenarioDefinition;
+  const scenario = defineScenario(definition);
+  if (problems.length > 0) problems.push(...problemsOfOthers(definition, absent));
+  return scenario;
+}
+
+function readField(value: unknown, read: (given: unknown, found: Problem[]) => unknown): unknown {
+  const problems: Problem[] = [];
+  const made = read(value, problems);
+  if (problems.length > 0) throw new UserError(problems);
+  return made;
+}
+
+function readParams(
+  params: unknown,
+  problems: Problem[],
+  read: (data: unknown, path: string, problems: Problem[]) => unknown,
+): unknown {
+  if (!isData(params)) return params;
+  return Object.fromEntries(
+    Object.entries(params).map(([name, data]) => [name, read(data, `params.${name}`, problems)]),
+  );
+}
+
+/** Returns the mistakes in the fields whose values are known, so that all mistakes come at once. */
+function problemsOfOthers(definition: ScenarioDefinition, absent: readonly string[]): readonly Problem[] {
+  const { params: _, ...known } = definition as ScenarioDefinition & { readonly params?: unknown };
+  const others = Object.entries(known).filter(([name]) => !absent.includes(name));
+  try {
+    checkFields(defineScenario(Object.fromEntries(others) as unknown as ScenarioDefinition), absent);
+    return [];
+  } catch (error) {
+    if (error instanceof UserError) return error.problems;
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to parameters are written so
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { runRampart } from "./command.ts";
+
+/** Scenarios in YAML and JSON, run as users run them. */
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "rampart-data-"));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("rampart run without code", () => {
+  test("runs scenarios/ramp.yaml with another value of a parameter", async () => {
+    const { code, stdout, stderr } = await runRampart([
+      "run",
+      "scenarios/ramp.yaml",
+      "--set",
+      "users=2",
+      "--set",
+      "limit=10 s",
+    ]);
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /^ramp in YAML: .*concurrency 1 to 2 by 1$/m);
+    assert.equal(stdout.match(/^pass/gm)?.length, 3);
+  });
+
+  test("runs scenarios/chat.json", async () => {
+    const { code, stdout, stderr } = await runRampart(["run", "scenarios/chat.json"]);
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /24 completed, 0 failed/);
+    assert.equal(stdout.match(/^pass/gm)?.length, 4);
+  });
+
+  test("lists parameters in its help, and prints the plan of --dry-run", async () => {
+    const help = await runRampart(["run", "scenarios/ramp.yaml", "--help"]);
+    assert.match(help.stdout, /--set users=N +Highest number of users/);
+    const { code, stdout } = await runRampart(["run", "scenarios/ramp.yaml", "--dry-run"]);
+    assert.equal(code, 0);
+    assert.equal((JSON.parse(stdout) as { name: string }).name, "ramp in YAML");
+  });
+
+  test("says where a value of a parameter is wrong, and finds files beside the scenario", async () => {
+    const file = join(folder, "x.yml");
+    const lines = ["name: x", 'target: { triton: { url: "localhost:1", model: m } }', "inputs: { json: ./no.json }"];
+    writeFileSync(file, [...lines, "params: { users: { integer: 1 } }", 'load: { hold: "${users}" }'].join("\n"));
+    const wrong = await runRampart(["run", file, "--set", "users=0"]);
+    assert.equal(wrong.code, 64);
+    assert.match(wrong.stderr, /x\.yml:5:15, load\.hold\.0: must be 1 or more \(got 0\)/);
+    const { stdout } = await runRampart(["run", file, "--dry-run"]);
+    assert.ok(stdout.includes(JSON.stringify(join(folder, "no.json"))), stdout);
+  });
+
+  test("prints the schema for editors", async () => {
+    const { code, stdout } = await runRampart(["schema", "scenario"]);
+    assert.equal(code, 0);
+    const { $schema, properties } = JSON.parse(stdout) as { $schema: string; properties: Record<string, object> };
+    assert.equal($schema, "https://json-schema.org/draft/2020-12/schema");
+    assert.ok("description" in (properties["load"] ?? {}));
+    assert.equal((await runRampart(["schema", "scenarios"])).code, 64);
+  });
+});

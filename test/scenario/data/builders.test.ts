@@ -1,0 +1,336 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { stringify } from "yaml";
+import * as api from "../../../src/index.ts";
+import {
+  type Family,
+  inputFamily,
+  loadFamily,
+  parameterFamily,
+  searchedFamily,
+  targetFamily,
+} from "../../../src/scenario/data/families.ts";
+import { loadDataScenario } from "../../../src/scenario/data/load-data.ts";
+import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+
+/** Scenarios in YAML and JSON are the same as in TypeScript: for each builder, and for whole scenarios. */
+
+/** What a scenario without code does not have. */
+const CODE = /=>|\bfunction\b|defineTarget|\bawait\b|\bparams\b/;
+const SCENARIOS = join(import.meta.dirname, "../../../scenarios");
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "rampart-data-"));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const {
+  concurrency,
+  dynamicGrpc,
+  embedded,
+  embeddedLlm,
+  errorRate,
+  file,
+  files,
+  findMax,
+  fixedSchedule,
+  goodput,
+  grpc,
+  hold,
+  http,
+  intervals,
+  json,
+  mix,
+  multipart,
+  multiStream,
+  offline,
+  openai,
+  p99,
+  payloads,
+  periodic,
+  phase,
+  prompts,
+  ramp,
+  random,
+  rate,
+  rateRamp,
+  requestRate,
+  server,
+  sessions,
+  singleStream,
+  soak,
+  spike,
+  steps,
+  tfserving,
+  throughput,
+  torchserve,
+  triton,
+  tritonInProcess,
+  warmup,
+  zero,
+} = api;
+
+/** A field in YAML, and the same in TypeScript. */
+type Pair = readonly [yaml: string, value: unknown];
+
+const LOADS: readonly Pair[] = [
+  ["{ ramp: { from: 1, to: 8 } }", ramp(1, 8)],
+  ["{ ramp: { from: 1, to: 8, step: 7, for: 2 s } }", ramp(1, 8, { step: 7, for: "2 s" })],
+  ["{ ramp: { from: 8, to: 1, over: 2 min } }", ramp(8, 1, { over: "2 min" })],
+  ["{ hold: 16 }", hold(16)],
+  ["{ hold: { concurrency: 16, rampUp: 10 s, requests: 5 } }", hold(16, { rampUp: "10 s", requests: 5 })],
+  ["{ steps: [1, 2, 4] }", steps([1, 2, 4])],
+  ["{ steps: { levels: [1, 2], for: 1 s } }", steps([1, 2], { for: "1 s" })],
+  ["{ rate: 100 }", rate(100)],
+  ["{ rate: [100, 200.5] }", rate([100, 200.5])],
+  [
+    "{ rate: { perSec: 50, distribution: gamma, smoothness: 0.5, seed: 3 } }",
+    rate(50, { distribution: "gamma", smoothness: 0.5, seed: 3 }),
+  ],
+  ["{ rateRamp: { from: 10, to: 500, over: 2 min } }", rateRamp(10, 500, { over: "2 min" })],
+  ["{ intervals: gaps.txt }", intervals("gaps.txt")],
+  ["{ intervals: { file: gaps.txt, for: 1 s } }", intervals("gaps.txt", { for: "1 s" })],
+  ["fixedSchedule", fixedSchedule()],
+  ["{ fixedSchedule: { from: 1 s, to: 2 s, speed: 2 } }", fixedSchedule({ from: "1 s", to: "2 s", speed: 2 })],
+  ["{ periodic: { from: 4, to: 16, step: 4, responses: 3 } }", periodic(4, 16, { step: 4, responses: 3 })],
+  ["{ sessions: 4 }", sessions(4)],
+  ["singleStream", singleStream()],
+  ["{ multiStream: { samplesPerQuery: 4 } }", multiStream({ samplesPerQuery: 4 })],
+  ["{ server: { perSec: 20, latency: 15 ms } }", server(20, { latency: "15 ms" })],
+  ["{ offline: { samples: 9 } }", offline({ samples: 9 })],
+  [
+    "[{ warmup: { for: 1 s, load: { hold: 4 } } }, { phase: { name: a, load: { hold: { concurrency: 2, for: 1 s } } } }]",
+    [warmup("1 s", hold(4)), phase("a", hold(2, { for: "1 s" }))],
+  ],
+  ["[{ warmup: { requests: 9, load: { rate: 4 } } }, { rate: 9 }]", [warmup({ requests: 9 }, rate(4)), rate(9)]],
+  ["{ soak: { load: 4, for: 1 h, maxDriftPercent: 5 } }", soak(4, { for: "1 h", maxDriftPercent: 5 })],
+  [
+    "{ spike: { base: 4, peak: { rate: 9 }, at: 1 s, for: 2 s } }",
+    spike({ base: 4 as never, peak: rate(9), at: "1 s", for: "2 s" }),
+  ],
+  [
+    "{ findMax: { over: { concurrency: { min: 1, max: 64 } }, where: [p99(latency) < 25 ms, errorRate < 1 %], window: 2 s } }",
+    findMax({
+      over: concurrency(1, 64),
+      where: [p99("latency").below("25 ms"), errorRate().below(0.01)],
+      window: "2 s",
+    }),
+  ],
+  [
+    "{ findMax: { over: { requestRate: { min: 1, max: 64, seed: 1 } }, where: [throughput > 1] } }",
+    findMax({ over: requestRate(1, 64, { seed: 1 }), where: [throughput().above(1)] }),
+  ],
+];
+
+const TARGETS: readonly Pair[] = [
+  [
+    '{ triton: { url: "h:1", model: m, protocol: grpc, parameters: { max_tokens: 4 } } }',
+    triton("h:1", { model: "m", protocol: "grpc", parameters: { max_tokens: 4 } }),
+  ],
+  ['{ triton: { url: ["h:1", "h:2"], model: m } }', triton(["h:1", "h:2"], { model: "m" })],
+  ['{ tfserving: { url: "h:1", model: m } }', tfserving("h:1", { model: "m" })],
+  ['{ torchserve: { url: "h:1", model: m } }', torchserve("h:1", { model: "m" })],
+  ["{ tritonInProcess: { modelRepository: ./m, model: m } }", tritonInProcess({ modelRepository: "./m", model: "m" })],
+  ['{ openai: { url: "h:1", model: m, streaming: true } }', openai("h:1", { model: "m", streaming: true })],
+  ['{ http: "h:1/x" }', http("h:1/x")],
+  [
+    '{ http: { url: "h:1", body: { $multipart: { a: b, image: { $file: cat.jpg } } } } }',
+    http("h:1", { body: multipart({ a: "b", image: file("cat.jpg") }) }),
+  ],
+  [
+    '{ http: { url: "h:1", body: { text: hi }, success: { status: [200, 404] } } }',
+    http("h:1", { body: { text: "hi" }, success: { status: [200, 404] } }),
+  ],
+  ['{ grpc: { url: "h:1", method: a.B/C, message: { a: 1 } } }', grpc("h:1", { method: "a.B/C", message: { a: 1 } })],
+  [
+    '{ dynamicGrpc: { url: "h:1", method: a.B/C, file: x.json } }',
+    dynamicGrpc("h:1", { method: "a.B/C", file: "x.json" }),
+  ],
+  ["embedded", embedded()],
+  ["{ embedded: { latency: 2 ms, protocol: grpc } }", embedded({ latency: "2 ms", protocol: "grpc" })],
+  ["{ embeddedLlm: { streaming: true, ttft: 5 ms } }", embeddedLlm({ streaming: true, ttft: "5 ms" })],
+  [
+    "{ mix: [{ name: a, target: embedded, weight: 9, tags: { x: y } }, { name: b, target: { embedded: { latency: 1 ms } }, inputs: zero }] }",
+    mix([
+      { name: "a", target: embedded(), weight: 9, tags: { x: "y" } },
+      { name: "b", target: embedded({ latency: "1 ms" }), inputs: zero() },
+    ]),
+  ],
+];
+
+const INPUTS: readonly Pair[] = [
+  ["random", random()],
+  ["{ zero: { stringLength: 4 } }", zero({ stringLength: 4 })],
+  ["{ json: a.json }", json("a.json")],
+  ["{ json: [a.json, b.json] }", json("a.json", "b.json")],
+  ['{ files: "*.jpg" }', files("*.jpg")],
+  ["{ prompts: { isl: { mean: 9, stddev: 1 }, osl: 4 } }", prompts({ isl: { mean: 9, stddev: 1 }, osl: 4 })],
+  ["{ payloads: a.jsonl }", payloads("a.jsonl")],
+];
+
+const PARAMETERS: readonly Pair[] = [
+  ["{ a: integer }", { a: api.integer() }],
+  ["{ a: { integer: 16 } }", { a: api.integer(16) }],
+  [
+    "{ a: { integer: { default: 16, min: 1, description: Users. } } }",
+    { a: api.integer(16, { min: 1, description: "Users." }) },
+  ],
+  ["{ a: { number: { max: 3 } } }", { a: api.number({ max: 3 }) }],
+  ["{ a: { text: { default: x, secret: true } } }", { a: api.text("x", { secret: true }) }],
+  ["{ a: { duration: 5 s } }", { a: api.duration("5 s") }],
+  ["{ a: { choice: [x, y] } }", { a: api.choice(["x", "y"]) }],
+  ["{ a: { choice: { values: [x, y], description: Z } } }", { a: api.choice(["x", "y"], { description: "Z" }) }],
+  ["{ a: flag }", { a: api.flag() }],
+  ["{ a: { flag: true } }", { a: api.flag(true) }],
+];
+
+/** What a builder made, as plain data. The pacing of a load is only a type. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, item: unknown) => (key === "pacing" ? undefined : item)));
+}
+
+/** Reads a scenario without the check of whole plans. */
+function readText(text: string, name = "x.yaml"): Scenario {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return loadDataScenario(path, name).scenario;
+}
+
+function readField(field: string, yaml: string): unknown {
+  const rest = { name: "x", target: "embedded", load: "{ hold: 1 }" };
+  const fields = Object.entries({ ...rest, [field]: yaml }).map(([name, value]) => `${name}: ${value}`);
+  return (readText(fields.join("\n")).definition as Record<string, unknown>)[field];
+}
+
+describe("each builder makes the same from YAML as from TypeScript", () => {
+  const tables: readonly (readonly [field: string, pairs: readonly Pair[], families: readonly Family[]])[] = [
+    ["load", LOADS, [loadFamily(), searchedFamily()]],
+    ["target", TARGETS, [targetFamily()]],
+    ["inputs", INPUTS, [inputFamily()]],
+    ["params", PARAMETERS, [parameterFamily()]],
+  ];
+  for (const [field, pairs, families] of tables)
+    test(`in ${field}, and none is left out`, () => {
+      for (const [yaml, value] of pairs) assert.deepEqual(plain(readField(field, yaml)), plain(value), yaml);
+      const names = families.flatMap(({ entries }) => [...entries.keys()]);
+      const untested = names.filter((name) => !pairs.some(([yaml]) => new RegExp(`\\b${name}\\b`).test(yaml)));
+      assert.deepEqual(untested, []);
+      for (const name of names) assert.ok(name in api, `${name} is no function of "rampart"`);
+    });
+});
+
+/** Returns what builders made as data: the inverse of what is tested. */
+function toData(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toData);
+  if (typeof value !== "object" || value === null) return value;
+  if ("metric" in value) return assertionToData(value as never);
+  if ("kind" in value && "options" in value) return callToData(value as never);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toData(item)]));
+}
+
+interface Made {
+  readonly kind: string;
+  readonly url?: string;
+  readonly moreUrls?: readonly string[];
+  readonly values?: readonly unknown[];
+  readonly files?: readonly string[];
+  readonly options: object;
+}
+
+function callToData({ kind, url, moreUrls = [], values, files: paths, options }: Made): unknown {
+  const entries = [targetFamily(), loadFamily(), inputFamily(), searchedFamily()].flatMap((family) => [
+    ...family.entries,
+  ]);
+  const [name, { form }] = entries.find(
+    ([, { make }]) => (make([], {}) as { kind: string }).kind === kind,
+  ) as never as [string, (typeof entries)[number][1]];
+  const given = values ?? paths ?? (url === "" ? [] : [url, ...moreUrls]);
+  const args = (form.args ?? []).map((arg, index) => [arg, form.takes === undefined ? given[index] : toData(given)]);
+  return { [name]: { ...Object.fromEntries(args), ...(toData(options) as object) } };
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = { "at-most": "atMost", "at-least": "atLeast" };
+
+function assertionToData({ metric, comparison, limit, where }: Record<string, unknown>): object {
+  const { kind, percentile, of, limits } = metric as Record<string, string>;
+  const names: Readonly<Record<string, string>> = {
+    "error-ratio": "errorRate",
+    "output-tokens-per-sec": "outputTokensPerSec",
+  };
+  const name = percentile === undefined ? (names[kind ?? ""] ?? kind?.replace(/.*-/, "") ?? "") : `p${percentile}`;
+  const tags = where === undefined ? {} : { where };
+  return {
+    [name]: of ?? limits ?? null,
+    [COMPARISONS[comparison as string] ?? (comparison as string)]: limit,
+    ...tags,
+  };
+}
+
+describe("whole scenarios have the same plan from YAML and JSON as from TypeScript", () => {
+  const examples = readdirSync(SCENARIOS).filter(
+    (name) => name.endsWith(".ts") && !CODE.test(readFileSync(join(SCENARIOS, name), "utf8")),
+  );
+  test("there are examples that need no code", () => assert.ok(examples.length >= 3, examples.join()));
+  for (const name of examples)
+    test(`scenarios/${name}`, async () => {
+      const example = (await import(join(SCENARIOS, name))) as { default: Scenario };
+      check(example.default, SCENARIOS);
+    });
+
+  test("with all fields that are plain data", () => {
+    const scenario = defineScenario({
+      name: "all",
+      target: triton("h:1", { model: "m" }),
+      load: rate([10, 20], { distribution: "poisson" }),
+      inputs: random({ stringLength: 3 }),
+      assert: [p99("scheduledLatency").where({ length: "long" }).atMost("5 ms"), errorRate().is(0)],
+      tags: { team: "search", shard: 3, isNew: true, length: "long" },
+      warmupRequests: 3,
+      warmupFor: "1 s",
+      stability: { window: "1 s", percent: 5, trials: 4, percentile: 95 },
+      sequences: { length: 3, ids: [1, 9], serial: true },
+      metrics: { url: "h:8002/metrics", every: "2 s" },
+      maxFailureRatio: 0.5,
+      cancel: { percent: 1, after: "60 ms" },
+      client: "undici",
+      stallTimeout: "5 s",
+      requestTimeout: "9 s",
+      maxResponseBytes: 1000,
+    });
+    check(scenario as unknown as Scenario, "/base");
+  });
+
+  test("with goodput and assertions that abort", () => {
+    const limits = { timeToFirstToken: "200 ms", outputTokensPerSecPerUser: 20 } as const;
+    const yaml = [
+      "name: x",
+      "target: { embeddedLlm: { streaming: true } }",
+      "load: { hold: 2 }",
+      "inputs: { payloads: a.jsonl }",
+      "assert:",
+      "  - goodput(timeToFirstToken <= 200 ms, outputTokensPerSecPerUser >= 20) >= 10",
+      "  - p99 < 1 s abortAfter 10 s",
+    ].join("\n");
+    const scenario = defineScenario({
+      name: "x",
+      target: embeddedLlm({ streaming: true }),
+      load: hold(2),
+      inputs: payloads("a.jsonl"),
+      assert: [goodput(limits).atLeast(10), p99().below("1 s").abortAfter("10 s")],
+    });
+    assert.deepEqual(toPlan(readText(yaml), "/"), toPlan(scenario as unknown as Scenario, "/"));
+  });
+});
+
+/** Compares the plan of a scenario with that of the same as YAML and as JSON. @param base of relative paths */
+function check(scenario: Scenario, base: string): void {
+  const data = toData(plain(scenario.definition));
+  const plan = toPlan(scenario, base);
+  assert.deepEqual(toPlan(readText(stringify(data)), base), plan);
+  assert.deepEqual(toPlan(readText(JSON.stringify(data), "x.json"), base), plan);
+}

@@ -1,0 +1,215 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to parameters are written so
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { formatProblem, UserError } from "../../../src/plan/problem.ts";
+import { loadDataScenario } from "../../../src/scenario/data/load-data.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+
+/** What is said of mistakes in YAML and JSON: all at once, with line, column and the path in the file. */
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "rampart-data-"));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Returns the errors of a file, formatted. */
+function mistakesOf(text: string, name = "x.yaml"): string[] {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  let place = (problem: UserError["problems"][number]) => problem;
+  try {
+    const loaded = loadDataScenario(path, name);
+    ({ place } = loaded);
+    toPlan(loaded.scenario, folder);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return error.problems.map((problem) => formatProblem(place(problem)));
+  }
+  return [];
+}
+
+/** A least scenario with other lines. */
+const with_ = (...lines: string[]): string => ["name: x", "target: embedded", "load: { hold: 1 }", ...lines].join("\n");
+
+/** A file and the beginnings of its errors. */
+type Mistake = readonly [name: string, text: string, ...errors: RegExp[]];
+
+const FIELDS: readonly Mistake[] = [
+  ["an unknown field", with_("asert: []"), /^x.yaml:4:1, asert: is not an option here. Did you mean assert\?/],
+  ["a missing field", "name: x\ntarget: embedded", /^x.yaml:1:1, load: is missing/],
+  ["a hook", with_("setup: x"), /^x.yaml:4:1, setup: is a function. Only code can say this: write a scenario in TypeS/],
+  ["a scenario that is text", "hello", /^x.yaml:1:1: must be fields/],
+  ["nothing", "", /^x.yaml:1:1: must be fields/],
+  ["a wrong value", with_("warmupRequests: -1"), /^x.yaml:4:17, warmupRequests: must be 0 or more \(got -1\)/],
+  ["a wrong unit", with_("cancel: { percent: 1, after: 60 }"), /^x.yaml:4:30, cancel.after: must be a duration with/],
+];
+
+const BUILDERS: readonly Mistake[] = [
+  [
+    "an unknown builder",
+    "name: x\ntarget: embeded\nload: { hold: 1 }",
+    /^x.yaml:2:9, target: embeded is not a target. Did you mean embedded\?/,
+  ],
+  [
+    "code as a target",
+    "name: x\ntarget: { defineTarget: {} }\nload: { hold: 1 }",
+    /^x.yaml:2:11, target.defineTarget: .* Only code/,
+  ],
+  [
+    "two builders",
+    "name: x\ntarget: embedded\nload: { hold: 1, for: 1 s }",
+    /^x.yaml:3:1, load: must be a load by one name \(got hold, for\). Write options inside of it: { hold: { … } }/,
+  ],
+  [
+    "a list for a target",
+    "name: x\ntarget: [1]\nload: { hold: 1 }",
+    /^x.yaml:2:1, target: must be a target by one name\./,
+  ],
+  [
+    "a missing argument",
+    "name: x\ntarget: embedded\nload: { ramp: { from: 1 } }",
+    /^x.yaml:3:9, load.ramp.to: is missing/,
+  ],
+  [
+    "a wrong argument",
+    "name: x\ntarget: embedded\nload: { ramp: { from: 1, to: x } }",
+    /^x.yaml:3:30, load.ramp.to: must be a number \(got "x"\)/,
+  ],
+  [
+    "a wrong item",
+    "name: x\ntarget: embedded\nload: { steps: [1, 0] }",
+    /^x.yaml:3:20, load.steps.1: must be 1 or more/,
+  ],
+  [
+    "a wrong item by name",
+    "name: x\ntarget: embedded\nload:\n  steps:\n    levels: [1, 0]\n    fro: 1",
+    /^x.yaml:5:17, load.steps.levels.1: must be 1 or more/,
+    /^x.yaml:6:5, load.steps.fro: is not an option here/,
+  ],
+  [
+    "an unknown option",
+    "name: x\ntarget:\n  embedded:\n    latncy: 2 ms\nload: { hold: 1 }",
+    /^x.yaml:4:5, target.embedded.latncy: is not an option here. Did you mean latency\?/,
+  ],
+  [
+    "no options",
+    "name: x\ntarget: { embedded: 5 }\nload: { hold: 1 }",
+    /^x.yaml:2:21, target.embedded: takes options by name \(got 5\)/,
+  ],
+  [
+    "a function",
+    'name: x\ntarget: { http: { url: "h:1", request: x } }\nload: { hold: 1 }',
+    /^x.yaml:2:31, target.http.request: is a function. Only code/,
+  ],
+  [
+    "a member",
+    "name: x\ntarget:\n  mix:\n    - { name: a, target: embedded }\n    - { name: b, target: { embedded: { latency: 2 } } }\nload: { hold: 1 }",
+    /^x.yaml:5:49, target.mix.1.target.embedded.latency: must be a duration/,
+  ],
+  [
+    "a phase",
+    "name: x\ntarget: embedded\nload:\n  - { warmup: { for: 1 s, load: { hold: 0 } } }\n  - { hold: 1 }",
+    /^x.yaml:4:41, load.0.warmup.load.hold.0: must be 1 or more/,
+  ],
+  [
+    "conflicting options",
+    "name: x\ntarget: embedded\nload:\n  hold: { concurrency: 1, for: 1 s, requests: 3 }",
+    /^x.yaml:4:47, load.hold.requests: cannot be given together with for/,
+  ],
+  ["an assertion", with_("assert:", "  - p99 < 1 s", "  - p99 > 5"), /^x.yaml:6:5, assert.1.limit: must be a duration/],
+];
+
+const PARAMETERS: readonly Mistake[] = [
+  [
+    "an unknown reference",
+    with_("params: { users: { integer: 3 } }", 'warmupRequests: "${usrs}"'),
+    /^x.yaml:5:17, warmupRequests: there is no parameter usrs \(got \${usrs}\). Did you mean \${users}\?/,
+  ],
+  [
+    "a reference without parameters",
+    with_('warmupRequests: "${a}"'),
+    /there is no parameter a .* The scenario has no params/,
+  ],
+  [
+    "tags with parameters",
+    with_("params: { a: { text: x } }", 'tags: { t: "${a}" }'),
+    /^x.yaml:5:1, tags: cannot have parameters/,
+  ],
+  [
+    "an unknown kind",
+    with_("params: { a: { intger: 3 } }"),
+    /^x.yaml:4:16, params.a.intger: is not a parameter. Did you mean integer\?/,
+  ],
+];
+
+const TEXTS: readonly Mistake[] = [
+  ["a text that is no YAML", "name: [\n", /^x.yaml:2:1: flow sequence/],
+  ["a field twice", "name: x\nname: y\ntarget: embedded\nload: { hold: 1 }", /^x.yaml:2:1: map keys must be unique/],
+  ["an anchor inside of itself", with_("tags: &a { x: *a }"), /contains itself/],
+  [
+    "a bomb of aliases",
+    with_(
+      "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]",
+      "b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]",
+      "c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]",
+      "d: [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]",
+    ),
+    /^x.yaml: excessive alias count/,
+  ],
+  ["an unknown alias", with_("tags: *a"), /unresolved alias/i],
+];
+
+describe("a mistake in YAML is said with its place", () => {
+  for (const [title, mistakes] of Object.entries({ FIELDS, BUILDERS, PARAMETERS, TEXTS }))
+    test(`in ${title.toLowerCase()}`, () => {
+      for (const [name, text, ...errors] of mistakes) {
+        const said = mistakesOf(text);
+        assert.equal(said.length, errors.length, `${name}: ${said.join("\n")}`);
+        for (const [index, error] of errors.entries()) assert.match(said[index] ?? "", error, name);
+      }
+    });
+
+  test("all at once, in each part", () => {
+    const text = [
+      "nam: y",
+      "name: x",
+      "target: { triton: { url: 'h:1', modle: 3 } }",
+      "load: [{ hold: 0 }, { rmp: 1 }]",
+      "assert: [p98 < 3, errorRate == 5, foo > 1]",
+      "setup: x",
+    ].join("\n");
+    const places = mistakesOf(text).map((said) => /^x.yaml:(\d+):\d+, ([\w.]+):/.exec(said)?.slice(1).join(" "));
+    assert.deepEqual(places.sort(), [
+      "1 nam",
+      "3 target.triton.model",
+      "3 target.triton.modle",
+      "4 load.0.hold.0",
+      "4 load.1.rmp",
+      "5 assert.0.limit",
+      "5 assert.1.limit",
+      "5 assert.2",
+      "6 setup",
+    ]);
+  });
+
+  test("in JSON, which is not YAML", () => {
+    const [said = "", ...more] = mistakesOf('{ "name": "x", // a comment\n "target": "embedded" }', "x.json");
+    assert.match(said, /^x\.json.* Correct/);
+    assert.deepEqual(more, []);
+    assert.match(mistakesOf("name: x", "x.json")[0] ?? "", /^x.json: is not JSON: .* name the file x.yaml/);
+    const wrong = '{\n  "name": "x",\n  "target": "embedded",\n  "load": { "hold": 0 }\n}';
+    assert.match(mistakesOf(wrong, "x.json")[0] ?? "", /^x.json:4:\d+, load.hold/);
+  });
+});
+
+test("anchors, merges and $schema are allowed", () => {
+  const text = with_("assert: [p99 < 1 s]", "$schema: ./scenario.schema.json");
+  assert.deepEqual(mistakesOf(text), []);
+  const merged =
+    "name: x\ntarget:\n  mix:\n    - &a { name: a, target: embedded, weight: 2 }\n    - { <<: *a, name: b }\nload: { hold: 1 }";
+  assert.deepEqual(mistakesOf(merged), []);
+});
