@@ -4,17 +4,15 @@ import { messageOf, RunError, userError } from "../plan/problem.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import { writeOutput } from "../report/output-file.ts";
-import { toPlan } from "../scenario/to-plan.ts";
 import type { Answers } from "../wizard/answers.ts";
 import { Interview, type Manner } from "../wizard/interview.ts";
 import { QUESTIONS } from "../wizard/questions.ts";
-import { formatScenario, toScenario } from "../wizard/scenario-text.ts";
-import { PROMPTS, type WizardTarget, wizardTargetOf } from "../wizard/targets.ts";
+import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
-import { toFlags } from "./perf-analyzer/to-flags.ts";
+import { describeCommandLine } from "./init-command-lines.ts";
 import { runScenarioCommand } from "./run.ts";
 
 /** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
@@ -71,11 +69,43 @@ function readFlags(flags: FlagValues): Answers {
 }
 
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {
-  const file = answers.out as string;
-  const text = formatScenario(answers);
-  const target = wizardTargetOf(answers);
-  const isOwn = target?.probe === undefined && target?.listModels === undefined;
-  const flags = COMMAND_LINES[target?.commandLine ?? "perf_analyzer"](answers, isOwn);
+  const files = filesOf(answers);
+  for (const { path, text } of files) write(path, text);
+  for (const { path, text } of files) io.out(`\nwrote ${path}:\n\n${text}`);
+  const commandLine = describeCommandLine(answers);
+  if (commandLine !== "") io.out(`\n${commandLine}`);
+  const runs = runsOf(files);
+  const follow = files.length > 1 ? [`rampart compare ${runs.map(([, , json]) => json).join(" ")}`] : [];
+  if (answers.run !== "yes") {
+    const [only] = runs.length === 1 ? runs : [];
+    if (only === undefined) io.out(`\n${describeRuns(runs, follow)}\n`);
+    else io.out(`\nrun it with: rampart run ${only.join(" ")}\n`);
+    return EXIT.passed;
+  }
+  io.out("\n");
+  let code: number = EXIT.passed;
+  for (const args of runs) {
+    const runCode = await runScenarioCommand(args, "rampart run", io);
+    if (runCode === EXIT.interrupted) return runCode;
+    if (code === EXIT.passed) code = runCode;
+  }
+  for (const command of follow) io.out(`\ncompare them with: ${command}\n`);
+  return code;
+}
+
+function describeRuns(runs: readonly (readonly string[])[], follow: readonly string[]): string {
+  const commands = [...runs.map((args) => `rampart run ${args.join(" ")}`), ...follow];
+  return ["run them, and compare them, with:", ...commands].join("\n  ");
+}
+
+/** Returns the arguments of each run. Runs that are compared leave their reports. */
+function runsOf(files: readonly WrittenFile[]): string[][] {
+  if (files.length === 1) return files.map(({ path }) => [path]);
+  return files.map(({ path }) => [path, "--json", path.replace(/\.m?ts$/, ".json")]);
+}
+
+/** Writes a new scenario. */
+function write(file: string, text: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Do not overwrite a file that was created in the meantime.
@@ -85,82 +115,24 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
     if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");
     throw userError("unwritable", "--out", messageOf(error), "Choose a file in a folder that can be written.", file);
   }
-  io.out(`\nwrote ${file}:\n\n${text}\n${flags}\n`);
-  if (answers.run !== "yes") {
-    io.out(`run it with: rampart run ${file}\n`);
-    return EXIT.passed;
-  }
-  return runScenarioCommand([file], "rampart run", io);
-}
-
-/** The closest command line to a scenario, by its command. */
-const COMMAND_LINES: Readonly<Record<WizardTarget["commandLine"], (answers: Answers, isOwn: boolean) => string>> = {
-  perf_analyzer: describeFlags,
-  "genai-perf": describeProfile,
-  http: describeHttp,
-};
-
-/** Returns the command line of perf_analyzer mode that measures the same. @param isOwn whether the target must be started first */
-function describeFlags(answers: Answers, isOwn: boolean): string {
-  const { args, notes } = toFlags(toPlan(toScenario(answers), process.cwd()));
-  return [
-    "the same by flags:",
-    ...(isOwn ? ["  rampart mock &"] : []),
-    `  rampart perf_analyzer ${args.map(quote).join(" ")}`,
-    ...notes.map((note) => `  (${note})`),
-    "",
-  ].join("\n");
-}
-
-/** Returns the closest command line of genai-perf mode. */
-function describeProfile({ model = "", url = "", tokenizer = model, load, levels = "" }: Answers): string {
-  const [level = ""] = levels.split(":");
-  const args = [
-    ...["-m", model, "-u", url, "--tokenizer", tokenizer, "--endpoint-type", "chat", "--streaming"],
-    ...["--synthetic-input-tokens-mean", String(PROMPTS.isl), "--output-tokens-mean", String(PROMPTS.osl)],
-    ...[load === "rate" ? "--request-rate" : "--concurrency", level],
-  ];
-  return [
-    "nearly the same by flags:",
-    `  rampart genai-perf profile ${args.map(quote).join(" ")}`,
-    "  (it has one level, sends a number of requests, and has no assertions)",
-    "",
-  ].join("\n");
-}
-
-/** Returns the closest command line of `rampart http`. */
-function describeHttp({ url = "", path = "", load, levels = "", for: time = "stable" }: Answers): string {
-  const [level = ""] = levels.split(":");
-  const address = path === "" || path === "/" ? url : `${url.replace(/\/$/, "")}${path}`;
-  const extent = time === "stable" ? [] : ["--for", time.replace(/\s/g, "")];
-  const args = [address, load === "rate" ? "--rate" : "--concurrency", level, ...extent];
-  return [
-    "nearly the same by flags:",
-    `  rampart http ${args.map(quote).join(" ")}`,
-    "  (it has one level, and no assertion on latency)",
-    "",
-  ].join("\n");
-}
-
-/** Quotes for a POSIX shell. */
-function quote(word: string): string {
-  return /^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function formatHelp(command: string): string {
   return [
     `Usage: ${command} [options]`,
     "",
-    "Writes a scenario: finds out what answers at the address, asks a few questions, writes the file, prints a command line that measures the same,",
-    "and offers to run it. Every question can be answered by an option. Without a terminal nothing is asked.",
+    "Writes a scenario: finds out what answers at the address, asks for the model and the goal and what the goal needs, says how long the run will",
+    "take, writes the file, prints a command line that measures the same where there is one, and offers to run it. Every question can be answered",
+    "by an option. Without a terminal nothing is asked.",
     "",
     "Options:",
     formatFlags(FLAGS),
     "",
     "Examples:",
     `  ${command} --yes                        a scenario that needs no server, and run it`,
-    `  ${command} --url gpu-host:8000 --model resnet50`,
-    `  ${command} --target openai --url gpu-host:8000 --tokenizer ./tokenizer`,
+    `  ${command} --url gpu-host:8000 --model resnet50 --goal limit --users 64 --p99-limit 30ms`,
+    `  ${command} --url gpu-host:8000 --model resnet50 --other-model resnet50-int8 --users 16`,
+    `  ${command} --target openai --url gpu-host:8000 --tokenizer ./tokenizer --goal soak`,
     "",
   ].join("\n");
 }

@@ -8,15 +8,31 @@ export type QuestionId =
   | "directory"
   | "model-repository"
   | "model"
+  | "goal"
+  | GoalQuestionId
   | "tokenizer"
+  | "isl"
+  | "osl"
   | "shapes"
   | "files"
-  | "load"
-  | "levels"
-  | "for"
-  | "p99-limit"
   | "out"
   | "run";
+
+/** The questions that belong to goals. */
+export type GoalQuestionId =
+  | "against"
+  | "other-model"
+  | "other-url"
+  | "recording"
+  | "file"
+  | "load"
+  | "users"
+  | "rate"
+  | "peak"
+  | "for"
+  | "around"
+  | "p99-limit"
+  | "ttft-limit";
 
 /** The answers so far, as text. */
 export type Answers = Readonly<Partial<Record<QuestionId, string>>>;

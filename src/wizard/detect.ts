@@ -1,7 +1,7 @@
 import { UserError } from "../plan/problem.ts";
 import { parseUrl } from "../run/target/endpoint.ts";
 import { type FoundApi, identifyServer, type ServerIdentity } from "../run/target/identify-server.ts";
-import type { Detected } from "./questions.ts";
+import type { Detected } from "./question.ts";
 import { WIZARD_TARGETS } from "./targets.ts";
 
 /** What answers at an address. */

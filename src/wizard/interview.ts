@@ -1,16 +1,17 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { probeModels } from "../run/target/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { detectServer } from "./detect.ts";
+import { findUnneededForGoal, findUnneededForTarget, isOfGoals, TARGET_QUESTIONS, withImplied } from "./given.ts";
+import { findFolderProblem, readText } from "./paths.ts";
 import type { Reply } from "./prompts.ts";
-import { type Detected, nextQuestion, QUESTIONS, type Question, type Surroundings } from "./questions.ts";
-import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
-
-/** Questions that some targets do not have. */
-const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "shapes", "files"] as const;
+import type { Detected, Question, Surroundings } from "./question.ts";
+import { nextQuestion, QUESTIONS } from "./questions.ts";
+import { describeTime } from "./run-time.ts";
+import { timeOf } from "./scenario-text.ts";
+import { wizardTargetOf } from "./targets.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
 export type Manner = "ask" | "defaults" | "refuse";
@@ -36,6 +37,9 @@ const NO_SERVER_HINT = "Or give --no-server to write the scenario without queryi
 /** Collects the answers from flags, defaults and the user. */
 export class Interview {
   private readonly manner: Manner;
+  /** Answers from options. */
+  private readonly asGiven: Answers;
+  /** The same, and what follows from them. */
   private given: Answers;
   private answers: Answers = {};
   /** Questions that the user answered, with the answers before each. */
@@ -52,7 +56,8 @@ export class Interview {
   constructor({ manner, given, problems, isOffline, say }: InterviewStart) {
     this.say = say;
     this.manner = manner;
-    this.given = given;
+    this.asGiven = given;
+    this.given = withImplied(given);
     this.problems = [...problems];
     this.isOffline = isOffline;
   }
@@ -66,29 +71,46 @@ export class Interview {
     if (this.manner === "ask") await this.begin();
     await this.implyTarget();
     this.checkUnneeded();
+    this.checkUnneededForGoal(this.given);
     for (let question = this.next(); question !== undefined; question = this.next()) {
       if (question.id === "model" && !this.isProbed && !this.isOffline) {
         const way = await this.probe();
         if (way === "end") return undefined;
         if (way === "again") continue;
       }
+      if (question.id === "out" && this.manner === "ask" && this.given.out === undefined) await this.sayTime();
       const reply = await this.reply(question);
       if (reply.kind === "end") return undefined;
       if (reply.kind === "back") this.goBack();
       else await this.take(question, reply.text);
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
+    if (this.manner !== "ask" || this.given.out !== undefined) await this.sayTime();
+    await this.checkUnused();
     return this.answers;
+  }
+
+  /** Says how long the run will take, before anything is written. */
+  private async sayTime(): Promise<void> {
+    if (this.problems.length > 0) return;
+    await this.inform(describeTime(timeOf({ out: "./x.ts", ...this.answers }, this.around)));
+  }
+
+  private async inform(text: string): Promise<void> {
+    if (this.manner === "ask") (await import("./prompts.ts")).inform(text);
+    else this.say(text);
   }
 
   private get around(): Surroundings {
     const { models, isOffline, detected, given } = this;
     const asksAddress = this.manner === "ask" && !isOffline && (given.target ?? given.url) === undefined;
-    return { models, isOffline, detected, asksAddress, fileExists: existsSync, findFolderProblem };
+    return { models, isOffline, detected, asksAddress, given, fileExists: existsSync, findFolderProblem, readText };
   }
 
   private async take({ id }: Question, text: string): Promise<void> {
     this.answers = { ...this.answers, [id]: text };
+    if (id === "goal" && this.given.goal === undefined && this.manner !== "ask")
+      this.checkUnneededForGoal(this.answers);
     if (id === "address" && text !== "") this.answers = { ...this.answers, url: await this.detect(text) };
   }
 
@@ -97,8 +119,7 @@ export class Interview {
     const detection = await detectServer(url);
     if (detection === undefined) return url;
     this.detected = detection.detected;
-    if (this.manner === "ask") (await import("./prompts.ts")).inform(detection.text);
-    else this.say(detection.text);
+    await this.inform(detection.text);
     return detection.url;
   }
 
@@ -160,7 +181,7 @@ export class Interview {
   private async ask(question: Question): Promise<Reply> {
     const { askQuestion, warn } = await import("./prompts.ts");
     for (;;) {
-      const earlier = this.typed.get(question.id);
+      const earlier = this.earlier(question);
       const reply = await askQuestion(question, { ...this.given, ...this.answers }, this.around, earlier);
       if (reply.kind !== "answer") return reply;
       this.typed.set(question.id, reply.text);
@@ -171,6 +192,13 @@ export class Interview {
       }
       warn(`${problem}\nGive the same answer again to write it anyway.`);
     }
+  }
+
+  /** Returns the user's last answer to a question, unless it is not possible any more. */
+  private earlier(question: Question): string | undefined {
+    const typed = this.typed.get(question.id);
+    const isPossible = typed !== undefined && question.check(typed, this.answers, this.around) === undefined;
+    return isPossible ? typed : undefined;
   }
 
   /** Goes back to the question answered last, or stays at the first one. */
@@ -284,37 +312,30 @@ export class Interview {
   private givenToCheck(): (readonly [question: Question, given: string])[] {
     return QUESTIONS.flatMap((question) => {
       const given = this.given[question.id];
-      const dependsOnServer = question.id === "model" || question.id === "shapes";
-      const dependsOnLoad = question.id === "levels" && this.given.load === undefined;
-      return given === undefined || dependsOnServer || dependsOnLoad ? [] : [[question, given] as const];
+      const dependsOnServer = ["model", "shapes", "other-model"].includes(question.id);
+      const isAsked = question.isNeeded(this.given, this.around) || !isOfGoals(question.id);
+      return given === undefined || dependsOnServer || !isAsked ? [] : [[question, given] as const];
     });
   }
 
   private checkUnneeded(): void {
-    const target = wizardTargetOf(this.given);
-    if (target === undefined) return;
-    for (const id of TARGET_QUESTIONS) {
-      const value = this.given[id];
-      if (value === undefined || target.asks.includes(id)) continue;
-      const hint = `Leave it out, or give --target ${targetsAsking(id).join(", ")}.`;
-      this.problems.push(problem("conflict", `--${id}`, `cannot be used with the ${target.name}`, hint, value));
-    }
+    this.problems.push(...findUnneededForTarget(this.given));
   }
-}
 
-function targetsAsking(id: QuestionId): string[] {
-  return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
-}
+  private checkUnneededForGoal(answers: Answers): void {
+    this.problems.push(...findUnneededForGoal(this.asGiven, answers));
+  }
 
-/** Returns why no file can be written to a path; undefined when it can. A missing folder is no problem. */
-export function findFolderProblem(path: string): string | undefined {
-  let folder = dirname(resolve(path));
-  while (!existsSync(folder)) folder = dirname(folder);
-  if (!statSync(folder).isDirectory()) return `cannot be written: ${folder} is not a folder`;
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return undefined;
-  } catch {
-    return `cannot be written: the folder ${folder} is not writable`;
+  /** Reports options that the answers have left no use for. */
+  private async checkUnused(): Promise<void> {
+    const unused = (Object.keys(this.asGiven) as QuestionId[]).filter((id) => this.answers[id] === undefined);
+    if (unused.length === 0) return;
+    const message = "has no meaning with the other answers";
+    if (this.manner === "ask") {
+      const { warn } = await import("./prompts.ts");
+      for (const id of unused) warn(`--${id} ${message}, and is not used`);
+      return;
+    }
+    throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
   }
 }

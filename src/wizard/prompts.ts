@@ -2,7 +2,7 @@ import { isCancel, log, select, text } from "@clack/prompts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers } from "./answers.ts";
-import type { Choice, Question, Surroundings } from "./questions.ts";
+import type { Choice, Question, Surroundings } from "./question.ts";
 
 /** The user's reply: an answer, back to the previous question (Escape), or the end of the wizard (Ctrl-C). */
 export type Reply =
@@ -36,7 +36,7 @@ export async function askQuestion(
     choices !== undefined && choices.length > 0
       ? await askChoice(question, choices, preset, answers, around)
       : await text({
-          message: question.message,
+          message: messageOf(question, answers),
           ...(preset === undefined ? {} : { initialValue: preset }),
           validate: (given) => clean(question.check((given ?? "").trim(), answers, around)),
         });
@@ -47,6 +47,10 @@ export async function askQuestion(
 export async function askWay(message: string, choices: readonly Choice[]): Promise<Reply> {
   listenForKeys();
   return toReply(await select({ message, options: choices.map((choice) => ({ ...choice })) }));
+}
+
+function messageOf({ message }: Question, answers: Answers): string {
+  return typeof message === "string" ? message : message(answers);
 }
 
 function toReply(answer: string | symbol): Reply {
@@ -64,7 +68,7 @@ async function askChoice(
 ): Promise<string | symbol> {
   for (;;) {
     const answer = await select({
-      message: question.message,
+      message: messageOf(question, answers),
       options: choices.map(({ value, label, hint }) => ({
         value,
         label: clean(label),

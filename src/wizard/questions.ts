@@ -1,54 +1,12 @@
-import { parseDurationNs } from "../plan/units.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { REQUEST_PATH, REQUEST_PATH_RULE } from "../transport/request.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
+import { GOAL_QUESTIONS } from "./goal-questions.ts";
+import { GOALS, goalOf } from "./goals/goals.ts";
+import { numbersOf } from "./goals/loads.ts";
+import type { Choice, Question, Surroundings } from "./question.ts";
 import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
-
-/** The environment of the questions. */
-export interface Surroundings {
-  /** Models that are ready on the server; empty before the query. */
-  readonly models: readonly ListedModel[];
-  /** Whether the server is not queried. */
-  readonly isOffline: boolean;
-  /** What answers at the address; absent before the query, and when it is unknown. */
-  readonly detected?: Detected | undefined;
-  /** Whether the user is asked for an address first, before the target is known. */
-  readonly asksAddress?: boolean;
-  fileExists(path: string): boolean;
-  /** Returns why a file cannot be written to a path; undefined when it can. */
-  findFolderProblem(path: string): string | undefined;
-}
-
-/** The answers that a server itself gives. */
-export interface Detected {
-  /** Key of `WIZARD_TARGETS`. */
-  readonly target: string;
-  readonly protocol: "http" | "grpc";
-}
-
-/** An answer to choose. */
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-  readonly hint?: string;
-}
-
-/** A question of the wizard. Questions only compute; `prompts.ts` prints and asks. */
-export interface Question {
-  readonly id: QuestionId;
-  readonly message: string;
-  /** Placeholder for the value of the flag. */
-  readonly value: string;
-  readonly help: string;
-  isNeeded(answers: Answers, around: Surroundings): boolean;
-  /** Absent for free text. */
-  choices?(answers: Answers, around: Surroundings): Choice[];
-  /** The default answer; undefined when there is none. */
-  preset(answers: Answers, around: Surroundings): string | undefined;
-  /** Returns the problem of an answer; undefined when it is valid. */
-  check(answer: string, answers: Answers, around: Surroundings): string | undefined;
-}
 
 /** Whether the chosen target needs this answer. */
 const asksFor =
@@ -57,6 +15,36 @@ const asksFor =
     wizardTargetOf(answers)?.asks.includes(id) === true;
 const isServer = asksFor("url");
 const always = (): boolean => true;
+/** The questions of goals before it come before those of the target's requests. */
+const FIRST_LOAD_QUESTION = GOAL_QUESTIONS.findIndex(({ id }) => id === "load");
+
+/** Whether the target needs this answer for the inputs of its requests, which a file of requests replaces. */
+const sendsInputs =
+  (id: QuestionId) =>
+  (answers: Answers): boolean =>
+    asksFor(id)(answers) && goalOf(answers)?.usesInputs?.(answers) !== false;
+
+/** Returns the goals that are possible with the target and use all options. */
+function goalsFor(answers: Answers, { given }: Surroundings): Choice[] {
+  const target = wizardTargetOf(answers);
+  const ids = GOAL_QUESTIONS.map(({ id }) => id).filter((id) => given[id] !== undefined);
+  const possible = Object.entries(GOALS).filter(([, goal]) => target === undefined || goal.suits?.(target) !== false);
+  const meant = possible.filter(([, { asks }]) => ids.every((id) => id in asks));
+  return (meant.length > 0 ? meant : possible).map(([value, { label, hint }]) => ({ value, label, hint }));
+}
+
+/** Creates a question for a number of tokens. */
+function askLength(id: "isl" | "osl", message: string, help: string, usual: string): Question {
+  return {
+    id,
+    message,
+    value: "N",
+    help: `${help} Default: ${usual}.`,
+    isNeeded: sendsInputs(id),
+    preset: () => usual,
+    check: (answer) => (/^[1-9]\d{0,8}$/.test(answer) ? undefined : "must be a whole number of tokens, 1 or more"),
+  };
+}
 
 function checkChoice(question: Question): Question["check"] {
   return (answer, answers, around) => {
@@ -167,6 +155,28 @@ export const QUESTIONS: readonly Question[] = [
     },
   },
   {
+    id: "goal",
+    message: "What do you want to find out?",
+    value: "GOAL",
+    help: `What to find out: ${describeGoals()}. Default: number for a single number of users or rate, otherwise curve.`,
+    isNeeded: always,
+    choices: (answers, around) => goalsFor(answers, around),
+    preset: (answers, around) => {
+      const goals = goalsFor(answers, around).map(({ value }) => value);
+      const amount = around.given.users ?? around.given.rate;
+      const isOne = amount !== undefined && numbersOf(amount).length === 1;
+      const usual = isOne ? "number" : "curve";
+      return goals.includes(usual) ? usual : goals[0];
+    },
+    check: (answer, answers) => {
+      if (!Object.hasOwn(GOALS, answer)) return `must be one of ${Object.keys(GOALS).join(", ")}`;
+      const target = wizardTargetOf(answers);
+      const isPossible = target === undefined || GOALS[answer]?.suits?.(target) !== false;
+      return isPossible ? undefined : `is not possible with the ${target?.name}`;
+    },
+  },
+  ...GOAL_QUESTIONS.slice(0, FIRST_LOAD_QUESTION),
+  {
     id: "tokenizer",
     message: "Which tokenizer does it have? (a folder with tokenizer.json, or a model of Hugging Face's hub)",
     value: "TOKENIZER",
@@ -178,12 +188,21 @@ export const QUESTIONS: readonly Question[] = [
       return answer === "none" ? "must be a tokenizer: it is needed to generate prompts" : undefined;
     },
   },
+  askLength("isl", "How long are prompts? (tokens)", "Length of prompts of language models, in tokens.", "550"),
+  askLength(
+    "osl",
+    "How long are answers, at most? (tokens)",
+    "Largest length of answers of language models, in tokens.",
+    "128",
+  ),
   {
     id: "shapes",
     message: "Which sizes do the inputs with variable shape have?",
     value: '"NAME:SIZE[,SIZE…] …"',
     help: "Sizes of inputs with variable shape, without the batch dimension. Default: 1 for each.",
-    isNeeded: (answers, around) => asksFor("shapes")(answers) && variableInputs(answers, around).length > 0,
+    isNeeded: (answers, around) =>
+      asksFor("shapes")(answers) &&
+      (variableInputs(answers, around).length > 0 || (around.isOffline && around.given.shapes !== undefined)),
     preset: (answers, around) =>
       variableInputs(answers, around)
         .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
@@ -194,61 +213,24 @@ export const QUESTIONS: readonly Question[] = [
     id: "files",
     message: "Which files are the inputs? (a path, or a pattern such as images/*.jpg)",
     value: "PATTERN",
-    help: "For TorchServe: the files to send, as a path or a pattern such as images/*.jpg, relative to the scenario's folder.",
-    isNeeded: asksFor("files"),
+    help: "For TorchServe: the files to send, as a path or a pattern such as images/*.jpg.",
+    isNeeded: sendsInputs("files"),
     preset: () => undefined,
     check: (answer) => (answer.trim() === "" ? "must be a path or a pattern" : undefined),
   },
-  choose({
-    id: "load",
-    message: "Which load?",
-    value: "LOAD",
-    help: "ramp (rising concurrency), hold (one concurrency) or rate (requests per second). Default: ramp.",
-    isNeeded: always,
-    choices: () => [
-      { value: "ramp", label: "rising concurrency", hint: "one row per level: where does it stop scaling?" },
-      { value: "hold", label: "one concurrency" },
-      { value: "rate", label: "requests per second", hint: "independent of the server's responses" },
-    ],
-    preset: () => "ramp",
-  }),
-  {
-    id: "levels",
-    message: "Which levels?",
-    value: "LEVELS",
-    help: "START:END[:STEP] for ramp, a concurrency for hold, requests per second for rate. Default: 1:4, 4 or 100.",
-    isNeeded: always,
-    preset: ({ load }) => ({ ramp: "1:4", hold: "4", rate: "100" })[load ?? ""],
-    check: (answer, { load }) => checkLevels(answer, load),
-  },
-  {
-    id: "for",
-    message: "How long at each level? (a duration such as 5 s, or stable)",
-    value: "DURATION",
-    help: "Time at each level, such as 5s, or stable: until three windows in a row agree. Default: 2 s.",
-    isNeeded: always,
-    preset: () => "2 s",
-    check: (answer) => (answer === "stable" ? undefined : checkDuration(answer, "or stable")),
-  },
-  {
-    id: "p99-limit",
-    message: "Which p99 latency must it stay below? (a duration such as 50 ms, or none)",
-    value: "DURATION",
-    help: "The p99 latency must be below this, or none. Default: 50 ms for embedded, none for a server.",
-    isNeeded: always,
-    preset: (answers) => (isServer(answers) ? "none" : "50 ms"),
-    check: (answer) => (answer === "none" ? undefined : checkDuration(answer, "or none")),
-  },
+  ...GOAL_QUESTIONS.slice(FIRST_LOAD_QUESTION),
   {
     id: "out",
     message: "Which file should the scenario be written to?",
     value: "FILE",
     help: "File to write; its folder is created. An existing file is never overwritten. Default: ./NAME.ts.",
     isNeeded: always,
-    preset: (answers, { fileExists }) => firstFree(scenarioName(answers), fileExists),
-    check: (answer, _answers, { fileExists, findFolderProblem }) => {
+    preset: (answers, { fileExists }) => firstFree(answers, fileExists),
+    check: (answer, answers, { fileExists, findFolderProblem }) => {
       if (!/\.m?ts$/.test(answer)) return "must end in .ts";
-      return fileExists(answer) ? "exists already" : findFolderProblem(answer);
+      if (fileExists(answer)) return "exists already";
+      const taken = filesBeside(answer, answers).find(fileExists);
+      return taken === undefined ? findFolderProblem(answer) : `needs ${taken} too, which exists already`;
     },
   },
   choose({
@@ -271,6 +253,12 @@ function hasPath({ url = "" }: Answers): boolean {
 }
 
 /** Lists the targets for the help of `--target`. */
+function describeGoals(): string {
+  return Object.entries(GOALS)
+    .map(([name, { label }]) => `${name} (${label})`)
+    .join(", ");
+}
+
 function describeTargets(): string {
   return Object.entries(WIZARD_TARGETS)
     .map(([name, { label }]) => `${name} (${label})`)
@@ -282,11 +270,11 @@ export function nextQuestion(answers: Answers, around: Surroundings): Question |
   return QUESTIONS.find((question) => answers[question.id] === undefined && question.isNeeded(answers, around));
 }
 
-/** Returns the scenario's name: the model's name. */
+/** Returns the scenario's name: the model's name, and what the goal adds. */
 export function scenarioName(answers: Answers): string {
   const { model = "", target } = answers;
   const name = asksFor("model")(answers) ? model || "scenario" : isServer(answers) ? (target ?? "") : "embedded";
-  return name.replace(/[^\w.-]+/g, "-");
+  return `${name}${goalOf(answers)?.suffix(answers) ?? ""}`.replace(/[^\w.-]+/g, "-");
 }
 
 function variableInputs({ model }: Answers, { models }: Surroundings): ListedModel["inputs"] {
@@ -305,32 +293,22 @@ function checkShapes(answer: string, answers: Answers, around: Surroundings): st
   return undefined;
 }
 
-function checkLevels(answer: string, load: string | undefined): string | undefined {
-  const numbers = answer.split(":").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
-  const areGood = numbers.every((value) => value > 0 && (load === "rate" ? value < Infinity : Number.isInteger(value)));
-  if (load === "ramp") {
-    const [start = 0, end = 0] = numbers;
-    const isGood = areGood && (numbers.length === 2 || numbers.length === 3) && start <= end;
-    return isGood ? undefined : "must be START:END or START:END:STEP, such as 1:8";
-  }
-  if (areGood && numbers.length === 1) return undefined;
-  return load === "rate" ? "must be requests per second, such as 100" : "must be a concurrency, such as 4";
-}
-
-function checkDuration(answer: string, otherwise: string): string | undefined {
-  const ns = parseDurationNs(answer);
-  return ns !== undefined && ns > 0 ? undefined : `must be a duration with its unit, such as 5 s, ${otherwise}`;
-}
-
 function describeModel({ inputs, maxBatchSize, refusal }: ListedModel): string {
   if (refusal !== "" || inputs.length === 0) return refusal;
   const shapes = inputs.map(({ name, datatype, shape }) => `${name} ${datatype}[${shape.join(",")}]`);
   return `${shapes.join(", ")}${maxBatchSize > 0 ? `, batches of up to ${maxBatchSize}` : ""}`;
 }
 
-function firstFree(name: string, fileExists: (path: string) => boolean): string {
+/** Returns the files that are written and made besides the scenario. @param out the scenario */
+export function filesBeside(out: string, answers: Answers): string[] {
+  if (answers.against !== "server" || goalOf(answers)?.otherTarget === undefined) return [];
+  const start = out.replace(/\.m?ts$/, "");
+  return [`${start}-other${out.slice(start.length)}`, `${start}.json`, `${start}-other.json`];
+}
+
+function firstFree(answers: Answers, fileExists: (path: string) => boolean): string {
   for (let number = 1; ; number++) {
-    const path = `./${name}${number === 1 ? "" : `-${number}`}.ts`;
-    if (!fileExists(path)) return path;
+    const path = `./${scenarioName(answers)}${number === 1 ? "" : `-${number}`}.ts`;
+    if (![path, ...filesBeside(path, answers)].some(fileExists)) return path;
   }
 }

@@ -1,99 +1,85 @@
-import { type Duration, parseDurationNs } from "../plan/units.ts";
-import { errorRate, p99 } from "../scenario/assertions.ts";
+import { basename } from "node:path";
+import type { Plan } from "../plan/plan.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../scenario/define.ts";
-import type { Extent } from "../scenario/definition/load-options.ts";
-import { hold, type Load, ramp, rate } from "../scenario/loads.ts";
+import { toPlan } from "../scenario/to-plan.ts";
 import type { Answers } from "./answers.ts";
-import { scenarioName } from "./questions.ts";
+import type { Goal } from "./goals/goal.ts";
+import { GOALS, goalOf } from "./goals/goals.ts";
+import type { Surroundings } from "./question.ts";
+import { filesBeside, scenarioName } from "./questions.ts";
+import { estimateTime, type RunTime } from "./run-time.ts";
+import { evaluate } from "./source/evaluate.ts";
+import { formatFile, type ScenarioFile } from "./source/format.ts";
 import { WIZARD_TARGETS, type WizardTarget, wizardTargetOf } from "./targets.ts";
+
+/** From complete answers to scenarios. */
+
+/** A file that the wizard writes. */
+export interface WrittenFile {
+  readonly path: string;
+  readonly text: string;
+}
 
 /** Converts complete answers to the scenario that the text of {@link formatScenario} defines. */
 export function toScenario(answers: Answers): Scenario {
-  const limit = answers["p99-limit"];
-  const target = chosen(answers);
-  return defineScenario({
-    name: scenarioName(answers),
-    target: target.toTarget(answers),
-    load: toLoad(answers),
-    ...(target.inputs?.options === undefined ? {} : { inputs: target.inputs.make(answers) }),
-    assert: [
-      ...(limit === undefined || limit === "none" ? [] : [p99("latency").below(toDuration(limit))]),
-      errorRate().is(0),
-    ],
-  });
-}
-
-function chosen(answers: Answers): WizardTarget {
-  return wizardTargetOf(answers) ?? (WIZARD_TARGETS["triton"] as WizardTarget);
-}
-
-function toLoad({ load, levels = "", for: time }: Answers): Load {
-  const extent: Extent = time === undefined || time === "stable" ? {} : { for: toDuration(time) };
-  const [start = 1, end = 1, step] = levels.split(":").map(Number);
-  if (load === "hold") return hold(start, extent);
-  if (load === "rate") return rate(start, extent);
-  return ramp(start, end, step === undefined ? extent : { step, ...extent });
-}
-
-/** Normalizes a duration to one space before the unit. */
-function toDuration(text: string): Duration {
-  const match = /^\s*([\d.]+)\s*(\S+)\s*$/.exec(text);
-  if (match === null || parseDurationNs(text) === undefined) throw new Error(`not a duration: ${text}`);
-  return `${match[1]} ${match[2] === "µs" ? "us" : match[2]}` as Duration;
+  const { fields } = compose(answers);
+  // The schema of a scenario checks it later.
+  return defineScenario(
+    Object.fromEntries(fields.map(({ name, value }) => [name, evaluate(value)])) as unknown as ScenarioDefinition,
+  );
 }
 
 /** Returns the text of the scenario's file. */
 export function formatScenario(answers: Answers): string {
-  const definition = toScenario(answers).definition as ScenarioDefinition;
-  const hasLimit = definition.assert?.length === 2;
-  const { kind, url, options: targetOptions } = definition.target;
-  const { inputs, builder = kind } = chosen(answers);
-  const load = answers.load ?? "ramp";
-  const names = [
-    "defineScenario",
-    builder,
-    load,
-    ...(inputs === undefined ? [] : [inputs.builder]),
-    "errorRate",
-    ...(hasLimit ? ["p99"] : []),
-  ];
-  const hasTargetOptions = url === "" || Object.keys(targetOptions).length > 0;
-  const texts = [
-    ...(url === "" ? [] : [JSON.stringify(url)]),
-    ...(hasTargetOptions ? [formatLiteral(targetOptions)] : []),
-  ];
-  const target = `${builder}(${texts.join(", ")})`;
-  const { values, options } = definition.load as Load;
-  const hasOptions = Object.keys(options).length > 0;
-  const loadText = `${load}(${values.join(", ")}${hasOptions ? `, ${formatLiteral(options)}` : ""})`;
-  const limit = hasLimit ? `p99("latency").below(${JSON.stringify(definition.assert?.[0]?.limit)}), ` : "";
-  return [
-    "#!/usr/bin/env -S rampart run",
-    `import { ${names.sort().join(", ")} } from "rampart";`,
-    "",
-    "export default defineScenario({",
-    `  name: ${JSON.stringify(definition.name)},`,
-    `  target: ${target},`,
-    `  load: ${loadText},`,
-    ...(inputs === undefined
-      ? []
-      : [
-          `  inputs: ${inputs.builder}(${inputs.options === undefined ? "" : formatLiteral(inputs.options(answers))}),`,
-        ]),
-    `  assert: [${limit}errorRate().is(0)],`,
-    "});",
-    "",
-  ].join("\n");
+  return formatFile(compose(answers));
 }
 
-/** Formats plain data as a literal on one line: `{ protocol: "http", shapes: { IN: [1, 2] } }`. */
-function formatLiteral(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(formatLiteral).join(", ")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).map(([key, entry]) => `${formatKey(key)}: ${formatLiteral(entry)}`);
-  return `{ ${fields.join(", ")} }`;
+/** Returns the files to write: the scenario, and for a comparison of servers a second one. */
+export function filesOf(answers: Answers): WrittenFile[] {
+  const { out = "" } = answers;
+  const other = formatOther(answers);
+  const [path] = filesBeside(out, answers);
+  const first = { path: out, text: formatScenario(answers) };
+  return other === undefined || path === undefined ? [first] : [first, { path, text: other }];
 }
 
-function formatKey(key: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
+function formatOther(answers: Answers): string | undefined {
+  const { out = "" } = answers;
+  const target = chosenGoal(answers).otherTarget?.(answers, chosenTarget(answers));
+  if (target === undefined) return undefined;
+  const base = basename(out);
+  return formatFile({
+    title: `The same as ${base}, on the other server.`,
+    base: `./${base}`,
+    fields: [
+      { name: "name", value: `${scenarioName(answers)}-other` },
+      { name: "target", value: target },
+    ],
+  });
+}
+
+/** Returns how long the runs of the scenarios take; undefined when their data or the server decide. */
+export function timeOf(answers: Answers, around: Surroundings): RunTime | undefined {
+  const plan = planOf(answers);
+  const time = chosenGoal(answers).time?.(answers, plan, around) ?? estimateTime(plan);
+  if (time === undefined || formatOther(answers) === undefined) return time;
+  return { leastMs: 2 * time.leastMs, mostMs: 2 * time.mostMs, parts: `${time.parts}, on each server` };
+}
+
+/** Returns the plan of the scenario. */
+export function planOf(answers: Answers): Plan {
+  return toPlan(toScenario(answers), process.cwd());
+}
+
+function compose(answers: Answers): ScenarioFile {
+  const { title, fields } = chosenGoal(answers).compose(answers, chosenTarget(answers));
+  return { title, fields: [{ name: "name", value: scenarioName(answers) }, ...fields] };
+}
+
+function chosenGoal(answers: Answers): Goal {
+  return goalOf(answers) ?? (GOALS["curve"] as Goal);
+}
+
+function chosenTarget(answers: Answers): WizardTarget {
+  return wizardTargetOf(answers) ?? (WIZARD_TARGETS["triton"] as WizardTarget);
 }

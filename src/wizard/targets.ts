@@ -1,17 +1,5 @@
 import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
-import type { Inputs } from "../scenario/input-data.ts";
-import { files, random } from "../scenario/inputs.ts";
-import { prompts } from "../scenario/prompts.ts";
-import { embedded } from "../scenario/targets/embedded.ts";
-import { grpc } from "../scenario/targets/grpc.ts";
-import { http } from "../scenario/targets/http.ts";
-import { openai } from "../scenario/targets/llm.ts";
-import type { Target } from "../scenario/targets/target.ts";
-import { tfserving } from "../scenario/targets/tfserving.ts";
-import { torchserve } from "../scenario/targets/torchserve.ts";
-import { triton } from "../scenario/targets/triton.ts";
-import { tritonInProcess } from "../scenario/targets/triton-in-process.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../service/tfserving/target.ts";
 import { DEFAULT_PART } from "../service/torchserve/target.ts";
@@ -19,9 +7,8 @@ import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { modelsIn } from "../service/triton-c-api/find-library.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
-
-/** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
-export const PROMPTS = { isl: 550, osl: 128 } as const;
+import { pathFrom } from "./paths.ts";
+import { type Call, call } from "./source/source.ts";
 
 /** A target of the wizard: everything that its questions and its scenario depend on. */
 export interface WizardTarget {
@@ -31,26 +18,32 @@ export interface WizardTarget {
   readonly name: string;
   /** The questions that this target needs. */
   readonly asks: readonly QuestionId[];
-  toTarget(answers: Answers): Target;
-  /** The builder's name in a scenario. Default: the kind of what it returns. */
-  readonly builder?: string;
-  /**
-   * Returns the argument of the builder of inputs, and what it makes of it. Without `options` it has no argument. Absent: the target's own
-   * options describe the requests.
-   */
-  readonly inputs?: {
-    readonly builder: "random" | "prompts" | "files";
-    readonly options?: (answers: Answers) => unknown;
-    make(answers: Answers): Inputs;
-  };
+  toTarget(answers: Answers): Call;
+  /** Returns the inputs of requests. Absent: random ones, or the target's own options describe the requests. */
+  toInputs?(answers: Answers): Call;
+  /** The builder of inputs for a file of recorded requests. Absent: the target takes none. */
+  readonly recorded?: "json" | "payloads";
+  /** Whether responses are streams of tokens. Absent: no. */
+  readonly isStreaming?: true;
   /** The closest command line to the scenario. */
   readonly commandLine: "perf_analyzer" | "genai-perf" | "http";
   /** Its usual address. Default: that of a Triton server. */
   readonly usualUrl?: string;
   /** Returns the server to query for its models. Absent: no query. */
   probe?(answers: Answers): ServerTargetPlan;
+  /** False when the server cannot list its models, and only knows one by its name. */
+  readonly listsAll?: false;
   /** Returns the models without a server. Absent: a server is queried for them. */
   listModels?(answers: Answers): readonly ListedModel[];
+}
+
+/** HTTP is the default of all targets that have both. */
+function protocolOf(protocol: string | undefined): { protocol?: string } {
+  return protocol === "grpc" ? { protocol } : {};
+}
+
+function shapesOf(shapes: string | undefined): { shapes?: Record<string, number[]> } {
+  return shapes === undefined ? {} : { shapes: parseShapes(shapes) };
 }
 
 /** A model of a repository, whose inputs are not known before it is loaded. */
@@ -64,8 +57,8 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "no other process needed",
     name: "embedded target",
     asks: ["protocol"],
-    toTarget: ({ protocol }) => (protocol === "grpc" ? embedded({ protocol }) : embedded({ protocol: "http" })),
-    inputs: { builder: "random", make: () => random() },
+    toTarget: ({ protocol }) => call("embedded", protocolOf(protocol)),
+    recorded: "json",
     commandLine: "perf_analyzer",
   },
   triton: {
@@ -73,13 +66,9 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "or another KServe v2 server",
     name: "Triton server",
     asks: ["protocol", "url", "model", "shapes"],
-    toTarget: ({ url = "", model = "", protocol, shapes }) => {
-      const options = { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) };
-      return protocol === "grpc"
-        ? triton(url, { protocol, ...options })
-        : triton(url, { protocol: "http", ...options });
-    },
-    inputs: { builder: "random", make: () => random() },
+    toTarget: ({ url = "", model = "", protocol, shapes }) =>
+      call("triton", url, { ...protocolOf(protocol), model, ...shapesOf(shapes) }),
+    recorded: "json",
     commandLine: "perf_analyzer",
     probe: ({ url = "", protocol, model = "" }) => ({
       ...DEFAULT_TRITON_TARGET,
@@ -94,9 +83,9 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     name: "TensorFlow Serving server",
     asks: ["url", "model", "shapes"],
     usualUrl: "localhost:8500",
-    toTarget: ({ url = "", model = "", shapes }) =>
-      tfserving(url, { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) }),
-    inputs: { builder: "random", make: () => random() },
+    toTarget: ({ url = "", model = "", shapes }) => call("tfserving", url, { model, ...shapesOf(shapes) }),
+    listsAll: false,
+    recorded: "json",
     commandLine: "perf_analyzer",
     probe: ({ url = "", model = "" }) => ({ ...DEFAULT_TF_SERVING_TARGET, url, model }),
   },
@@ -106,8 +95,12 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     name: "target in process",
     asks: ["directory", "model-repository", "model"],
     toTarget: ({ directory = DEFAULT_TRITON_DIRECTORY, "model-repository": modelRepository = "", model = "" }) =>
-      tritonInProcess({ ...(directory === DEFAULT_TRITON_DIRECTORY ? {} : { directory }), modelRepository, model }),
-    inputs: { builder: "random", make: () => random() },
+      call("tritonInProcess", {
+        ...(directory === DEFAULT_TRITON_DIRECTORY ? {} : { directory }),
+        modelRepository,
+        model,
+      }),
+    recorded: "json",
     commandLine: "perf_analyzer",
     listModels: ({ "model-repository": folder = "" }) => modelsIn(folder).map(toListed),
   },
@@ -115,10 +108,16 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     label: "a language model",
     hint: "with OpenAI's API",
     name: "language model",
-    asks: ["url", "model", "tokenizer"],
-    toTarget: ({ url = "", model = "", tokenizer = model }) =>
-      openai(url, { model, streaming: true, ...(tokenizer === model ? {} : { tokenizer }) }),
-    inputs: { builder: "prompts", options: () => PROMPTS, make: () => prompts(PROMPTS) },
+    asks: ["url", "model", "tokenizer", "isl", "osl"],
+    toTarget: ({ url = "", model = "", tokenizer = model, out = "" }) =>
+      call("openai", url, {
+        model,
+        streaming: true,
+        ...(tokenizer === model ? {} : { tokenizer: tokenizer.startsWith(".") ? pathFrom(out, tokenizer) : tokenizer }),
+      }),
+    toInputs: ({ isl, osl }) => call("prompts", { isl: Number(isl), osl: Number(osl) }),
+    recorded: "payloads",
+    isStreaming: true,
     commandLine: "genai-perf",
     probe: ({ url = "" }) => ({
       kind: "openai",
@@ -138,12 +137,8 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     name: "TorchServe server",
     asks: ["url", "model", "files"],
     usualUrl: "localhost:8080",
-    toTarget: ({ url = "", model = "" }) => torchserve(url, { model }),
-    inputs: {
-      builder: "files",
-      options: ({ files: pattern = "" }) => pattern,
-      make: ({ files: pattern = "" }) => files(pattern),
-    },
+    toTarget: ({ url = "", model = "" }) => call("torchserve", url, { model }),
+    toInputs: ({ files: pattern = "", out = "" }) => call("files", pathFrom(out, pattern)),
     commandLine: "perf_analyzer",
     probe: ({ url = "" }) => ({
       kind: "torchserve",
@@ -163,8 +158,8 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "by its URL and path, such as a REST API of its own",
     name: "HTTP server",
     asks: ["url", "path"],
-    builder: "http",
-    toTarget: ({ url = "", path = "/" }) => http(url, path === "/" ? {} : { path }),
+    toTarget: ({ url = "", path = "/" }) => call("http", url, path === "/" ? {} : { path }),
+    recorded: "payloads",
     commandLine: "http",
   },
   grpc: {
@@ -172,8 +167,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "of any service; methods are found by the server's reflection",
     name: "gRPC service",
     asks: ["url", "model"],
-    builder: "grpc",
-    toTarget: ({ url = "", model = "" }) => grpc(url, { method: model as `${string}/${string}`, message: {} }),
+    toTarget: ({ url = "", model = "" }) => call("grpc", url, { method: model, message: {} }),
     commandLine: "perf_analyzer",
     probe: ({ url = "" }) => ({
       kind: "dynamic-grpc",

@@ -41,7 +41,7 @@ describe("rampart run", () => {
         assert.equal(code, 0, err);
         const plan = JSON.parse(out) as Plan;
         assert.deepEqual(checkPlan(plan), plan);
-        assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")] });
+        assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")], readsTags: true });
         assert.deepEqual(plan.assertions.length, 1);
       });
       assert.equal(server.connections(), 0);

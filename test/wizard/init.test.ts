@@ -8,6 +8,7 @@ import { torchServeMock } from "../../src/mock/services/torchserve.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
+import { QUESTIONS } from "../../src/wizard/questions.ts";
 import { toScenario } from "../../src/wizard/scenario-text.ts";
 import { startCountingServer } from "../cli/counting-server.ts";
 import { inFolder, type ProcessResult, ROOT, runRampart } from "../cli/rampart-process.ts";
@@ -42,7 +43,7 @@ async function assertSameByFlags(out: string, plan: Plan): Promise<void> {
 }
 
 describe("rampart init with every answer by flag", () => {
-  const common = { load: "hold", levels: "2", for: "stable", "p99-limit": "1 h", out: "./made.ts" };
+  const common = { goal: "number", load: "users", users: "2", for: "stable", "p99-limit": "1 h", out: "./made.ts" };
 
   test("writes a scenario that is the plan of its answers, for the embedded target", async () => {
     await inFolder({}, async (cwd) => {
@@ -67,14 +68,14 @@ describe("rampart init with every answer by flag", () => {
       try {
         await inFolder({}, async (cwd) => {
           const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
-          const load = { load: "rate", levels: "20", for: "300 ms" };
-          const answers: Answers = { target: "triton", protocol, url, model: "simple", ...common, ...load };
+          const load = { goal: "number", rate: "20", for: "300 ms", "p99-limit": "1 h", out: "./made.ts" };
+          const answers: Answers = { target: "triton", protocol, url, model: "simple", ...load };
           const { code, out, err } = await init(cwd, ...flagsOf(answers), "--run");
           assert.equal(code, 0, out + err);
           assert.match(out, /^ {2}\(flags measure until windows agree, not for a given time\)$/m);
           assert.match(out, /^simple: model simple/m);
           assert.equal(out.match(/^pass /gm)?.length, 2);
-          await assertSameByFlags(out, toPlan(toScenario(answers), cwd));
+          await assertSameByFlags(out, toPlan(toScenario({ ...answers, load: "rate" }), cwd));
         });
       } finally {
         await mock.stop();
@@ -95,7 +96,7 @@ describe("rampart init with every answer by flag", () => {
           url,
           "--tokenizer",
           tokenizer,
-          "--levels",
+          "--users",
           "1:2",
           "--for",
           "300 ms",
@@ -103,7 +104,10 @@ describe("rampart init with every answer by flag", () => {
         const { code, out, err } = await init(cwd, "--yes", ...flags);
         assert.equal(code, 0, out + err);
         const text = readFileSync(join(cwd, "mock-llm.ts"), "utf8");
-        assert.match(text, /openai\("127\.0\.0\.1:\d+", \{ model: "mock-llm", streaming: true, tokenizer: /);
+        assert.match(
+          text,
+          /openai\("127\.0\.0\.1:\d+", \{\n {4}model: "mock-llm",\n {4}streaming: true,\n {4}tokenizer: /,
+        );
         assert.match(
           out,
           /^ {2}rampart genai-perf profile -m mock-llm -u 127\.0\.0\.1:\d+ --tokenizer .* --concurrency 1$/m,
@@ -124,12 +128,12 @@ describe("rampart init with every answer by flag", () => {
       await inFolder({ "cat.txt": "meow" }, async (cwd) => {
         const url = `127.0.0.1:${mock.httpPort}`;
         const flags = ["--yes", "--target", "torchserve", "--url", url, "--model", "simple", "--no-server"];
-        const run = [...flags, "--files", "*.txt", "--levels", "1:2", "--for", "200 ms"];
+        const run = [...flags, "--files", "*.txt", "--users", "1:2", "--for", "200 ms"];
         const { code, out, err } = await init(cwd, ...run);
         assert.equal(code, 0, out + err);
         const text = readFileSync(join(cwd, "simple.ts"), "utf8");
         assert.match(text, /torchserve\("127\.0\.0\.1:\d+", \{ model: "simple" \}\)/);
-        assert.match(text, /inputs: files\("\*\.txt"\)/);
+        assert.match(text, /inputs: files\("\.\/\*\.txt"\)/);
         assert.match(out, /--service-kind torchserve .*--input-data files\.json/);
         const missing = await init(cwd, ...flags, "--no-run");
         assert.equal(missing.code, 64);
@@ -249,7 +253,10 @@ describe("rampart init --yes", () => {
           assert.equal(code, 0, out + err);
           assert.match(out, new RegExp(`^${url} is .*\\(KServe v2\\) over ${protocol === "grpc" ? "gRPC" : "HTTP"}`));
           const text = readFileSync(join(cwd, "simple.ts"), "utf8");
-          assert.match(text, new RegExp(`target: triton\\("${url}", \\{ protocol: "${protocol}"`));
+          assert.match(
+            text,
+            new RegExp(`target: triton\\("${url}", \\{ ${protocol === "grpc" ? 'protocol: "grpc", ' : ""}model`),
+          );
         });
       } finally {
         await mock.stop();
@@ -319,10 +326,10 @@ describe("rampart init --yes", () => {
     const server = await startCountingServer();
     try {
       await inFolder({}, async (cwd) => {
-        const flags = ["--url", `127.0.0.1:${server.port}`, "--protocol", "x", "--load", "hold", "--levels", "1:4"];
+        const flags = ["--url", `127.0.0.1:${server.port}`, "--protocol", "x", "--goal", "number", "--users", "1:4"];
         const { code, err } = await init(cwd, "--yes", ...flags, "--for", "5", "--out", "x.js");
         assert.equal(code, 64);
-        assert.deepEqual(named(err), ["protocol", "levels", "for", "out"]);
+        assert.deepEqual(named(err), ["protocol", "users", "for", "out"]);
       });
       assert.equal(server.connections(), 0);
     } finally {
@@ -391,7 +398,7 @@ describe("rampart init without a terminal never waits", () => {
       const { code, out, err } = await runRampart(["init"], { cwd, stdin: "open" });
       assert.equal(code, 64, err);
       assert.equal(out, "");
-      assert.deepEqual(named(err), ["target", "protocol", "load", "levels", "for", "p99-limit", "out", "run"]);
+      assert.deepEqual(named(err), ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "out", "run"]);
       assert.match(err, /--target: is not answered, and there is no terminal .* --yes to take 'embedded'/);
       assert.match(err, /Give --run or --no-run, or --yes/);
       assert.deepEqual(readdirSync(cwd), []);
@@ -401,9 +408,9 @@ describe("rampart init without a terminal never waits", () => {
   test("and asks no server while an answer that it cannot give is missing, with --yes", async () => {
     await inFolder({}, async (cwd) => {
       const target = ["--target", "torchserve", "--url", "127.0.0.1:1"];
-      const { code, err } = await init(cwd, "--yes", ...target, "--levels", "no");
+      const { code, err } = await init(cwd, "--yes", ...target, "--users", "no");
       assert.equal(code, 64);
-      assert.deepEqual(named(err), ["files", "levels"]);
+      assert.deepEqual(named(err), ["files", "users"]);
       assert.match(err, /--files: has no default here\. Give --files PATTERN/);
     });
   });
@@ -412,18 +419,26 @@ describe("rampart init without a terminal never waits", () => {
     await inFolder({}, async (cwd) => {
       const { code, err } = await runRampart(["init", "--target", "triton"], { cwd, stdin: "open" });
       assert.equal(code, 64, err);
-      const missing = ["protocol", "url", "model", "load", "levels", "for", "p99-limit", "out", "run"];
+      const missing = ["protocol", "url", "model", "goal", "load", "users", "for", "p99-limit", "out", "run"];
       assert.deepEqual(named(err), missing);
     });
   });
 
   test("names what is missing besides the given flags", async () => {
     await inFolder({}, async (cwd) => {
-      const flags = ["--target=embedded", "--protocol=http", "--load=rate", "--for=1s", "--p99-limit=none", "--no-run"];
+      const flags = [
+        "--target=embedded",
+        "--protocol=http",
+        "--goal=number",
+        "--load=rate",
+        "--for=1s",
+        "--p99-limit=none",
+        "--no-run",
+      ];
       const { code, err } = await runRampart(["init", ...flags], { cwd, stdin: "open" });
       assert.equal(code, 64, err);
-      assert.deepEqual(named(err), ["levels", "out"]);
-      assert.match(err, /--levels: .*'100'/);
+      assert.deepEqual(named(err), ["rate", "out"]);
+      assert.match(err, /--rate: .*'100'/);
       assert.equal(existsSync(join(cwd, "embedded.ts")), false);
     });
   });
@@ -431,7 +446,7 @@ describe("rampart init without a terminal never waits", () => {
   test("--help lists a flag for every question", async () => {
     const { code, out } = await runRampart(["init", "--help"]);
     assert.equal(code, 0);
-    const flags = ["target", "protocol", "url", "model", "shapes", "load", "levels", "for", "p99-limit", "out"];
+    const flags = QUESTIONS.filter(({ help }) => help !== "").map(({ id }) => id);
     for (const flag of [...flags, "run", "no-run", "yes"]) assert.match(out, new RegExp(`^ +(-y, )?--${flag}\\b`, "m"));
   });
 });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ListedModel } from "../../src/service/service.ts";
 import { type Answers, parseShapes, type QuestionId } from "../../src/wizard/answers.ts";
-import { nextQuestion, QUESTIONS, type Surroundings, scenarioName } from "../../src/wizard/questions.ts";
+import type { Surroundings } from "../../src/wizard/question.ts";
+import { nextQuestion, QUESTIONS, scenarioName } from "../../src/wizard/questions.ts";
 
 /** The graph of questions: order, need, defaults, checks. */
 
@@ -16,10 +17,14 @@ const variable = model("variable", [3, -1]);
 const refused = model("refused", [1], { refusal: "sequences are not supported yet" });
 const models = [fixed, variable, refused];
 
-function around(change: { models?: ListedModel[]; files?: string[]; isOffline?: boolean } = {}): Surroundings {
+function around(
+  change: { models?: ListedModel[]; files?: string[]; isOffline?: boolean; given?: Answers; text?: string } = {},
+): Surroundings {
   return {
     models: change.models ?? models,
     isOffline: change.isOffline ?? false,
+    given: change.given ?? {},
+    readText: () => change.text,
     fileExists: (path) => (change.files ?? []).includes(path),
     findFolderProblem: (path) => (path.startsWith("/locked/") ? "cannot be written" : undefined),
   };
@@ -48,12 +53,13 @@ function ask(given: Answers, surroundings: Surroundings): { order: QuestionId[];
 describe("the wizard asks", () => {
   test("the embedded target's questions all have valid defaults", () => {
     const { order, answers } = ask({}, around());
-    assert.deepEqual(order, ["target", "protocol", "load", "levels", "for", "p99-limit", "out", "run"]);
+    assert.deepEqual(order, ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "out", "run"]);
     assert.deepEqual(answers, {
       target: "embedded",
       protocol: "http",
-      load: "ramp",
-      levels: "1:4",
+      goal: "curve",
+      load: "users",
+      users: "1:4",
       for: "2 s",
       "p99-limit": "50 ms",
       out: "./embedded.ts",
@@ -63,7 +69,7 @@ describe("the wizard asks", () => {
 
   test("a server's address and model", () => {
     const { order, answers } = ask({ target: "triton" }, around({ models: [fixed, refused] }));
-    assert.deepEqual(order.slice(0, 5), ["target", "protocol", "url", "model", "load"]);
+    assert.deepEqual(order.slice(0, 5), ["target", "protocol", "url", "model", "goal"]);
     assert.deepEqual(
       [answers.url, answers.model, answers["p99-limit"], answers.out],
       ["localhost:8000", "fixed", "none", "./fixed.ts"],
@@ -72,20 +78,20 @@ describe("the wizard asks", () => {
 
   test("a language model's address, name and tokenizer, and no protocol", () => {
     const { order, answers } = ask({ target: "openai", model: "fixed" }, around());
-    assert.deepEqual(order.slice(0, 5), ["target", "url", "model", "tokenizer", "load"]);
+    assert.deepEqual(order.slice(0, 7), ["target", "url", "model", "goal", "tokenizer", "isl", "osl"]);
     assert.deepEqual([answers.url, answers.tokenizer], ["localhost:8000", "fixed"]);
   });
 
   test("TorchServe's address at its own port, a model and the files", () => {
     const { order, answers } = ask({ target: "torchserve", model: "fixed", files: "*.jpg" }, around());
-    assert.deepEqual(order.slice(0, 5), ["target", "url", "model", "files", "load"]);
+    assert.deepEqual(order.slice(0, 5), ["target", "url", "model", "goal", "files"]);
     assert.deepEqual([answers.url, answers.files], ["localhost:8080", "*.jpg"]);
     assert.match(question("files").check(" ", {}, around()) ?? "", /a path or a pattern/);
   });
 
   test("an HTTP server's address and path, unless the address has one", () => {
     const { order, answers } = ask({ target: "http" }, around());
-    assert.deepEqual(order.slice(0, 4), ["target", "url", "path", "load"]);
+    assert.deepEqual(order.slice(0, 4), ["target", "url", "path", "goal"]);
     assert.deepEqual([answers.url, answers.path], ["localhost:8000", "/"]);
     for (const url of ["h:1/predict", "http://h/a?b=c", "h?x=1"]) {
       const { order: shorter } = ask({ target: "http", url }, around());
@@ -95,12 +101,12 @@ describe("the wizard asks", () => {
 
   test("sizes only of a model whose shape varies", () => {
     const { order, answers } = ask({ target: "triton", protocol: "grpc", model: "variable" }, around());
-    assert.deepEqual(order.slice(2, 6), ["url", "model", "shapes", "load"]);
+    assert.deepEqual(order.slice(2, 7), ["url", "model", "goal", "shapes", "load"]);
     assert.deepEqual([answers.url, answers.shapes], ["localhost:8001", "IN:3,1"]);
   });
 
   test("nothing that is answered already, whatever the order of answers", () => {
-    const answers: Answers = { run: "no", levels: "4", target: "embedded", load: "hold" };
+    const answers: Answers = { run: "no", users: "4", target: "embedded", goal: "number", load: "users" };
     assert.equal(nextQuestion(answers, around())?.id, "protocol");
     assert.equal(nextQuestion({ ...answers, protocol: "http", for: "1 s", "p99-limit": "none" }, around())?.id, "out");
   });
@@ -111,12 +117,20 @@ describe("a question's default", () => {
     ["target", {}, "embedded"],
     ["target", { url: "h:1" }, "triton"],
     ["target", { model: "m" }, "triton"],
-    ["levels", { load: "ramp" }, "1:4"],
-    ["levels", { load: "hold" }, "4"],
-    ["levels", { load: "rate" }, "100"],
+    ["users", { target: "embedded", goal: "curve" }, "1:4"],
+    ["users", { target: "triton", goal: "curve" }, "1,2,4,8,16"],
+    ["users", { goal: "number" }, "4"],
+    ["rate", { goal: "number" }, "100"],
+    ["peak", { goal: "spike", load: "users", users: "4" }, "40"],
+    ["against", { goal: "comparison", target: "http" }, "server"],
+    ["against", { goal: "comparison", target: "triton" }, "model"],
+    ["recording", { goal: "replay", target: "openai" }, "requests"],
+    ["recording", { goal: "replay", target: "torchserve" }, "gaps"],
+    ["goal", { target: "triton" }, "curve"],
     ["model", {}, undefined],
-    ["p99-limit", { target: "embedded" }, "50 ms"],
-    ["p99-limit", { target: "triton" }, "none"],
+    ["p99-limit", { goal: "curve", target: "embedded" }, "50 ms"],
+    ["p99-limit", { goal: "curve", target: "triton" }, "none"],
+    ["p99-limit", { goal: "limit", target: "triton" }, "50 ms"],
     ["out", { target: "triton", model: "a/b c" }, "./a-b-c.ts"],
   ];
   for (const [id, answers, expected] of cases) {
@@ -159,30 +173,60 @@ describe("an answer is checked:", () => {
     ["shapes", "IN:3", triton, /2 whole sizes/],
     ["shapes", "IN:3,0", triton, /2 whole sizes/],
     ["shapes", "IN:3,x", triton, /2 whole sizes/],
-    ["load", "sessions", {}, /one of ramp, hold, rate/],
-    ["levels", "1:8", { load: "ramp" }, undefined],
-    ["levels", "1:8:7", { load: "ramp" }, undefined],
-    ["levels", "4:4", { load: "ramp" }, undefined],
-    ["levels", "8:1", { load: "ramp" }, /START:END/],
-    ["levels", "8", { load: "ramp" }, /START:END/],
-    ["levels", "1:2:3:4", { load: "ramp" }, /START:END/],
-    ["levels", "0:4", { load: "ramp" }, /START:END/],
-    ["levels", "1:4:", { load: "ramp" }, /START:END/],
-    ["levels", "16", { load: "hold" }, undefined],
-    ["levels", "1.5", { load: "hold" }, /a concurrency/],
-    ["levels", "1:4", { load: "hold" }, /a concurrency/],
-    ["levels", "0.5", { load: "rate" }, undefined],
-    ["levels", "0", { load: "rate" }, /requests per second/],
-    ["levels", "Infinity", { load: "rate" }, /requests per second/],
-    ["levels", "fast", { load: "rate" }, /requests per second/],
-    ["for", "250ms", {}, undefined],
-    ["for", "stable", {}, undefined],
-    ["for", "5", {}, /a duration with its unit/],
-    ["for", "0 s", {}, /a duration with its unit/],
-    ["for", "none", {}, /or stable/],
-    ["p99-limit", "none", {}, undefined],
-    ["p99-limit", "25 ms", {}, undefined],
-    ["p99-limit", "25", {}, /or none/],
+    ["goal", "limit", triton, undefined],
+    ["goal", "nosuch", triton, /one of number, curve, limit, /],
+    ["goal", "comparison", { target: "embedded" }, /is not possible with the embedded target/],
+    ["load", "sessions", { goal: "number" }, /one of users, rate/],
+    ["users", "1:8", { goal: "curve" }, undefined],
+    ["users", "1:8:7", { goal: "curve" }, undefined],
+    ["users", "4:4", { goal: "curve" }, undefined],
+    ["users", "8", { goal: "curve" }, undefined],
+    ["users", "1,8,2", { goal: "curve" }, undefined],
+    ["users", "8:1", { goal: "curve" }, /START:END/],
+    ["users", "1:2,4", { goal: "curve" }, /START:END/],
+    ["users", "1:2:3:4", { goal: "curve" }, /START:END/],
+    ["users", "0:4", { goal: "curve" }, /START:END/],
+    ["users", "1:4:", { goal: "curve" }, /START:END/],
+    ["users", "16", { goal: "number" }, undefined],
+    ["users", "1.5", { goal: "number" }, /a number of users, such as 4/],
+    ["users", "1:4", { goal: "number" }, /a number of users/],
+    ["users", "16", { goal: "limit" }, undefined],
+    ["users", "2:16", { goal: "limit" }, undefined],
+    ["users", "1", { goal: "limit" }, /the largest number or MIN:MAX/],
+    ["users", "16:2", { goal: "limit" }, /the largest number or MIN:MAX/],
+    ["users", "3", { goal: "replay", recording: "conversations" }, /more than the file's 2 conversations/],
+    ["users", "2", { goal: "replay", recording: "conversations" }, undefined],
+    ["rate", "0.5", { goal: "number" }, undefined],
+    ["rate", "0", { goal: "number" }, /requests per second/],
+    ["rate", "Infinity", { goal: "number" }, /requests per second/],
+    ["rate", "fast", { goal: "number" }, /requests per second/],
+    ["rate", "10:50:20", { goal: "curve" }, undefined],
+    ["rate", "10:50", { goal: "curve" }, /START:END:STEP/],
+    ["rate", "1:9:0.000001", { goal: "curve" }, /START:END:STEP/],
+    ["peak", "5", { goal: "spike", load: "users", users: "4" }, undefined],
+    ["peak", "4", { goal: "spike", load: "users", users: "4" }, /above the normal 4/],
+    ["peak", "4.5", { goal: "spike", load: "users", users: "4" }, /a number of users/],
+    ["other-model", "fixed", { ...triton, goal: "comparison" }, undefined],
+    ["other-model", "variable", { ...triton, goal: "comparison" }, /is the model itself/],
+    ["other-model", "refused", { ...triton, goal: "comparison" }, /cannot be measured/],
+    ["other-model", "none", { ...triton, goal: "comparison" }, /is not ready on the server/],
+    ["other-url", "h:1", { ...triton, goal: "comparison", url: "h:1" }, /is the same server/],
+    ["recording", "requests", { goal: "replay", target: "torchserve" }, /one of gaps/],
+    ["file", "nowhere", { goal: "replay" }, /does not exist/],
+    ["file", "there.ts", { goal: "replay", recording: "requests" }, /no entries with a "timestamp"/],
+    ["file", "there.ts", { goal: "replay", recording: "conversations" }, undefined],
+    ["for", "250ms", { goal: "curve" }, undefined],
+    ["for", "stable", { goal: "curve" }, undefined],
+    ["for", "stable", { goal: "soak" }, /a duration with its unit/],
+    ["for", "5", { goal: "curve" }, /a duration with its unit/],
+    ["for", "0 s", { goal: "curve" }, /a duration with its unit/],
+    ["for", "none", { goal: "curve" }, /or stable/],
+    ["p99-limit", "none", { goal: "curve" }, undefined],
+    ["p99-limit", "none", { goal: "limit" }, /a duration with its unit/],
+    ["p99-limit", "25 ms", { goal: "curve" }, undefined],
+    ["p99-limit", "25", { goal: "curve" }, /or none/],
+    ["isl", "0", { target: "openai" }, /a whole number of tokens/],
+    ["osl", "128", { target: "openai" }, undefined],
     ["out", "a/b.ts", {}, undefined],
     ["out", "b.mts", {}, undefined],
     ["out", "b.js", {}, /end in \.ts/],
@@ -190,8 +234,9 @@ describe("an answer is checked:", () => {
     ["run", "maybe", {}, /one of yes, no/],
   ];
   for (const [id, answer, answers, expected] of cases) {
-    test(`${id} '${answer}'${answers.load === undefined ? "" : ` for ${answers.load}`}`, () => {
-      const problem = question(id).check(answer, answers, around({ files: ["there.ts"] }));
+    test(`${id} '${answer}'${answers.goal === undefined ? "" : ` for ${answers.goal}`}`, () => {
+      const text = '{"session_id": "a"}\n{"session_id": "b"}\n{"session_id": "a"}\n';
+      const problem = question(id).check(answer, answers, around({ files: ["there.ts"], text }));
       if (expected === undefined) assert.equal(problem, undefined);
       else assert.match(problem ?? "", expected);
     });

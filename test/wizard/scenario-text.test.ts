@@ -11,18 +11,43 @@ import { inFolder, ROOT, runRampart, startProcess } from "../cli/rampart-process
 
 /** From answers to a scenario: the file that is written defines what `toScenario` says. */
 
-const common = { load: "ramp", levels: "1:4", for: "2 s", "p99-limit": "none", out: "./x.ts", run: "no" };
+const common = {
+  goal: "curve",
+  load: "users",
+  users: "1:4",
+  for: "2 s",
+  "p99-limit": "none",
+  out: "./x.ts",
+  run: "no",
+};
 const triton = { ...common, target: "triton", protocol: "http", url: "localhost:8000", model: "m" };
 
 const CASES: Readonly<Record<string, Answers>> = {
   embedded: { ...common, target: "embedded", protocol: "http", "p99-limit": "50 ms" },
-  "embedded-grpc": { ...common, target: "embedded", protocol: "grpc", load: "rate", levels: "0.5", for: "250us" },
+  "embedded-grpc": {
+    ...common,
+    target: "embedded",
+    protocol: "grpc",
+    goal: "number",
+    load: "rate",
+    rate: "0.5",
+    for: "250us",
+  },
   triton,
-  grpc: { ...triton, protocol: "grpc", url: "https://host:1/p", load: "hold", levels: "16", for: "stable" },
-  step: { ...triton, levels: "1:50:7", for: ".5 min", "p99-limit": "007µs" },
-  tiny: { ...triton, load: "rate", levels: "1e3", "p99-limit": "0.0000001s" },
+  grpc: { ...triton, protocol: "grpc", url: "https://host:1/p", goal: "number", users: "16", for: "stable" },
+  step: { ...triton, users: "1:50:7", for: ".5 min", "p99-limit": "007µs" },
+  tiny: { ...triton, goal: "number", load: "rate", rate: "1e3", "p99-limit": "0.0000001s" },
   shapes: { ...triton, shapes: "IN:3,224 a-b:1 A:B:2" },
-  openai: { ...common, target: "openai", url: "host:1", model: "org/m", tokenizer: "./tok", "p99-limit": "1 s" },
+  openai: {
+    ...common,
+    target: "openai",
+    url: "host:1",
+    model: "org/m",
+    tokenizer: "./tok",
+    isl: "550",
+    osl: "128",
+    "p99-limit": "1 s",
+  },
   inProcess: { ...common, target: "tritonInProcess", directory: "/triton", "model-repository": "/models", model: "m" },
   hub: {
     ...common,
@@ -30,8 +55,11 @@ const CASES: Readonly<Record<string, Answers>> = {
     url: "https://host",
     model: "org/m",
     tokenizer: "org/m",
+    isl: "20",
+    osl: "10",
+    goal: "number",
     load: "rate",
-    levels: "5",
+    rate: "5",
   },
   torchserve: { ...common, target: "torchserve", url: "localhost:8080", model: "resnet", files: "images/*.jpg" },
   http: { ...common, target: "http", url: "host:1", path: "/predict?v=2" },
@@ -45,13 +73,14 @@ describe("a scenario of the wizard", () => {
       formatScenario(CASES["embedded"] as Answers),
       [
         "#!/usr/bin/env -S rampart run",
-        'import { defineScenario, embedded, errorRate, p99, ramp, random } from "rampart";',
+        'import { defineScenario, embedded, errorRate, p99, ramp } from "rampart";',
         "",
+        "/** How do throughput and latency of the embedded target change as load grows? */",
         "export default defineScenario({",
         '  name: "embedded",',
-        '  target: embedded({ protocol: "http" }),',
+        "  target: embedded(),",
+        "  // One row per level: where throughput stops growing, the server is at its limit.",
         '  load: ramp(1, 4, { for: "2 s" }),',
-        "  inputs: random(),",
         '  assert: [p99("latency").below("50 ms"), errorRate().is(0)],',
         "});",
         "",
@@ -66,9 +95,11 @@ describe("a scenario of the wizard", () => {
         "#!/usr/bin/env -S rampart run",
         'import { defineScenario, errorRate, openai, p99, prompts, ramp } from "rampart";',
         "",
+        "/** How do throughput and latency of org/m change as load grows? */",
         "export default defineScenario({",
         '  name: "org-m",',
         '  target: openai("host:1", { model: "org/m", streaming: true, tokenizer: "./tok" }),',
+        "  // One row per level: where throughput stops growing, the server is at its limit.",
         '  load: ramp(1, 4, { for: "2 s" }),',
         "  inputs: prompts({ isl: 550, osl: 128 }),",
         '  assert: [p99("latency").below("1 s"), errorRate().is(0)],',
@@ -80,7 +111,7 @@ describe("a scenario of the wizard", () => {
 
   test("describes the requests to an HTTP server in the target's options", () => {
     const text = formatScenario(CASES["http"] as Answers);
-    assert.match(text, /^ {2}target: http\("host:1", \{ path: "\/predict\?v=2" \}\),\n {2}load: /m);
+    assert.match(text, /^ {2}target: http\("host:1", \{ path: "\/predict\?v=2" \}\),\n {2}\/\/ .*\n {2}load: /m);
     assert.match(text, /import \{ defineScenario, errorRate, http, ramp \}/);
     assert.doesNotMatch(text, /inputs/);
     assert.match(formatScenario(CASES["http-url"] as Answers), /target: http\("https:\/\/host\/predict"\),/);

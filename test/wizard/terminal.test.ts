@@ -36,8 +36,9 @@ describe("rampart init in a terminal", () => {
         "Which server do you want to measure?",
         "What do you want to measure?",
         "Which protocol?",
-        "Which load?",
-        "Which levels?",
+        "What do you want to find out?",
+        "How do requests arrive?",
+        "Which numbers of users?",
         "Which file should the scenario be written to?",
         "Run it now?",
       ]) {
@@ -47,6 +48,7 @@ describe("rampart init in a terminal", () => {
       assert.equal(await terminal.exitCode(), 0, terminal.screen());
       const screen = terminal.screen();
       assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
+      assert.match(screen, /The run takes about 800 ms \(4 levels of 200 ms\)[\s\S]*Which file/);
       assert.match(screen, /^embedded: model simple on embedded target over http, concurrency 1 to 4 by 1$/m);
       assert.match(screen, /^pass .*p99/m);
       assert.match(screen, /^ {2}rampart perf_analyzer .*--concurrency-range 1:4/m);
@@ -90,15 +92,17 @@ describe("rampart init in a terminal", () => {
         terminal.press("Down", "Down");
         await terminal.waitFor(/● variable.*IN FP32\[3,-1\]/);
         terminal.press("Enter");
+        await terminal.asks("What do you want to find out?");
+        terminal.press("Up", "Enter");
         await terminal.asks("Which sizes");
         terminal.replace("IN:3,x");
         await terminal.waitFor(/must give IN 2 whole sizes of 1 or more/);
         terminal.replace("IN:3,7");
-        await terminal.asks("Which load?");
-        terminal.press("Down", "Down", "Enter");
-        await terminal.asks("Which levels?");
+        await terminal.asks("How do requests arrive?");
+        terminal.press("Down", "Enter");
+        await terminal.asks("Which rate?");
         terminal.replace("250");
-        await terminal.asks("How long at each level?");
+        await terminal.asks("How long?");
         terminal.replace("5");
         await terminal.waitFor(/must be a duration with its unit/);
         terminal.replace("stable");
@@ -142,26 +146,39 @@ describe("rampart init in a terminal", () => {
   });
 
   test("Escape goes back one question and keeps the answers", async () => {
-    const flags = ["--target", "embedded", "--for", "200 ms", "--p99-limit", "none", "--no-run"];
+    const flags = ["--target", "embedded", "--for", "200 ms", "--p99-limit", "1 h", "--no-run"];
     await inTerminal({ "file.ts": "mine" }, flags, async (terminal, cwd) => {
       await terminal.asks("Which protocol?");
       // There is nothing before the first question.
       terminal.press("Escape");
       await terminal.asks("Which protocol?");
       terminal.press("Down", "Enter");
-      await terminal.asks("Which load?");
+      await terminal.asks("What do you want to find out?");
       terminal.press("Down", "Enter");
-      await terminal.asks("Which levels?");
+      await terminal.asks("How do requests arrive?");
+      terminal.press("Enter");
+      await terminal.asks("Up to how many users?");
+      terminal.replace("8");
+      await terminal.asks("Which file");
+      // Every question can be reached again, with its answer.
       terminal.press("Escape");
-      await terminal.asks("Which load?");
-      await terminal.waitFor(/● one concurrency/);
+      await terminal.asks("Up to how many users?");
+      await terminal.waitFor(/Up to how many users[^\n]*\n[^\n]*8/);
+      terminal.press("Escape");
+      await terminal.asks("How do requests arrive?");
+      terminal.press("Escape");
+      await terminal.asks("What do you want to find out?");
+      await terminal.waitFor(/● the limit under an SLO/);
       terminal.press("Escape");
       await terminal.asks("Which protocol?");
       await terminal.waitFor(/● gRPC/);
       terminal.press("Enter");
-      await terminal.asks("Which load?");
+      await terminal.asks("What do you want to find out?");
+      // Another goal has another rule for users: its own default is offered instead.
+      terminal.press("Up", "Up", "Enter");
+      await terminal.asks("How do requests arrive?");
       terminal.press("Enter");
-      await terminal.asks("Which levels?");
+      await terminal.asks("How many users at once?");
       terminal.replace("3");
       await terminal.asks("Which file should the scenario be written to?");
       terminal.replace("file.ts/x.ts");
@@ -178,7 +195,7 @@ describe("rampart init in a terminal", () => {
     const gone = await startCountingServer();
     await gone.stop();
     const flags = ["--target", "triton", "--protocol", "http", "--for", "1 s", "--p99-limit", "none", "--no-run"];
-    const rest = ["--url", `127.0.0.1:${gone.port}`, "--load", "hold", "--levels", "2", "--out", "x.ts"];
+    const rest = ["--url", `127.0.0.1:${gone.port}`, "--goal", "number", "--users", "2", "--out", "x.ts"];
     await inTerminal({}, [...flags, ...rest], async (terminal, cwd) => {
       await terminal.asks("What next?");
       terminal.press("Down", "Enter");
@@ -192,7 +209,7 @@ describe("rampart init in a terminal", () => {
   });
 
   test("Ctrl-C while the new scenario runs prints a partial report and keeps the scenario", async () => {
-    const flags = ["--yes", "--load", "hold", "--levels", "2", "--for", "20 s"];
+    const flags = ["--yes", "--users", "2", "--for", "20 s"];
     await inTerminal({}, flags, async (terminal, cwd) => {
       await terminal.waitFor(/measuring concurrency 2/);
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -204,13 +221,17 @@ describe("rampart init in a terminal", () => {
   });
 
   test("asks nothing that flags answer, and reports an invalid flag before the first question", async () => {
-    await inTerminal({}, ["--target", "embedded", "--protocol", "grpc", "--load", "hold"], async (terminal) => {
-      await terminal.asks("Which levels?");
-      terminal.press("C-c");
-      assert.equal(await terminal.exitCode(), 130);
-      assert.doesNotMatch(terminal.screen(), /What do you want|Over which|Which load/);
-    });
-    await inTerminal({}, ["--protocol", "tcp", "--for", "5"], async (terminal) => {
+    await inTerminal(
+      {},
+      ["--target", "embedded", "--protocol", "grpc", "--goal", "number", "--load", "users"],
+      async (terminal) => {
+        await terminal.asks("How many users at once?");
+        terminal.press("C-c");
+        assert.equal(await terminal.exitCode(), 130);
+        assert.doesNotMatch(terminal.screen(), /What do you want|Which protocol|How do requests/);
+      },
+    );
+    await inTerminal({}, ["--protocol", "tcp", "--goal", "number", "--for", "5"], async (terminal) => {
       assert.equal(await terminal.exitCode(), 64);
       assert.match(terminal.screen(), /--protocol: must be one of http, grpc[\s\S]*--for: must be a duration/);
       assert.doesNotMatch(terminal.screen(), /What do you want/);

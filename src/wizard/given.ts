@@ -1,0 +1,57 @@
+import { type Problem, problem } from "../plan/problem.ts";
+import type { Answers, QuestionId } from "./answers.ts";
+import { GOALS, goalOf } from "./goals/goals.ts";
+import { QUESTIONS } from "./questions.ts";
+import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
+
+/** Answers from options: what follows from them, and what does not go together. */
+
+/** Questions that some targets do not have. */
+export const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "isl", "osl", "shapes", "files"] as const;
+
+/** Returns a problem for each option that the given target does not need. */
+export function findUnneededForTarget(given: Answers): Problem[] {
+  const target = wizardTargetOf(given);
+  if (target === undefined) return [];
+  return TARGET_QUESTIONS.flatMap((id) => {
+    const value = given[id];
+    if (value === undefined || target.asks.includes(id)) return [];
+    const hint = `Leave it out, or give --target ${targetsAsking(id).join(", ")}.`;
+    return [problem("conflict", `--${id}`, `cannot be used with the ${target.name}`, hint, value)];
+  });
+}
+
+/** Returns a problem for each option that the chosen goal does not ask for. @param answers with the goal */
+export function findUnneededForGoal(given: Answers, answers: Answers): Problem[] {
+  const goal = goalOf(answers);
+  if (goal === undefined) return [];
+  return (Object.entries(given) as [QuestionId, string][]).flatMap(([id, value]) => {
+    if (!isOfGoals(id) || id in goal.asks) return [];
+    const hint = `Leave it out, or give --goal ${goalsAsking(id).join(", ")}.`;
+    return [problem("conflict", `--${id}`, `cannot be used with the goal '${answers.goal}'`, hint, value)];
+  });
+}
+
+/** Adds the answers that follow from others. */
+export function withImplied(given: Answers): Answers {
+  const implied = QUESTIONS.flatMap((question): [string, string][] => {
+    const answer = given[question.id] === undefined ? question.implied?.(given) : undefined;
+    return answer === undefined ? [] : [[question.id, answer]];
+  });
+  return { ...given, ...Object.fromEntries(implied) };
+}
+
+/** Whether a question belongs to a goal. */
+export function isOfGoals(id: QuestionId): boolean {
+  return goalsAsking(id).length > 0;
+}
+
+/** Returns the names of the goals that ask a question. */
+export function goalsAsking(id: QuestionId): string[] {
+  return Object.entries(GOALS).flatMap(([name, { asks }]) => (id in asks ? [name] : []));
+}
+
+/** Returns the names of the targets that need an answer. */
+export function targetsAsking(id: QuestionId): string[] {
+  return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
+}

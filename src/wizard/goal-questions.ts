@@ -1,0 +1,88 @@
+import type { Answers, GoalQuestionId } from "./answers.ts";
+import type { Asked } from "./goals/goal.ts";
+import { GOALS, goalOf } from "./goals/goals.ts";
+import type { Question } from "./question.ts";
+import { wizardTargetOf } from "./targets.ts";
+
+/** The questions that the goals ask, each as the chosen goal asks it. */
+
+/** What an option says about a question, whatever the goal. */
+interface Option {
+  readonly value: string;
+  readonly help: string;
+}
+
+/** In the order in which they are asked. */
+const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
+  against: {
+    value: "WHAT",
+    help: "For a comparison: model (another one on the same server) or server. Default: what --other-model or --other-url says, or model.",
+  },
+  "other-model": { value: "MODEL", help: "For a comparison: the other model." },
+  "other-url": { value: "URL", help: "For a comparison: address of the other server." },
+  recording: {
+    value: "KIND",
+    help: "For a replay: requests (a JSON file with timestamps), conversations (JSON Lines with sessions, for language models) or gaps (a text file with microseconds). Default: requests, or gaps where the target takes no file of requests.",
+  },
+  file: { value: "FILE", help: "For a replay: the file." },
+  load: {
+    value: "LOAD",
+    help: "users (each sends the next request when the last one is answered) or rate (requests per second). Default: what --users or --rate says, or users.",
+  },
+  users: {
+    value: "N",
+    help: "Number of users. For a curve START:END[:STEP] or a list, for the limit the largest number or MIN:MAX, for a spike the normal number. Default: 4; for a curve 1:4 for embedded and 1,2,4,8,16 for a server; for the limit 64.",
+  },
+  rate: {
+    value: "N",
+    help: "Requests per second. For a curve START:END:STEP or a list, for the limit the highest rate or MIN:MAX, for a spike the normal rate. Default: 100; for a curve 50,100,200; for the limit 1000; for a spike 50.",
+  },
+  peak: {
+    value: "N",
+    help: "For a spike: users or requests per second at the peak. Default: 10 times the normal load.",
+  },
+  for: {
+    value: "DURATION",
+    help: "Time to measure, such as 5s: for a curve at each level, for the limit at each load at most, for a spike the length of the peak. With number, curve and gaps also stable: until three windows in a row agree. Default: 2 s for a curve, 10 s for a number and a peak, 1 h for a soak test, otherwise 30 s; for the limit of a language model 2 min.",
+  },
+  around: {
+    value: "DURATION",
+    help: "For a spike: time of the normal load before it, and again after it. Default: 1 min.",
+  },
+  "p99-limit": {
+    value: "DURATION",
+    help: "The p99 latency must be below this, or none. Default: 50 ms for embedded and for the limit, otherwise none.",
+  },
+  "ttft-limit": {
+    value: "DURATION",
+    help: "For language models: the p99 time to first token must be below this, or none. Default: none.",
+  },
+};
+
+/** The questions in order. */
+export const GOAL_QUESTIONS: readonly Question[] = (Object.keys(OPTIONS) as GoalQuestionId[]).map(toQuestion);
+
+function toQuestion(id: GoalQuestionId): Question {
+  const asked = (answers: Answers): Asked | undefined => {
+    const [goal, target] = [goalOf(answers), wizardTargetOf(answers)];
+    return target !== undefined && goal?.suits?.(target) === false ? undefined : goal?.asks[id];
+  };
+  return {
+    id,
+    message: (answers) => asked(answers)?.message ?? id,
+    ...OPTIONS[id],
+    isNeeded: (answers) => asked(answers) !== undefined && asked(answers)?.isNeeded?.(answers) !== false,
+    choices: (answers, around) => asked(answers)?.choices?.(answers, around) ?? [],
+    preset: (answers, around) => asked(answers)?.preset(answers, around),
+    check: (answer, answers, around) => asked(answers)?.check(answer, answers, around),
+    implied: (given) => firstImplied(id, given),
+  };
+}
+
+function firstImplied(id: GoalQuestionId, given: Answers): string | undefined {
+  for (const { asks } of Object.values(GOALS)) {
+    const implied = asks[id]?.implied?.(given);
+    if (implied !== undefined) return implied;
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+import type { Plan } from "../../plan/plan.ts";
+import { nsToMs, parseDurationNs } from "../../plan/units.ts";
+import { levelUnitOf } from "../../registry/load-modes.ts";
+import type { Answers } from "../answers.ts";
+import { nameOf, requestsOf } from "../requests.ts";
+import { call, type Source } from "../source/source.ts";
+import type { Goal } from "./goal.ts";
+import {
+  type AmountForm,
+  duration,
+  LOAD,
+  limitsOf,
+  numbersOf,
+  rate,
+  streams,
+  TTFT_LIMIT,
+  toDuration,
+  users,
+} from "./loads.ts";
+
+/** The largest load, or a range of loads. */
+const RANGE: AmountForm = {
+  rule: "the largest number or MIN:MAX",
+  fits: (answer, isValid) => {
+    const [min = 0, max = Number.POSITIVE_INFINITY, ...more] = numbersOf(answer);
+    return (
+      numbersOf(answer).every(isValid) && !answer.includes(",") && more.length === 0 && min < max && answer !== "1"
+    );
+  },
+};
+
+/** The longest measurement of a point that `findMax` takes by itself. */
+const USUAL_MOST = "30 s";
+/** The search for a rate begins at this part of the highest one: at very low rates percentiles take too long. */
+const LOWEST_RATE_PART = 20;
+/** Shorter measurements need shorter windows than those that `findMax` takes by itself. */
+const SHORT_MS = 4000;
+
+/** The highest load that keeps the limits. */
+export const limitGoal: Goal = {
+  label: "the limit under an SLO",
+  hint: "the highest load that stays below a latency",
+  asks: {
+    load: LOAD,
+    users: users("Up to how many users? (or MIN:MAX)", () => "64", RANGE),
+    rate: rate("Up to which rate? (or MIN:MAX)", () => "1000", RANGE),
+    "p99-limit": duration("Which p99 latency must it stay below?", () => "50 ms"),
+    "ttft-limit": TTFT_LIMIT,
+    for: duration("How long at each load, at most? p99 needs about 300 requests", (answers) =>
+      streams(answers) ? "2 min" : USUAL_MOST,
+    ),
+  },
+  suffix: () => "-limit",
+  compose: (answers, target) => ({
+    title: `How ${answers.load === "rate" ? "high a rate" : "many users"} can ${nameOf(answers)} take within its limits?`,
+    fields: [
+      { name: "target", value: target.toTarget(answers) },
+      {
+        name: "load",
+        value: call("findMax", { over: toRange(answers), where: toWhere(answers), ...toTimes(answers) }),
+        comment:
+          "Doubles the load until a limit breaks, then bisects; each point is measured until its verdict is certain.",
+      },
+      ...requestsOf(answers, target),
+    ],
+  }),
+  flagsNote: "flags search by the latency alone, and judge without confidence intervals",
+  // The original's search is between levels, by the latency alone.
+  toFlagsPlan: (plan, { "p99-limit": limit = "" }) => toBinarySearch(plan, nsToMs(parseDurationNs(limit) ?? 0)),
+};
+
+function toRange({ load, users: most = "", rate: mostPerSec = "" }: Answers): Source {
+  const isRate = load === "rate";
+  const [first = 1, second] = numbersOf(isRate ? mostPerSec : most);
+  const [min, max] = second === undefined ? [isRate ? first / LOWEST_RATE_PART : 1, first] : [first, second];
+  return call(isRate ? "requestRate" : "concurrency", min, max);
+}
+
+function toWhere(answers: Answers): Source {
+  return [...limitsOf(answers), call("errorRate").with("below", 0.01)];
+}
+
+function toTimes({ for: most = USUAL_MOST }: Answers): Record<string, Source> {
+  const mostMs = nsToMs(parseDurationNs(most) ?? 0);
+  if (toDuration(most) === USUAL_MOST) return {};
+  const short = `${Number((mostMs / 4).toPrecision(3))} ms`;
+  return { ...(mostMs < SHORT_MS ? { settle: short, window: short } : {}), atMost: toDuration(most) };
+}
+
+function toBinarySearch(plan: Plan, latencyLimitMs: number): Plan | undefined {
+  if (!("search" in plan.load) || levelUnitOf(plan.load) !== "concurrency") return undefined;
+  const { limits: _limits, ...rest } = plan;
+  const { warmupMs: _warmup, ...measurement } = plan.measurement;
+  return {
+    ...rest,
+    load: { ...plan.load, search: "binary" },
+    measurement: { ...measurement, latencyLimitMs, percentile: 99 },
+  };
+}

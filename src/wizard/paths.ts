@@ -1,0 +1,34 @@
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
+
+/** Larger files are not looked at before the run. */
+const LARGEST_FILE_BYTES = 16 * 1024 * 1024;
+
+/** Converts a path relative to here into one relative to the scenario's folder. */
+export function pathFrom(scenario: string, path: string): string {
+  if (isAbsolute(path)) return path;
+  const fromFolder = relative(dirname(resolve(scenario)), resolve(path)).replaceAll("\\", "/");
+  return fromFolder.startsWith("../") ? fromFolder : `./${fromFolder}`;
+}
+
+/** Returns the text of a file; undefined when it cannot be read or is large. */
+export function readText(path: string): string | undefined {
+  try {
+    return statSync(path).size > LARGEST_FILE_BYTES ? undefined : readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns why no file can be written to a path; undefined when it can. A missing folder is no problem. */
+export function findFolderProblem(path: string): string | undefined {
+  let folder = dirname(resolve(path));
+  while (!existsSync(folder)) folder = dirname(folder);
+  if (!statSync(folder).isDirectory()) return `cannot be written: ${folder} is not a folder`;
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    return `cannot be written: the folder ${folder} is not writable`;
+  }
+}

@@ -1,0 +1,131 @@
+import { nextLoad } from "../load/highest-load.ts";
+import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
+import { levelAt } from "../load/levels.ts";
+import { createLadder, type Ladder } from "../load/load-ladder.ts";
+import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
+import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
+import { levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
+
+/** How long a run takes, as its plan says it. */
+
+/** The time of a run, without connecting and without requests that are still in flight at its end. */
+export interface RunTime {
+  readonly leastMs: number;
+  readonly mostMs: number;
+  /** What it consists of: `4 levels of 2 s`. */
+  readonly parts: string;
+}
+
+/** A level that is measured until windows agree ends after this number of them at the earliest. */
+const FEWEST_WINDOWS = 3;
+/** A window lasts this much longer than asked for, like in perf_analyzer. */
+const WINDOW_RATIO = 1.2;
+/** Loads of a search that are tried as the limit. */
+const TRIED_LIMITS = 200;
+
+/** Returns how long a plan takes; undefined when its data or the server decide. */
+export function estimateTime(plan: Plan): RunTime | undefined {
+  const mode = loadModeOf(plan.load);
+  const phases = mode.phases?.(plan.load);
+  if (phases !== undefined) {
+    const times = phases.map((phase) => timeOfLoad(phase.load, phase.mode ?? plan.measurement.mode, 0));
+    if (!times.every((time) => time !== undefined)) return undefined;
+    const parts = phases.length === 1 ? "one phase" : `${phases.length} phases`;
+    return { leastMs: sum(times.map(({ leastMs }) => leastMs)), mostMs: sum(times.map(({ mostMs }) => mostMs)), parts };
+  }
+  return timeOfLoad(plan.load, plan.measurement.mode, plan.measurement.warmupMs ?? 0);
+}
+
+function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number): RunTime | undefined {
+  const { levels, search } = loadModeOf(load).levels?.(load) ?? { levels: ONE_LEVEL, search: "linear" as const };
+  const level = timeOfLevel(mode);
+  if (level === undefined) return undefined;
+  const [leastMs, mostMs] = [level.leastMs + warmupMs, level.mostMs + warmupMs];
+  if (search === "highest" && levels.kind === "range") {
+    const points = mostPoints(levels, levelUnitOf(load));
+    const parts = `${count(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
+    return { leastMs, mostMs: points * mostMs, parts };
+  }
+  const levelCount = countLevels(levels);
+  const each = leastMs === mostMs ? describeMs(mostMs) : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
+  return {
+    leastMs: levelCount * leastMs,
+    mostMs: levelCount * mostMs,
+    parts: `${count(levelCount, "level")} of ${each}`,
+  };
+}
+
+const ONE_LEVEL: LevelsPlan = { kind: "list", values: [1] };
+
+function timeOfLevel(mode: MeasurementModePlan): { readonly leastMs: number; readonly mostMs: number } | undefined {
+  if ("durationMs" in mode) return { leastMs: mode.durationMs, mostMs: mode.durationMs };
+  if ("maxMs" in mode) return { leastMs: 2 * mode.windowMs, mostMs: mode.maxMs };
+  if (!("windowMs" in mode)) return undefined;
+  const windowMs = WINDOW_RATIO * mode.windowMs;
+  return { leastMs: FEWEST_WINDOWS * windowMs, mostMs: mode.maxTrials * windowMs };
+}
+
+function countLevels(levels: LevelsPlan): number {
+  let levelCount = 0;
+  while (levelAt(levels, levelCount) !== undefined) levelCount++;
+  return levelCount;
+}
+
+/** Returns how many loads a search tries at most, wherever the limit is. */
+function mostPoints({ start, end }: LevelsPlan & { readonly kind: "range" }, unit: LevelUnitName): number {
+  const max = end ?? start;
+  const ladder = createLadder({ kind: "range", min: start, max }, LEVEL_UNITS[unit].isWhole);
+  let most = 0;
+  for (let index = 0; index <= TRIED_LIMITS; index++)
+    most = Math.max(most, countPoints(ladder, start * (max / start) ** (index / TRIED_LIMITS)));
+  return most;
+}
+
+/** @param limit the highest load that keeps the limits */
+function countPoints(ladder: Ladder, limit: number): number {
+  const kept: number[] = [];
+  const notKept: number[] = [];
+  for (;;) {
+    const load = nextLoad(ladder, { kept, notKept });
+    if (load === undefined) return kept.length + notKept.length;
+    (load <= limit ? kept : notKept).push(load);
+  }
+}
+
+/** Returns the latest `timestamp` of a file of requests, in milliseconds; undefined when it has none. */
+export function latestTimestampMs(text: string): number | undefined {
+  let latestMs: number | undefined;
+  for (const [, digits] of text.matchAll(/"timestamp"\s*:\s*([\d.eE+]+)/g))
+    latestMs = Math.max(latestMs ?? 0, Number(digits));
+  return latestMs;
+}
+
+/** Says how long a run takes, in one sentence. */
+export function describeTime(time: RunTime | undefined): string {
+  if (time === undefined) return "The run takes as long as its data and the server need.";
+  const { leastMs, mostMs, parts } = time;
+  if (leastMs === mostMs) return `The run takes about ${describeMs(mostMs)} (${parts}).`;
+  return `The run takes ${describeMs(leastMs)} to ${describeMs(mostMs)} (${parts}).`;
+}
+
+const MS_PER_SEC = 1000;
+const SEC_PER_MIN = 60;
+
+/** `250 ms`, `2 s`, `4 min 39 s`, `1 h`. */
+function describeMs(ms: number): string {
+  if (ms < MS_PER_SEC) return `${Number(ms.toPrecision(3))} ms`;
+  const allSec = ms / MS_PER_SEC;
+  if (allSec < SEC_PER_MIN) return `${Number(allSec.toPrecision(3))} s`;
+  const [totalMin, sec] = [Math.floor(Math.round(allSec) / SEC_PER_MIN), Math.round(allSec) % SEC_PER_MIN];
+  const [hours, min] = [Math.floor(totalMin / SEC_PER_MIN), totalMin % SEC_PER_MIN];
+  const words = [hours > 0 && `${hours} h`, min > 0 && `${min} min`, sec > 0 && hours === 0 && `${sec} s`];
+  return words.filter((word) => word !== false).join(" ");
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

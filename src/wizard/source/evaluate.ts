@@ -1,0 +1,68 @@
+import { errorRate, p99 } from "../../scenario/assertions.ts";
+import { concurrency, findMax, requestRate } from "../../scenario/find-max/builders.ts";
+import { files, json, random } from "../../scenario/inputs.ts";
+import { fixedSchedule, hold, intervals, ramp, rate, sessions, steps } from "../../scenario/loads.ts";
+import { mix } from "../../scenario/mix.ts";
+import { soak, spike } from "../../scenario/phases.ts";
+import { payloads, prompts } from "../../scenario/prompts.ts";
+import { embedded } from "../../scenario/targets/embedded.ts";
+import { grpc } from "../../scenario/targets/grpc.ts";
+import { http } from "../../scenario/targets/http.ts";
+import { openai } from "../../scenario/targets/llm.ts";
+import { tfserving } from "../../scenario/targets/tfserving.ts";
+import { torchserve } from "../../scenario/targets/torchserve.ts";
+import { triton } from "../../scenario/targets/triton.ts";
+import { tritonInProcess } from "../../scenario/targets/triton-in-process.ts";
+import { Call, Constant, fieldsOf, isFields, type Source } from "./source.ts";
+
+/** The builders that the wizard uses, by their names in `"rampart"`. */
+const BUILDERS: Readonly<Record<string, unknown>> = {
+  concurrency,
+  embedded,
+  errorRate,
+  files,
+  findMax,
+  fixedSchedule,
+  grpc,
+  hold,
+  http,
+  intervals,
+  json,
+  mix,
+  openai,
+  p99,
+  payloads,
+  prompts,
+  ramp,
+  random,
+  rate,
+  requestRate,
+  sessions,
+  soak,
+  spike,
+  steps,
+  tfserving,
+  torchserve,
+  triton,
+  tritonInProcess,
+};
+
+type AnyFunction = (...args: readonly unknown[]) => unknown;
+
+/** Returns the value that the expression has when the written scenario is loaded. */
+export function evaluate(source: Source): unknown {
+  if (source instanceof Constant) return evaluate(source.value);
+  if (source instanceof Call) return evaluateCall(source);
+  if (Array.isArray(source)) return (source as readonly Source[]).map(evaluate);
+  if (isFields(source)) return Object.fromEntries(fieldsOf(source).map(([name, value]) => [name, evaluate(value)]));
+  return source;
+}
+
+function evaluateCall({ name, args, methods }: Call): unknown {
+  const build = BUILDERS[name] as AnyFunction | undefined;
+  if (build === undefined) throw new Error(`the wizard knows no builder ${name}`);
+  let value = build(...args.map(evaluate));
+  for (const [method, methodArgs] of methods)
+    value = (value as Readonly<Record<string, AnyFunction>>)[method]?.(...methodArgs.map(evaluate));
+  return value;
+}

@@ -1,0 +1,63 @@
+/** The expressions of a scenario that is being written: they are formatted as text, and evaluated for its plan. */
+
+/** An expression. Plain data stands for itself. */
+export type Source = Call | Constant | string | number | boolean | readonly Source[] | SourceFields;
+
+/** Fields of an object, in order. Undefined ones are left out. */
+export interface SourceFields {
+  readonly [name: string]: Source | undefined;
+}
+
+/** A call of one of Rampart's builders, and calls of methods of what it returns. */
+export class Call {
+  readonly name: string;
+  readonly args: readonly Source[];
+  readonly methods: readonly (readonly [name: string, args: readonly Source[]])[];
+
+  constructor(name: string, args: readonly Source[], methods: Call["methods"] = []) {
+    this.name = name;
+    this.args = args;
+    this.methods = methods;
+  }
+
+  /** Returns the expression that calls a method of this one. */
+  with(name: string, ...args: Source[]): Call {
+    return new Call(this.name, this.args, [...this.methods, [name, args]]);
+  }
+}
+
+/** A named constant of the file. */
+export class Constant {
+  readonly name: string;
+  readonly value: Source;
+
+  constructor(name: string, value: Source) {
+    this.name = name;
+    this.value = value;
+  }
+}
+
+/** A call of a builder; empty objects at its end are left out. */
+export function call(name: string, ...args: Source[]): Call {
+  const last = args.at(-1);
+  const isEmpty = last !== undefined && isFields(last) && fieldsOf(last).length === 0;
+  return new Call(name, isEmpty ? args.slice(0, -1) : args);
+}
+
+/** Returns the fields that are there. */
+export function fieldsOf(fields: SourceFields): [string, Source][] {
+  return Object.entries(fields).filter((field): field is [string, Source] => field[1] !== undefined);
+}
+
+/** Whether an expression is an object. */
+export function isFields(source: Source): source is SourceFields {
+  return typeof source === "object" && !(source instanceof Call || source instanceof Constant || Array.isArray(source));
+}
+
+/** Returns the expressions that an expression is made of. */
+export function partsOfSource(source: Source): readonly Source[] {
+  if (source instanceof Call) return [...source.args, ...source.methods.flatMap(([, args]) => args)];
+  if (source instanceof Constant) return [source.value];
+  if (Array.isArray(source)) return source as readonly Source[];
+  return isFields(source) ? fieldsOf(source).map(([, value]) => value) : [];
+}
