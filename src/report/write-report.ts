@@ -7,12 +7,13 @@ import { writeOutput } from "./output-file.ts";
 /**
  * Writes the file of a report.
  * @param at the setting that chooses the file, or its folder, which is then created if needed
+ * @param isMasked whether secrets in the text are masked; false for a text without secrets
  * @throws RunError naming the file and the setting
  */
-export function writeReport(path: string, text: string, at: SettingPath): void {
+export function writeReport(path: string, text: string, at: SettingPath, isMasked = true): void {
   try {
     if (at.endsWith(".folder")) fileSystem().mkdirSync(dirname(path), { recursive: true });
-    writeOutput(path, text);
+    writeOutput(path, text, { isMasked });
   } catch (error) {
     throw notWritten(path, error, at);
   }

@@ -97,7 +97,7 @@ class HtmlReport implements Report {
     };
     const summary = summarizeRuns(plan, results, json, this.warnings);
     const page = formatReportPage(report, summary, await readChartLibrary());
-    writeReport(this.path, page, "outputs.files.html");
+    writeReport(this.path, page, "outputs.files.html", false);
   }
 
   private showRun(result: RunResult, json: RunJson, name: string, index: number): ShownRun {

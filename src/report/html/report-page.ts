@@ -1,3 +1,4 @@
+import { maskSecrets } from "../../plan/secrets.ts";
 import { formatCount } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -31,7 +32,7 @@ export function chartsOf(report: ShownReport): PlotSet {
   return joinPlots([loadPlots(report), timePlots(report), serverPlots(report), tokenPlots(report)]);
 }
 
-/** Formats the page. @param library ECharts' code */
+/** Formats the page, without secrets. @param library ECharts' code */
 export function formatReportPage(report: ShownReport, summary: RunSummary, library: string): string {
   const { plan, json } = report;
   const { plots, leftOut } = chartsOf(report);
@@ -50,25 +51,26 @@ export function formatReportPage(report: ShownReport, summary: RunSummary, libra
     formatSection("machine", "Machine and plan", formatMachine(report)),
     formatLeftOut(leftOut),
   ].filter((section) => section !== "");
+  const mask = (text: string): string => maskSecrets(escapeHtml(text));
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${escapeHtml(title)}</title>
+<title>${mask(title)}</title>
 <style>${REPORT_STYLE}</style>
 </head>
 <body>
 <header>
-<div><h1>${escapeHtml(plan.name)}</h1><p>${escapeHtml(describeRun(report))}</p></div>
+<div><h1>${mask(plan.name)}</h1><p>${mask(describeRun(report))}</p></div>
 <button id="theme" type="button" aria-label="Light or dark">◐</button>
 </header>
-<div class="panel verdict ${summary.verdict}"><b>${VERDICT_WORDS[summary.verdict]}</b><span>${escapeHtml(summary.headline)}</span></div>
+<div class="panel verdict ${summary.verdict}"><b>${VERDICT_WORDS[summary.verdict]}</b><span>${mask(summary.headline)}</span></div>
 ${formatLinks(sections)}
 <noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>
 <main>
-${sections.join("\n")}
+${maskSecrets(sections.join("\n"))}
 </main>
 <footer>Rampart ${escapeHtml(VERSION)}, ${escapeHtml(json.startedAt)}</footer>
 ${formatScripts(plots, library)}

@@ -1,3 +1,4 @@
+import { maskSecrets } from "../../plan/secrets.ts";
 import { toChartOption } from "./chart-option.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
@@ -81,7 +82,9 @@ export function escapeHtml(text: string): string {
 /** Formats the scripts that draw the plots of a page. @param library ECharts' code */
 export function formatScripts(plots: readonly Plot[], library: string): string {
   const options = plots.map((plot) => toChartOption(plot, { isAlone: false }));
-  return `<script type="application/json" id="data">${escapeJson(JSON.stringify({ themes: THEMES, options }))}</script>
+  // Only data is masked: a secret may be a word of the scripts.
+  const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
+  return `<script type="application/json" id="data">${escapeJson(data)}</script>
 <script>${library.replaceAll("</script", "<\\/script")}</script>
 <script>${PAGE_SCRIPT}</script>`;
 }

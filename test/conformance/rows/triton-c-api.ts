@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { after } from "node:test";
 import { messageOf } from "../../../src/plan/problem.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads.ts";
@@ -14,9 +15,17 @@ import type { Aim, ConformanceRow, Fault } from "../row.ts";
 /** Triton's library in a process of each run's own, with a Python model that answers once, and one that streams its answers. */
 
 let directory = "";
+/** The environment of this process, which other tests need. */
+let before: NodeJS.ProcessEnv | undefined;
+after(() => {
+  if (before === undefined) return;
+  for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+  Object.assign(process.env, before);
+});
 
 /** The models need the environment of Triton's Python in the process with the library, which has that of this one. */
 async function prepare(): Promise<void> {
+  before ??= { ...process.env };
   const { backends, env } = readInstallation(await installTriton());
   directory = join(backends, "..");
   const bun = join(import.meta.dirname, "../../../node_modules/.bin");
