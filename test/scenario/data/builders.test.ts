@@ -276,6 +276,19 @@ function assertionToData({ metric, comparison, limit, where }: Record<string, un
   };
 }
 
+/** Imports a scenario with the source's API, because another test of this process may have given `"rampart"` another meaning. */
+async function importExample(name: string): Promise<Scenario> {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-example-"));
+  try {
+    const file = join(folder, name);
+    const index = JSON.stringify(new URL("../../../src/index.ts", import.meta.url).href);
+    writeFileSync(file, readFileSync(join(SCENARIOS, name), "utf8").replace('"rampart"', index));
+    return ((await import(file)) as { default: Scenario }).default;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 describe("whole scenarios have the same plan from YAML and JSON as from TypeScript", () => {
   const examples = readdirSync(SCENARIOS).filter(
     (name) => name.endsWith(".ts") && !CODE.test(readFileSync(join(SCENARIOS, name), "utf8")),
@@ -283,8 +296,7 @@ describe("whole scenarios have the same plan from YAML and JSON as from TypeScri
   test("there are examples that need no code", () => assert.ok(examples.length >= 3, examples.join()));
   for (const name of examples)
     test(`scenarios/${name}`, async () => {
-      const example = (await import(join(SCENARIOS, name))) as { default: Scenario };
-      check(example.default, SCENARIOS);
+      check(await importExample(name), SCENARIOS);
     });
 
   test("with all fields that are plain data", () => {
