@@ -23,7 +23,7 @@ export interface TimedAnswer {
   readonly offsetsNs: readonly number[];
 }
 
-/** What came of a question. */
+/** The outcome of a question: an answer, or a failed request. */
 export interface Asked {
   /** Absent when the request failed. */
   readonly answered?: TimedAnswer;

@@ -33,7 +33,7 @@ export const FLAGS: readonly Flag[] = [
     name: "timeout",
     value: "DURATION",
     default: "60s",
-    help: "Give up when the answer is not complete after this long.",
+    help: "The request fails when the answer is not complete after this long.",
   },
   HELP_FLAG,
 ];

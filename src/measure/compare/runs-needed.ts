@@ -4,7 +4,7 @@ import { type Change, isOutside, meanOfRuns, type Side, welchFreedom } from "./c
 export const MOST_RUNS = 1000;
 
 /**
- * Returns how many runs on each side would make the interval of a change reach at most `halfWidth` to each side, if the runs go on to vary
+ * Returns how many runs on each side would make the interval of a change reach at most `halfWidth` to each side, if the runs continue to vary
  * as they do. With one run on one side, it is taken to vary like the other side.
  * @param change estimated from these sides
  * @param halfWidth in the unit of the change, above 0

@@ -10,7 +10,7 @@ import type { GenaiSettings } from "../options/settings.ts";
 /** GenAI-Perf's output length of requests without one. */
 const DEFAULT_OUTPUT_TOKENS = 256;
 
-/** Extra inputs that are no tensors: they tell how to build a request. A value of false is as good as none. */
+/** Extra inputs that are not tensors, but say how to build a request. False is like leaving the input out. */
 const SWITCHES = { endId: "set_end_id", chat: "apply_chat_template" } as const;
 
 /** Returns the ids of a prompt. */
