@@ -137,15 +137,20 @@ function drawTimeLine(runs: readonly ShownRun[]): PlotSet {
     ...(runs.length > 1 ? ["The runs are drawn over each other, each from its own start."] : []),
   ];
   const spans = runs.length === 1 ? spansOf(first.run) : [];
-  const frame = {
-    title,
-    xLabel: TIME,
-    yLabel: "",
-    group: TIME_GROUP,
-    notes,
-    heightPx: timeLineHeightPx(panels.length),
-    isWide: true,
-  };
+  return timeLineOf(title, notes, panels, spans);
+}
+
+type TimeLine = Extract<Plot, { kind: "time-line" }>;
+
+/** Makes a wide chart of panels below each other on one time axis. */
+function timeLineOf(
+  title: string,
+  notes: readonly string[],
+  panels: TimeLine["panels"],
+  spans: TimeLine["spans"],
+): PlotSet {
+  const heightPx = timeLineHeightPx(panels.length);
+  const frame = { title, xLabel: TIME, yLabel: "", group: TIME_GROUP, notes, heightPx, isWide: true } as const;
   return asSet({ kind: "time-line", ...frame, panels, spans });
 }
 
@@ -269,14 +274,5 @@ function drawWindows(runs: readonly ShownRun[], unit: string): PlotSet {
   const notes = [
     "Each point is a window. A level is stable when its last three windows differ by no more than the tolerance.",
   ];
-  const frame = {
-    title,
-    xLabel: TIME,
-    yLabel: "",
-    group: TIME_GROUP,
-    notes,
-    heightPx: timeLineHeightPx(panels.length),
-    isWide: true,
-  };
-  return asSet({ kind: "time-line", ...frame, panels, spans });
+  return timeLineOf(title, notes, panels, spans);
 }
