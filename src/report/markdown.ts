@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
@@ -45,6 +46,7 @@ export function formatMarkdownReport(plan: Plan, runs: readonly RunResult[], jso
     `${escapeMarkdown(`${summary.headline}. ${subject}, ${loadModeOf(plan.load).describe(plan.load)}`)}`,
     formatAssertions(summary),
     formatLevels(plan, json, kind.throughputUnit ?? "infer/s"),
+    formatLoad(plan, json),
     formatWarnings(summary),
     formatFailures(runs),
     formatTotals(runs),
@@ -103,6 +105,27 @@ function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
   const isMarked = rows.some((row) => row.some((cell) => cell.endsWith(MARK)));
   const note = isMarked ? `\n\n\\${MARK} too few samples to trust` : "";
   return fold(`${formatTable(header, rows)}${note}`, levels.length, "levels");
+}
+
+/** Formats the load asked for beside the load delivered, and Little's law. */
+function formatLoad(plan: Plan, json: ReportJson): string {
+  const rows = runsOf(json).flatMap(({ levels }, index, runs) =>
+    levels.map((level) => {
+      const { load, inFlight } = level;
+      const unit = LEVEL_UNITS[load.unit].isScheduled ? "requests/s" : "in flight";
+      const name = nameOfLevel(plan, level);
+      return [
+        runs.length > 1 ? `run ${index + 1}, ${name}` : name,
+        load.asked === null ? "-" : `${formatCount(load.asked)} ${unit}`,
+        `${formatCount(load.delivered)} ${unit}`,
+        formatCount(inFlight.mean),
+        formatCount(inFlight.littlesLaw.expectedMean),
+      ];
+    }),
+  );
+  if (rows.length === 0) return "";
+  const header = ["Load", "asked for", "delivered", "in flight", "throughput × average latency"];
+  return fold(formatTable(header, rows), rows.length, "levels");
 }
 
 function formatPercentile({ latency }: LevelJson, name: (typeof PERCENTILES)[number]): string {

@@ -6,12 +6,12 @@ import { explainShortfall } from "../measure/rate-shortfall.ts";
 import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
 import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { describeLevel, loadModeOf, planOfPhase } from "../registry/load-modes.ts";
+import { describeLevel, planOfPhase } from "../registry/load-modes.ts";
 import { tokensPlanOf } from "../registry/mix.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
-import { describeDelivery, loadDelivery } from "./load-delivery.ts";
+import { describeUndelivered } from "./load-delivery.ts";
 import { describeLoadNotes, describeRepeats } from "./load-notes.ts";
 import { formatRange } from "./rampart/confidence-notes.ts";
 import { verdictsOfPhases } from "./rampart/phases.ts";
@@ -156,8 +156,8 @@ function warningsOf(whole: Plan, { prepared }: RunResult, result: LevelResult, p
     const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
     if (shortfall !== undefined) texts.push(`${shortfall.achieved}: ${shortfall.cause}`);
   }
-  const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
-  if (!isRamp && loadDelivery(plan, result).isDelivered === false) texts.push(describeDelivery(plan, result));
+  const undelivered = describeUndelivered(plan, result);
+  if (undelivered !== undefined) texts.push(undelivered);
   texts.push(...describeLoadNotes(plan, result));
   const reason = saturationReason(window);
   if (reason !== undefined) texts.push(`the client may have been the limit, not the server: ${reason}`);

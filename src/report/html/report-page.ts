@@ -9,7 +9,15 @@ import type { RunSummary, VerdictName } from "../summary.ts";
 import { VERSION } from "../version.ts";
 import { formatFacts } from "./facts.ts";
 import { LOAD_GROUP, loadPlots } from "./load-charts.ts";
-import { formatClient, formatFailures, formatLevels, formatServer, formatStability, formatTokens } from "./sections.ts";
+import {
+  formatClient,
+  formatFailures,
+  formatLevels,
+  formatLoad,
+  formatServer,
+  formatStability,
+  formatTokens,
+} from "./sections.ts";
 import { SERVER_GROUP, serverPlots } from "./server-charts.ts";
 import type { ShownReport } from "./shown-run.ts";
 import { REPORT_STYLE } from "./style.ts";
@@ -41,6 +49,7 @@ export function formatReportPage(report: ShownReport, summary: RunSummary, libra
   const sections = [
     formatSection("summary", "Summary", formatSummary(report, summary)),
     formatSection("levels", "Results by level", formatLevels(report)),
+    formatSection("load", "Load", formatLoad(report)),
     formatSection("latency", LOAD_GROUP, cards(LOAD_GROUP)),
     formatSection("time", TIME_GROUP, cards(TIME_GROUP)),
     formatSection("stability", "Stability", formatStability(report)),

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
@@ -34,7 +35,6 @@ export function formatLevels(report: ShownReport): string {
     "max",
     "errors",
     "requests",
-    "in flight",
     "outcome",
   ];
   const cells = rows.map(({ name, json }): Cell[] => [
@@ -47,7 +47,6 @@ export function formatLevels(report: ShownReport): string {
     json.latency === null ? "-" : formatUs(json.latency.maxUs),
     json.failed === 0 ? "0 %" : { text: formatPct(json.errorRatio), look: "bad" },
     formatCount(json.requests),
-    formatCount(json.inFlight.mean),
     outcomeCell(json),
   ]);
   return `${formatPanel(formatTable(header, cells))}${MARK_NOTE}`;
@@ -71,6 +70,25 @@ function outcomeCell({ outcome, limits }: LevelJson): Cell {
       : { text: limits.state === "broken" ? "breaks a limit" : "unresolved", look: "bad" };
   if (outcome === "measured") return { text: "measured", look: "good" };
   return { text: outcome === "over-limit" ? "over the latency limit" : outcome, look: "bad" };
+}
+
+/** Formats the load asked for beside the load delivered, and Little's law. */
+export function formatLoad(report: ShownReport): string {
+  const rows = rowsOf(report).map(({ name, json: { load, inFlight } }): Cell[] => {
+    const unit = LEVEL_UNITS[load.unit].isScheduled ? "requests/s" : "in flight";
+    const { expectedMean, isKept } = inFlight.littlesLaw;
+    return [
+      name,
+      load.asked === null ? "-" : `${formatCount(load.asked)} ${unit}`,
+      load.isDelivered === false
+        ? { text: `${formatCount(load.delivered)} ${unit}`, look: "bad" }
+        : `${formatCount(load.delivered)} ${unit}`,
+      formatCount(inFlight.mean),
+      isKept ? formatCount(expectedMean) : { text: formatCount(expectedMean), look: "bad" },
+    ];
+  });
+  const header = ["level", "load asked for", "delivered", "in flight", "throughput × average latency"];
+  return rows.length === 0 ? "" : formatPanel(formatTable(header, rows));
 }
 
 /** Formats how stable each level was; empty when no level was measured in windows. */

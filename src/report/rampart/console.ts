@@ -169,7 +169,7 @@ ${text}
     if (measured.some(({ window }) => window.groups !== undefined)) out(formatGroups(this.plan, measured, this.unit));
     const { phased } = result;
     if (phased !== undefined) {
-      out(`\n${formatPhases(phased)}\n`);
+      out(`\n${formatPhases(this.plan, phased, measured)}\n`);
       out(`\n${formatRunTimeline(phased, this.plan.target.batchSize, this.unit)}\n`);
     } else if (isRamp(this.plan)) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);

@@ -37,7 +37,7 @@ import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
-import { toPhasesJson, verdictsOfPhases } from "./phases.ts";
+import { toPhasesJson } from "./phases.ts";
 import { levelsOverRuns, toLevelOverRunsJson } from "./runs.ts";
 import { toTokensJson } from "./tokens.ts";
 
@@ -149,7 +149,7 @@ function toRunJson(plan: Plan, result: RunResult): object {
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(repeats === undefined ? {} : { warnings: [repeats] }),
     ...(result.server === undefined ? {} : { server: result.server }),
-    ...(result.phased === undefined ? {} : toPhasesJson(result.phased, verdictsOfPhases(plan, levels))),
+    ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion, index) => {

@@ -136,6 +136,19 @@ function repeatSchema({ object }: Parts) {
   });
 }
 
+/** The load asked for beside the load delivered. */
+export function deliveryEntries() {
+  return {
+    unit: UNITS,
+    asked: v.pipe(
+      v.nullable(v.number()),
+      v.description("Mean over the measured time: requests in flight, or per second."),
+    ),
+    delivered: v.number(),
+    isDelivered: v.nullable(v.boolean()),
+  };
+}
+
 /** What requests of a level measured. */
 function measuredEntries(parts: Parts) {
   const { object } = parts;
@@ -150,12 +163,7 @@ function measuredEntries(parts: Parts) {
     inferPerSec: v.pipe(v.number(), v.description("Throughput: requests × batch size / durationSec.")),
     sent: count(),
     sentPerSec: v.number(),
-    load: object({
-      unit: UNITS,
-      asked: v.nullable(v.number()),
-      delivered: v.number(),
-      isDelivered: v.nullable(v.boolean()),
-    }),
+    load: object(deliveryEntries()),
     inFlight: object({
       mean: v.number(),
       atStart: count(),
