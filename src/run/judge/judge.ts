@@ -29,6 +29,11 @@ const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
 const encoder = new TextEncoder();
 
+/** Counts the finished requests of a run, which several judges may share. */
+export interface FinishedCounter {
+  count: number;
+}
+
 /** Judges completed requests. */
 export interface Judging {
   /** Whether response bodies must be kept. */
@@ -56,6 +61,7 @@ export class RequestJudge implements Judging {
   private readonly onExtracted: ((values: readonly unknown[], step: number) => void) | undefined;
   private readonly groups: RequestGroups | undefined;
   private readonly contentCheck: ContentCheck | undefined;
+  private readonly finished: FinishedCounter;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
@@ -69,6 +75,7 @@ export class RequestJudge implements Judging {
    * @param onExtracted receives the values that the target extracts from each successful answer, and its request's step
    * @param groups the groups of requests, whose tags records carry; default: there are none
    * @param contentCheck what the scenario requires of answers; default: nothing
+   * @param finished counts the finished requests of the run; default: those of this judge
    */
   constructor(
     { service, shared, serverNames }: Pick<Session, "service" | "shared" | "serverNames">,
@@ -79,7 +86,9 @@ export class RequestJudge implements Judging {
     onExtracted?: (values: readonly unknown[], step: number) => void,
     groups?: RequestGroups,
     contentCheck?: ContentCheck,
+    finished: FinishedCounter = { count: 0 },
   ) {
+    this.finished = finished;
     this.contentCheck = contentCheck;
     this.answers = answers;
     this.onExtracted = onExtracted;
@@ -109,18 +118,19 @@ export class RequestJudge implements Judging {
   }
 
   judge(call: Call, slots: Slots): Failure | undefined {
-    const found = this.examine(call, slots);
+    const index = this.finished.count++;
+    const found = this.examine(call, slots, index);
     if (Array.isArray(found)) {
-      if (this.answers !== undefined) this.packAnswer(this.answers, call, slots, found);
+      if (this.answers !== undefined) this.packAnswer(this.answers, call, slots, found, index);
       return undefined;
     }
     const failure = maskFailure(found as Failure);
-    this.observer.onFailed?.(this.describeFailed(call, slots, failure));
+    this.observer.onFailed?.({ index, ...this.describeFailed(call, slots, failure) });
     if (this.answers !== undefined) this.packFailure(this.answers, call, slots, failure);
     return failure;
   }
 
-  private describeFailed(call: Call, slots: Slots, failure: Failure): FailedRequest {
+  private describeFailed(call: Call, slots: Slots, failure: Failure): Omit<FailedRequest, "index"> {
     const { sendStartNs, endNs, responses } = call;
     const firstByteNs = firstByteOf(call, failure);
     return {
@@ -139,11 +149,18 @@ export class RequestJudge implements Judging {
     return this.groups === undefined ? {} : { tags: this.groups.tagsOf(step) };
   }
 
-  private packAnswer(answers: AnswerSink, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
+  private packAnswer(
+    answers: AnswerSink,
+    call: Call,
+    slots: Slots,
+    responses: readonly ResponseRecord[],
+    index: number,
+  ): void {
     const step = slots.steps[call.slot] as number;
     this.packPrompt(answers, step);
     const sendNs = Math.round(call.sendStartNs);
     answers.addAnswer({
+      index,
       server: this.serverNames?.[call.server],
       step,
       sequenceId: slots.sequenceIds[call.slot] as number,
@@ -177,7 +194,7 @@ export class RequestJudge implements Judging {
   }
 
   /** The responses, as far as someone needs them; or what is wrong. */
-  private examine(call: Call, slots: Slots): Failure | readonly ResponseRecord[] {
+  private examine(call: Call, slots: Slots, index: number): Failure | readonly ResponseRecord[] {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
@@ -210,6 +227,7 @@ export class RequestJudge implements Judging {
     if (extracted !== undefined) this.onExtracted?.(extracted, step);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
+      index,
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
@@ -217,6 +235,7 @@ export class RequestJudge implements Judging {
       ...(server === undefined ? {} : { server }),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),
+      ...(this.answers === undefined ? {} : { hasTokens: true }),
     });
     return records;
   }
