@@ -29,11 +29,6 @@ const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
 const encoder = new TextEncoder();
 
-/** Counts the finished requests of a run, which several judges may share. */
-export interface FinishedCounter {
-  count: number;
-}
-
 /** Judges completed requests. */
 export interface Judging {
   /** Whether response bodies must be kept. */
@@ -61,7 +56,9 @@ export class RequestJudge implements Judging {
   private readonly onExtracted: ((values: readonly unknown[], step: number) => void) | undefined;
   private readonly groups: RequestGroups | undefined;
   private readonly contentCheck: ContentCheck | undefined;
-  private readonly finished: FinishedCounter;
+  private readonly finished: { count: number };
+  /** Number of the request that is judged, among the finished ones of the run. */
+  private index = 0;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
@@ -86,7 +83,7 @@ export class RequestJudge implements Judging {
     onExtracted?: (values: readonly unknown[], step: number) => void,
     groups?: RequestGroups,
     contentCheck?: ContentCheck,
-    finished: FinishedCounter = { count: 0 },
+    finished = { count: 0 },
   ) {
     this.finished = finished;
     this.contentCheck = contentCheck;
@@ -118,22 +115,23 @@ export class RequestJudge implements Judging {
   }
 
   judge(call: Call, slots: Slots): Failure | undefined {
-    const index = this.finished.count++;
-    const found = this.examine(call, slots, index);
+    this.index = this.finished.count++;
+    const found = this.examine(call, slots);
     if (Array.isArray(found)) {
-      if (this.answers !== undefined) this.packAnswer(this.answers, call, slots, found, index);
+      if (this.answers !== undefined) this.packAnswer(this.answers, call, slots, found);
       return undefined;
     }
     const failure = maskFailure(found as Failure);
-    this.observer.onFailed?.({ index, ...this.describeFailed(call, slots, failure) });
+    this.observer.onFailed?.(this.describeFailed(call, slots, failure));
     if (this.answers !== undefined) this.packFailure(this.answers, call, slots, failure);
     return failure;
   }
 
-  private describeFailed(call: Call, slots: Slots, failure: Failure): Omit<FailedRequest, "index"> {
+  private describeFailed(call: Call, slots: Slots, failure: Failure): FailedRequest {
     const { sendStartNs, endNs, responses } = call;
     const firstByteNs = firstByteOf(call, failure);
     return {
+      index: this.index,
       sendEpochNs: toEpochNs(sendStartNs),
       firstByteEpochNs: firstByteNs === undefined ? undefined : toEpochNs(firstByteNs),
       endEpochNs: toEpochNs(endNs),
@@ -149,18 +147,12 @@ export class RequestJudge implements Judging {
     return this.groups === undefined ? {} : { tags: this.groups.tagsOf(step) };
   }
 
-  private packAnswer(
-    answers: AnswerSink,
-    call: Call,
-    slots: Slots,
-    responses: readonly ResponseRecord[],
-    index: number,
-  ): void {
+  private packAnswer(answers: AnswerSink, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
     const step = slots.steps[call.slot] as number;
     this.packPrompt(answers, step);
     const sendNs = Math.round(call.sendStartNs);
     answers.addAnswer({
-      index,
+      index: this.index,
       server: this.serverNames?.[call.server],
       step,
       sequenceId: slots.sequenceIds[call.slot] as number,
@@ -194,7 +186,7 @@ export class RequestJudge implements Judging {
   }
 
   /** The responses, as far as someone needs them; or what is wrong. */
-  private examine(call: Call, slots: Slots, index: number): Failure | readonly ResponseRecord[] {
+  private examine(call: Call, slots: Slots): Failure | readonly ResponseRecord[] {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
@@ -227,7 +219,7 @@ export class RequestJudge implements Judging {
     if (extracted !== undefined) this.onExtracted?.(extracted, step);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
-      index,
+      index: this.index,
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
