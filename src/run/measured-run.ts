@@ -121,7 +121,7 @@ export class MeasuredRun {
         await this.parts.rehearse();
         this.startNs = nowNs();
       }
-      this.tokens?.begin(this.plan, this.startNs);
+      this.tokens?.begin(this.plan, this.startNs, { keepsRequests: this.observer.onTokens !== undefined });
       const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
       await this.meter.watch(this.plan, this.driver, this.signal);
