@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { errorRatio, inferPerSec, responsesPerSec, sentPerSec, sequencesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult } from "../../result/run-result.ts";
@@ -60,10 +60,10 @@ export function formatLevels(plan: Plan, levels: readonly LevelResult[], unit: s
 /** Formats the time line of a level. @param unit of throughput */
 export function formatTimeline({ timeline }: LevelResult, batchSize: number, unit: string): string {
   const rows = timeline.map((bucket) => {
-    const seconds = (bucket.endNs - bucket.startNs) / 1e9;
+    const seconds = nsToSec(bucket.endNs - bucket.startNs);
     const hasSamples = bucket.requestCount > 0;
     return [
-      `${(bucket.startNs / 1e9).toFixed(1)} s`,
+      `${nsToSec(bucket.startNs).toFixed(1)} s`,
       formatCount(bucket.meanOutstanding),
       formatCount((bucket.requestCount * batchSize) / seconds),
       hasSamples ? formatDurationNs(bucket.latency.meanNs) : "-",
