@@ -33,7 +33,7 @@ function drawLatencies(tag: string, groups: readonly TaggedGroup[]): PlotSet {
     values: shown.map(({ latency }) => roundForPlot(latency.percentiles[name].us / time.us)),
   }));
   const frame = { title: `Latency by ${tag}`, xLabel: tag, yLabel: `Latency (${time.name})`, group: TAG_GROUP };
-  const categories = shown.map(({ name }) => name);
+  const categories = shown.map(categoryOf);
   return asSet({ kind: "bars", ...frame, notes: notesOf(shown, known), categories, series, isStacked: false });
 }
 
@@ -41,9 +41,14 @@ function drawThroughput(tag: string, groups: readonly TaggedGroup[], unit: strin
   const shown = pickEvenly(groups, MOST_BARS);
   const values = shown.map(({ json }) => roundForPlot(json.inferPerSec));
   const frame = { title: `Throughput by ${tag}`, xLabel: tag, yLabel: `Throughput (${unit})`, group: TAG_GROUP };
-  const categories = shown.map(({ name }) => name);
+  const categories = shown.map(categoryOf);
   const series = [{ name: unit, values }];
   return asSet({ kind: "bars", ...frame, notes: notesOf(shown, groups), categories, series, isStacked: false });
+}
+
+/** Puts the level below the value, so that more names fit. */
+function categoryOf({ name }: { readonly name: string }): string {
+  return name.replaceAll(", ", "\n");
 }
 
 function notesOf(shown: readonly unknown[], all: readonly unknown[]): string[] {

@@ -61,12 +61,19 @@ function drawRuns(
     const ends = over === undefined ? [] : [over.low, over.mean, over.high].filter((end) => end !== null);
     const lines = ends.map((end): XySeries => {
       const y = roundForPlot(end / scale);
-      return { name, style: "line", isPartOfLast: true, isDashed: true, points: [1, runs.length].map((x) => [x, y]) };
+      return {
+        name,
+        style: "line",
+        isPartOfLast: true,
+        isDashed: true,
+        hasMarkers: false,
+        points: [1, runs.length].map((x) => [x, y]),
+      };
     });
     return [{ name, style: "points", points }, ...lines];
   });
   if (series.length === 0) return { plots: [], leftOut: [{ title, reason: "no run ended as planned" }] };
   const notes = ["Dashed lines are the mean over the runs and the ends of its 95 % confidence interval."];
   const frame = { title, xLabel: "Run", yLabel, group: RUNS_GROUP, notes };
-  return asSet({ kind: "xy", ...frame, series, isFromZero: true });
+  return asSet({ kind: "xy", ...frame, series, isFromZero: true, isWhole: true });
 }

@@ -14,6 +14,9 @@ import { levelRows, type ShownReport, timeUnitFor } from "./shown-run.ts";
 export const SEARCH_GROUP = "Highest load";
 const STATES = ["kept", "broken", "unresolved"] as const;
 
+/** A limit further above the values than this would flatten them. */
+const FAR_RATIO = 4;
+
 type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 
 /** A judged metric at one load. */
@@ -46,8 +49,9 @@ function drawLimit(
     })
     .toSorted((a, b) => a.load - b.load);
   if (points.length === 0) return leaveOut(title, "it has no value at any load");
-  const most = Math.max(limit.limit, ...points.flatMap(({ verdict: { value, high } }) => [value, high ?? value]));
-  const scale = scaleOf(limit.metric, most, unit);
+  const most = Math.max(...points.flatMap(({ verdict: { value, high } }) => [value, high ?? value]));
+  const isFar = limit.limit > FAR_RATIO * most;
+  const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
   const at = ({ load }: SearchPoint, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
   const curve: XySeries = {
     name: "measured",
@@ -60,11 +64,21 @@ function drawLimit(
     name: `limit ${formatMetric(limit.metric, limit.limit, unit)}`,
     style: "line",
     isDashed: true,
+    hasMarkers: false,
     points: [at(first, limit.limit), ...(last.load > first.load ? [at(last, limit.limit)] : [])],
   };
-  const notes = ["Vertical lines are 95 % confidence intervals. A point keeps the limit when its whole interval does."];
+  const notes = [
+    "Vertical lines are 95 % confidence intervals. A point keeps the limit when its whole interval does.",
+    ...(isFar ? [`The limit, ${formatMetric(limit.metric, limit.limit, unit)}, is far above.`] : []),
+  ];
   const frame = { title, xLabel, yLabel: `${name} (${scale.name})`, group: SEARCH_GROUP, notes };
-  return asSet({ kind: "xy", ...frame, series: [curve, limitLine, ...states], isFromZero: true });
+  return asSet({
+    kind: "xy",
+    ...frame,
+    series: [curve, ...(isFar ? [] : [limitLine]), ...states],
+    isFromZero: true,
+    isWhole: levels[0]?.unit === "concurrency",
+  });
 }
 
 /** Draws the points of a state and their intervals. */

@@ -6,7 +6,7 @@ import { formatPct, formatUs } from "../rampart/format.ts";
 import type { ServerCountersJson } from "../schema/level.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { LIMIT_STATES, mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "../tables/answer-tables.ts";
-import { groupTables, tagGroupsOf } from "../tables/group-tables.ts";
+import { groupTable, groupValueTables, tagGroupsOf } from "../tables/group-tables.ts";
 import { averageCell, percentileCell, type TableCell } from "../tables/result-table.ts";
 import { combinationTable } from "../tables/runs-table.ts";
 import { extractedTable, tokenTable } from "../tables/value-tables.ts";
@@ -132,7 +132,9 @@ export function formatExtracted(report: ShownReport): string {
 
 /** Formats the requests by tag; empty without tags. */
 export function formatGroups(report: ShownReport): string {
-  return formatResultTables(tagGroupsOf(levelRows(report)).flatMap((tag) => groupTables(tag, report.unit)));
+  return formatResultTables(
+    tagGroupsOf(levelRows(report)).flatMap((tag) => [groupTable(tag, report.unit), ...groupValueTables(tag)]),
+  );
 }
 
 /** Formats the result of each MLPerf scenario; empty for other loads. */

@@ -11,17 +11,21 @@ const FIGURE = /^(?:[-\d]\S*(?: \S{1,9})?)?$/;
 export function formatTable(header: readonly string[], rows: readonly (readonly TableCell[])[]): string {
   const kept = header.flatMap((_, column) => (rows.some((row) => textOf(row[column]) !== "") ? [column] : []));
   const isFigures = (column: number): boolean => rows.every((row) => FIGURE.test(textOf(row[column])));
-  const look = (column: number): string => (column > 0 && isFigures(column) ? ' class="figure"' : "");
+  const figures = new Set(kept.filter((column) => column > 0 && isFigures(column)));
+  const look = (column: number): string => (figures.has(column) ? ' class="figure"' : "");
   const head = kept.map((column) => `<th scope="col"${look(column)}>${escapeHtml(header[column] ?? "")}</th>`);
-  const body = rows.map((row) => `<tr>${kept.map((column) => formatCell(row[column], look(column))).join("")}</tr>`);
+  const body = rows.map(
+    (row) => `<tr>${kept.map((column) => formatCell(row[column], figures.has(column))).join("")}</tr>`,
+  );
   return `<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("")}</tbody></table></div>`;
 }
 
-function formatCell(cell: TableCell | undefined, look: string): string {
+function formatCell(cell: TableCell | undefined, isFigure: boolean): string {
   const text = escapeHtml(textOf(cell));
   const own = typeof cell === "object" ? cell : undefined;
   const small = own?.small === undefined ? "" : `<small>${escapeHtml(own.small)}</small>`;
-  return `<td${own?.look === undefined ? look : ` class="${own.look}"`}>${text}${small}</td>`;
+  const names = [...(isFigure ? ["figure"] : []), ...(own?.look === undefined ? [] : [own.look])].join(" ");
+  return `<td${names === "" ? "" : ` class="${names}"`}>${text}${small}</td>`;
 }
 
 /** Formats a section; empty without content. @param id for links to it */

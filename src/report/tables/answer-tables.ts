@@ -53,7 +53,8 @@ export function mlperfTables(
       { text: verdict?.[1] ?? "", look: mlperf.isValid ? "good" : "bad" },
     ];
     const rows = [first, ...rest.map(([what = "", value = ""]): TableCell[] => [what, { text: value, look: "text" }])];
-    return [{ title: `MLPerf ${mlperf.scenario}, ${name}`, header: ["", ""], rows }];
+    const run = levels.length > 1 ? `, ${name}` : "";
+    return [{ title: `MLPerf ${mlperf.scenario}${run}`, header: ["", ""], rows }];
   });
 }
 

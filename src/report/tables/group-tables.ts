@@ -38,15 +38,16 @@ export function tagGroupsOf(levels: readonly NamedLevel[]): TagGroups[] {
   }));
 }
 
-/** Makes the tables of a tag: its values, their tokens, and what they extracted. @param unit of throughput */
-export function groupTables({ tag, groups }: TagGroups, unit: string): ResultTable[] {
-  const named = groups.map(({ name, json }) => ({ name, json }));
-  return [valuesTable(tag, groups, unit), tokenTable(named, tag), extractedTable(named, tag)].filter(
-    ({ rows }) => rows.length > 0,
-  );
+/** Makes the further tables of a tag: the tokens of its values, and what they extracted. Without rows where there are none. */
+export function groupValueTables({ tag, groups }: TagGroups): readonly [tokens: ResultTable, extracted: ResultTable] {
+  return [
+    { ...tokenTable(groups, tag), title: `Tokens by ${tag}` },
+    { ...extractedTable(groups, tag), title: `Extracted values by ${tag}` },
+  ];
 }
 
-function valuesTable(tag: string, groups: readonly TaggedGroup[], unit: string): ResultTable {
+/** Makes the table of a tag's values. @param unit of throughput */
+export function groupTable({ tag, groups }: TagGroups, unit: string): ResultTable {
   const header = [
     tag,
     unit,

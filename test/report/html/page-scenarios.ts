@@ -1,8 +1,9 @@
+import type { ServerResponse } from "node:http";
 import { errorRate, p50, p99, throughput } from "../../../src/scenario/assertions.ts";
 import { concurrency, findMax } from "../../../src/scenario/find-max/builders.ts";
-import { hold, steps } from "../../../src/scenario/loads.ts";
-import { singleStream } from "../../../src/scenario/mlperf/builders.ts";
+import { steps } from "../../../src/scenario/loads.ts";
 import { mix } from "../../../src/scenario/mix.ts";
+import { singleStream } from "../../../src/scenario/mlperf/builders.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
@@ -61,5 +62,8 @@ export const REPEATED = {
   assert: [p99("latency").below("5 s")],
 };
 
-/** One level of a few requests, for pages that need no more. */
-export const SMALL = { name: "small", target: embedded(), load: hold(1, { requests: 5 }) };
+/** Answers with a score of 0 to 6, which {@link mixed} extracts and whose highest it refuses. */
+export function answerWithScores(response: ServerResponse, index: number): void {
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ score: index % 7, label: index % 3 === 0 ? "good" : "bad" }));
+}
