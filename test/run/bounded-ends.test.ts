@@ -19,7 +19,7 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 
 /** More than drips ever bring, and below every limit of an answer. */
 const DRIPPED_BYTES = 10_000_000;
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 /** A stall timeout that ends no run within {@link LIMIT}. */
 const PATIENT = { stallTimeoutMs: 120_000 };
 const NEVER = new Promise<undefined>(() => {});

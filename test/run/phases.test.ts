@@ -10,7 +10,7 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 
 /** Grace periods, warm-ups by time, requests that are given up, and several servers, in whole runs. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 
 function run(change: PlanChange): Promise<RunResult> {
   return startPlan(

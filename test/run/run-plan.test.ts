@@ -15,7 +15,7 @@ import { type KserveServer, takeMs, withServer } from "./kserve-server.ts";
 
 /** Whole runs against servers that count, hold, refuse, drop and lie. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 
 function planFor(server: { url: string }, change: PlanChange = {}): Plan {
   return makePlan({ ...change, target: { url: server.url, ...change.target } });

@@ -7,7 +7,7 @@ import { type Answer, answerChat, type Bench, type ReceivedBody, TOKENIZER, with
 
 /** `genai-perf analyze` against a small server: what is sent at each point, the summary, checkpoints, and the search. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 function analyze({ url, folder }: Bench, type: string, ...more: readonly string[]): string[] {
   return [

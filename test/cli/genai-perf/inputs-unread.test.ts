@@ -16,7 +16,7 @@ import { readGood } from "./read.ts";
 
 /** inputs.json is an output: a run sends the same requests when nothing can be read from the file. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 interface Ran {

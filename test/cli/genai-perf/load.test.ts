@@ -11,7 +11,7 @@ import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What flags of the load do to the requests that a server sees: how many at once, in which order, how many at all. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 interface Seen {
   readonly code: number;

@@ -11,7 +11,7 @@ import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from
 
 /** What flags do to when and how many requests are sent. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** The due times of the first requests, in nanoseconds, as the flags' load mode decides them. */
 function dueTimesNs(flags: readonly string[], count: number): number[] {

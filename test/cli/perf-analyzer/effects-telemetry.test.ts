@@ -11,7 +11,7 @@ import { type CommandResult, QUICK_WINDOWS, runCommand as run, startCommand, wit
 
 /** What the flags of metrics and traces ask of the server, and when. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 const GPU_HEADER = ",Avg GPU Utilization,Avg GPU Power Usage,Max GPU Memory Usage,Total GPU Memory";
 const EMPTY_SECTION = [
   "  Server Prometheus Metrics: ",

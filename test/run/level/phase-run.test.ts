@@ -13,7 +13,7 @@ import { KserveServer } from "../kserve-server.ts";
 
 /** Loads with phases in whole runs: no pause between two phases, and every request counted once. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const list = (...values: number[]) => ({ kind: "list", values }) as const;
 const rateAt = (perSec: number, change: object = {}): LoadPlan => ({
   ...{ kind: "request-rate", levels: list(perSec), search: "linear", distribution: "poisson", seed: 1 },

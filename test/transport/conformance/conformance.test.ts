@@ -101,7 +101,7 @@ for (const { name, features, cases, failing, flaky } of CLIENTS) {
 /** Runs a program to its end, whatever its exit status is. */
 function run(program: string, args: readonly string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
-    const options = { timeout: 180_000, maxBuffer: 64 * 1024 * 1024 };
+    const options = { timeout: 360_000, maxBuffer: 64 * 1024 * 1024 };
     execFile(program, args, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr });
     });
