@@ -89,7 +89,8 @@ for (const { name, features, cases, failing, flaky } of CLIENTS) {
         ];
         const mode = ["--mode", "client", "--bind", "127.0.0.1", "--conf", configuration, ...known];
         const { code, output } = await run(runner, [...mode, "--", ...thisRuntime(), CLIENT, name]);
-        assert.equal(code, 0, output.slice(-4000));
+        const failed = output.match(/^FAILED: .*(?:\n\t.*)*/gm)?.join("\n") ?? "";
+        assert.equal(code, 0, `${failed}\n${output.slice(-2000)}`);
         assert.match(output, new RegExp(`^Total cases: ${cases}$`, "m"));
       } finally {
         await rm(folder, { recursive: true });
