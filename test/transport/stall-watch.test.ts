@@ -8,7 +8,10 @@ const TIMEOUT_NS = 0.2e9;
 const PAUSE_NS = 1e9;
 
 /** Starts a watch, and returns how far before now its deadlines are: for the first check, and for each one after it. */
-async function watchAges(act: () => void, isEnough: (agesNs: readonly number[]) => boolean): Promise<readonly number[]> {
+async function watchAges(
+  act: () => void,
+  isEnough: (agesNs: readonly number[]) => boolean,
+): Promise<readonly number[]> {
   const agesNs: number[] = [];
   let watch: StallWatch | undefined;
   await new Promise<void>((resolve) => {

@@ -130,8 +130,13 @@ const CASES: Readonly<Record<string, readonly [args: string, files?: Record<stri
 describe("inputs.json is written and not read", () => {
   for (const [name, [args, files = {}]] of Object.entries(CASES))
     test(name, LIMIT, async () => {
-      const kept = await run(openHttp, args, files, true);
-      const lost = await run(openHttp, args, files, false);
+      // Requests of a schedule leave on connections of their own, whose order a busy machine does not keep.
+      const isScheduled = args.includes("--fixed-schedule");
+      const ranWith = async (isKept: boolean): Promise<Ran> => {
+        const ran = await run(openHttp, args, files, isKept);
+        return isScheduled ? { ...ran, sent: ran.sent.toSorted() } : ran;
+      };
+      const [kept, lost] = [await ranWith(true), await ranWith(false)];
       assert.deepEqual(lost, { ...kept, inputs: "" });
       assert.ok(kept.isPassed);
       const { data } = JSON.parse(kept.inputs) as { data: { payload: [object] }[] };

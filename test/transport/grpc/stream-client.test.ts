@@ -335,7 +335,7 @@ describe("own gRPC stream client", () => {
         assert.equal((await driver.request(0, REQUEST, "0002")).failure, undefined);
         assert.equal(driver.client.connectionCount, 1);
       },
-      { options: { stallTimeoutNs: 1e9 } },
+      { options: { stallTimeoutNs: 10e9 } },
     );
   });
 
