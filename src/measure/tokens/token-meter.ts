@@ -12,6 +12,7 @@ import { MeasuredQueue } from "./measured-queue.ts";
 import type { AnsweredCall, MeasuredSink } from "./measured-request.ts";
 import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
+import type { RequestTokensLog } from "./request-tokens.ts";
 import { type AnsweredRequest, TokenColumns } from "./token-columns.ts";
 
 /** Windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
@@ -40,6 +41,8 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
   readonly endMarks?: EndMarks | undefined;
   /** Receives single requests. */
   readonly sink?: MeasuredSink | undefined;
+  /** Collects the tokens of single requests, also of those outside of windows. */
+  readonly log?: RequestTokensLog | undefined;
 }
 
 /** Measures the answers of a run, window by window. */
@@ -187,12 +190,16 @@ export class TokenMeter {
     const { end, finishReason } = answer;
     const request = { prompt, sequenceId, server, sendNs, offsetsNs, finishReason };
     if (answer.error === undefined && end !== undefined) this.record(({ columns }) => columns.addEnd(end));
-    if (answer.error === undefined && this.endMarks.note(end)) this.queue.decide();
+    if (answer.error === undefined && this.endMarks.note(end)) {
+      this.queue.decide();
+      this.rules.log?.decide(this.endMarks.state === "marked");
+    }
     const cutError = end?.isMarked === false ? explainCutStream(end) : undefined;
     const error = answer.error ?? (this.endMarks.state === "marked" ? cutError : undefined);
     if (error !== undefined) {
       this.record(({ columns }) => columns.addFailures(1, error));
       this.queue.add({ ...request, answered: undefined, error }, undefined);
+      this.rules.log?.add(call.index ?? 0, undefined, error);
       return;
     }
     const times = timeAnswer(answer, offsetsNs, { ...this.rules, tokens });
@@ -217,6 +224,7 @@ export class TokenMeter {
       columns.add(answered);
     });
     this.queue.add({ ...request, answered }, isUndecided ? cutError : undefined);
+    this.rules.log?.add(call.index ?? 0, answered, undefined, isUndecided ? cutError : undefined);
   }
 
   private addPlain(call: AnsweredCall, kind: AnswerKind): void {
@@ -232,6 +240,7 @@ export class TokenMeter {
       else columns.addPlain(sendNs, latencyNs, imageCount);
     });
     this.queue.add({ prompt, sequenceId, server, sendNs, offsetsNs, answered: undefined, error }, undefined);
+    this.rules.log?.add(call.index ?? 0, undefined, error);
   }
 }
 

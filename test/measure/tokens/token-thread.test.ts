@@ -143,7 +143,7 @@ describe("the file of single requests", () => {
     addAnswers(answers);
     answers.flush();
     handle({ kind: "cut" });
-    assert.equal(desk.handle({ kind: "merge", windowCount: 1 })?.[0]?.sendNs.length, 2);
+    assert.equal(desk.handle({ kind: "merge", windowCount: 1 })[0]?.sendNs.length, 2);
     assert.throws(() => desk.handle({ kind: "finish" }), full);
     assert.equal(discardCount, 1);
   });
