@@ -33,7 +33,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-test("every request has a line with its times, outcome, sizes and level", { timeout: 60_000 }, async () => {
+test("every request has a line with its times, outcome, sizes and level", { timeout: 180_000 }, async () => {
   const written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms", errorRatio: 0.3 }),
@@ -68,7 +68,7 @@ test("every request has a line with its times, outcome, sizes and level", { time
   }
 });
 
-test("the lines of repeated runs name their run", { timeout: 60_000 }, async () => {
+test("the lines of repeated runs name their run", { timeout: 180_000 }, async () => {
   const written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms" }),
