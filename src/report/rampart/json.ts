@@ -13,6 +13,7 @@ import {
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
+import { throughputInterval } from "../../measure/throughput.ts";
 import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -202,7 +203,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...(delayedByLimit === undefined
       ? {}
       : { delayedByLimit: { requests: delayedByLimit.count, longestMs: delayedByLimit.longestNs / 1e6 } }),
-    inferPerSec: inferPerSec(window, plan.target.batchSize),
+    ...toThroughputJson(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
     load: toDeliveryJson(plan, result),
@@ -280,6 +281,13 @@ const LEVEL_KEYS: ReadonlySet<string> = new Set([
   "client",
   "timeline",
 ]);
+
+/** Converts throughput with its interval. */
+function toThroughputJson(window: WindowResult, batchSize: number): object {
+  const perSec = inferPerSec(window, batchSize);
+  const { low, high } = throughputInterval(window, perSec, batchSize);
+  return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
+}
 
 /** Converts the time between responses; nothing where no request has two. */
 function toGapJson(window: WindowResult): object {

@@ -7,10 +7,12 @@ import {
 } from "../../measure/intervals/percentile-interval.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
+import { throughputInterval } from "../../measure/throughput.ts";
 import { entryOf, isTimeMetric, nameOfMetric } from "../../measure/tokens/metrics.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { nsToUs } from "../../plan/units.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 
 /** Several runs together, level by level, for Rampart's own reports. */
@@ -48,8 +50,8 @@ export function averageUs(tally: LatencyTally): RunValue | undefined {
   if (tally.count === 0) return undefined;
   const { value, effectiveCount } = estimateMeanNs(tally);
   const { deviationNs } = tally;
-  const standardError = deviationNs === undefined ? undefined : deviationNs / Math.sqrt(effectiveCount) / 1000;
-  return { value: value / 1000, standardError };
+  const standardError = deviationNs === undefined ? undefined : nsToUs(deviationNs / Math.sqrt(effectiveCount));
+  return { value: nsToUs(value), standardError };
 }
 
 /** A tally's percentile in microseconds, with its standard error. */
@@ -78,7 +80,11 @@ export function toLevelOverRunsJson({ target, measurement }: Plan, level: LevelO
     unit,
     level: value,
     runs: results.length,
-    inferPerSec: overRuns(level, ({ window }) => ({ value: inferPerSec(window, target.batchSize) })),
+    inferPerSec: overRuns(level, ({ window }) => {
+      const value = inferPerSec(window, target.batchSize);
+      const { low, high } = throughputInterval(window, value, target.batchSize);
+      return { value, standardError: standardErrorOf(low, high) };
+    }),
     errorRatio: overRuns(level, ({ window }) => ({ value: errorRatio(window) })),
     latencyUs: latency(({ window }) => window.latency),
     ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => window.scheduledLatency) } : {}),

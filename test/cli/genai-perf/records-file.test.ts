@@ -7,7 +7,7 @@ import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-s
 
 /** `--records-file`: a line for each request, whatever came of it. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 interface Line {
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
