@@ -124,7 +124,7 @@ export class MeasuredRun {
       this.tokens?.begin(this.plan, this.startNs, { keepsRequests: this.observer.onTokens !== undefined });
       const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
-      await this.meter.watch(this.plan, this.driver, this.signal);
+      await this.meter.watch(this.parts);
       if (this.load.phases === undefined) await this.runLevels();
       else await this.runPhases(this.load.phases);
       // Keep up the load until then, because other ranks still measure.

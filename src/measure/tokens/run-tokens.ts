@@ -33,6 +33,11 @@ export interface RunTokens {
   /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
   mergeLevel(windowCount: number): Promise<LevelTokens>;
   /**
+   * Returns what was measured since the last call for the same tap, warm-ups included; nothing at the first call, which opens the tap.
+   * Independent of windows and levels. Rejects when the thread that measures fails or is closed.
+   */
+  takeRecent(tap: number): Promise<LevelTokens>;
+  /**
    * Returns the tokens of single requests since the last call, if the run keeps them. Those of different groups are in any order.
    * @param isLast whether the run has ended
    */

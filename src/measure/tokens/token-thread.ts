@@ -48,6 +48,8 @@ export type TokenTask =
   | { readonly kind: "warm-up" | "reset" | "cut" | "resume" | "discard" }
   /** The reply is `TokenRows`, by group. */
   | { readonly kind: "merge"; readonly windowCount: number }
+  /** The reply is `TokenRows`, by group. */
+  | { readonly kind: "take-recent"; readonly tap: number }
   /** The reply is `TakenTokens`. */
   | { readonly kind: "take"; readonly isLast: boolean }
   | { readonly kind: "finish" };
@@ -93,6 +95,7 @@ export class MeterDesk {
     else if (task.kind === "cut") for (const meter of meters) meter.cut();
     else if (task.kind === "resume") for (const meter of meters) meter.resume();
     else if (task.kind === "merge") return this.merge(task.windowCount);
+    else if (task.kind === "take-recent") return meters.map((meter) => meter.takeRecent(task.tap).rows());
     else if (task.kind === "take") return this.log?.take(task.isLast);
     else if (task.kind === "finish") this.finish();
     else if (task.kind === "discard") this.records?.discard();
@@ -250,8 +253,21 @@ export class TokenLink implements RunTokens {
   }
 
   /** Like `merge`, by group. */
-  async mergeGroups(windowCount: number): Promise<TokenColumns[]> {
-    const groups = await this.call<TokenRows[]>({ kind: "merge", windowCount } satisfies TokenTask);
+  mergeGroups(windowCount: number): Promise<TokenColumns[]> {
+    return this.callForGroups({ kind: "merge", windowCount });
+  }
+
+  async takeRecent(tap: number): Promise<LevelTokens> {
+    return { tokens: (await this.takeRecentGroups(tap))[0] as TokenColumns };
+  }
+
+  /** Like `takeRecent`, by group. */
+  takeRecentGroups(tap: number): Promise<TokenColumns[]> {
+    return this.callForGroups({ kind: "take-recent", tap });
+  }
+
+  private async callForGroups(task: TokenTask): Promise<TokenColumns[]> {
+    const groups = await this.call<TokenRows[]>(task);
     return groups.map((rows) => {
       const columns = new TokenColumns();
       columns.addRows(rows);

@@ -55,8 +55,17 @@ export class GroupedTokens implements RunTokens {
     for (const link of this.links()) link.resume();
   }
 
-  async mergeLevel(windowCount: number): Promise<LevelTokens> {
-    const byMember = await Promise.all(this.members.map(({ link }) => link?.mergeGroups(windowCount)));
+  mergeLevel(windowCount: number): Promise<LevelTokens> {
+    return this.collect((link) => link.mergeGroups(windowCount));
+  }
+
+  takeRecent(tap: number): Promise<LevelTokens> {
+    return this.collect((link) => link.takeRecentGroups(tap));
+  }
+
+  /** Asks each member for its groups. */
+  private async collect(ask: (link: TokenLink) => Promise<readonly TokenColumns[]>): Promise<LevelTokens> {
+    const byMember = await Promise.all(this.members.map(({ link }) => link && ask(link)));
     const groupTokens = this.groups.list.map(({ member }, group) => byMember[member]?.[this.indices[group] as number]);
     const known = groupTokens.filter((columns) => columns !== undefined);
     return { tokens: joinTokens(known) ?? new TokenColumns(), groupTokens };
