@@ -1,8 +1,8 @@
 import { mergeExtracted } from "./extracted-tally.ts";
 import { GpuTally } from "./gpu-tally.ts";
+import { mergeCompletions } from "./intervals/throughput.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { sumDeltas } from "./server-delta.ts";
-import { mergeCompletions } from "./throughput.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Merges consecutive windows: adds counts, and computes rates over the total duration. */

@@ -1,11 +1,11 @@
 import type { Tags } from "../plan/split/tags.ts";
 import { ExtractedTally } from "./extracted-tally.ts";
 import type { GpuTally } from "./gpu-tally.ts";
+import { type CompletionCounts, CompletionTally } from "./intervals/throughput.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
-import { type CompletionCounts, CompletionTally } from "./throughput.ts";
 
 /**
  * Resource use and delays of the client during a measurement.

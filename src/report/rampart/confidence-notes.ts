@@ -1,8 +1,8 @@
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, type PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
+import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
-import { throughputInterval } from "../../measure/throughput.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatUs } from "./format.ts";

@@ -2,6 +2,7 @@ import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
+import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
@@ -13,7 +14,6 @@ import {
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
-import { throughputInterval } from "../../measure/throughput.ts";
 import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";

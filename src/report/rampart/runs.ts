@@ -5,9 +5,9 @@ import {
   percentileEstimator,
   REPORTED_PERCENTILES,
 } from "../../measure/intervals/percentile-interval.ts";
+import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
-import { throughputInterval } from "../../measure/throughput.ts";
 import { entryOf, isTimeMetric, nameOfMetric } from "../../measure/tokens/metrics.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";

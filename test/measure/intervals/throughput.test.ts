@@ -6,8 +6,8 @@ import {
   mergeCompletions,
   type ThroughputInterval,
   throughputInterval,
-} from "../../src/measure/throughput.ts";
-import { createRandom, type Random } from "../../src/runtime/random.ts";
+} from "../../../src/measure/intervals/throughput.ts";
+import { createRandom, type Random } from "../../../src/runtime/random.ts";
 
 /** The interval of throughput contains the true rate, and the counts behind it lose no request. */
 

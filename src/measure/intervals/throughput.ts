@@ -1,6 +1,5 @@
-import { effectiveCount } from "./intervals/effective-count.ts";
-import { fromZero, meanInterval } from "./intervals/mean-interval.ts";
-import type { WindowResult } from "./window.ts";
+import { effectiveCount } from "./effective-count.ts";
+import { fromZero, meanInterval } from "./mean-interval.ts";
 
 /** Numbers of successful requests that ended in consecutive stretches of equal length. */
 export interface CompletionCounts {
@@ -100,7 +99,7 @@ export interface ThroughputInterval {
  * @param batchSize inferences per request
  */
 export function throughputInterval(
-  { completions }: Pick<WindowResult, "completions">,
+  { completions }: { readonly completions?: CompletionCounts | undefined },
   perSec: number,
   batchSize: number,
 ): ThroughputInterval {
