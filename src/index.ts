@@ -67,6 +67,7 @@ export type {
   ScenarioDefinition,
   ScenarioExtras,
   ScenarioSource,
+  ServerTraceOptions,
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
