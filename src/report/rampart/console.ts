@@ -1,8 +1,5 @@
-import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
-import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { describeRemedy, explainInstability } from "../../measure/instability.ts";
-import { inferPerSec, saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
-import { explainShortfall } from "../../measure/rate-shortfall.ts";
+import type { LevelUnitName } from "../../load/level-units.ts";
+import { inferPerSec } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -14,12 +11,12 @@ import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { describeLevelNotes } from "../level-notes.ts";
 import { describeDelivery } from "../load-delivery.ts";
-import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
+import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
 import { judgeRepeated } from "../run-verdicts.ts";
-import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { describeConfidence } from "./confidence-notes.ts";
@@ -201,41 +198,9 @@ class RampartConsole implements Report {
     return `\n${describeLevel(this.plan.load, level, result.phase?.index)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
   }
 
-  /** Returns what a reader must know before trusting a row; mostly empty. */
+  /** Returns what a reader must know before trusting a row, as lines; mostly empty. */
   private warningsOf(result: LevelResult): string[] {
-    const plan = planOfPhase(this.plan, result.phase?.index);
-    const { window, level, instability, unit } = result;
-    const notes: string[] = [];
-    if (instability !== undefined) {
-      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), this.unit);
-      notes.push(`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`);
-    }
-    if (result.repeats !== undefined) notes.push(this.formatRepeats(result.repeats));
-    if (result.isLatencyUnstable)
-      notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
-    if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level, plan));
-    notes.push(...describeLoadNotes(plan, result));
-    const reason = saturationReason(window);
-    if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
-    const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));
-    if (lag !== undefined) notes.push(lag);
-    return notes;
-  }
-
-  /** Formats the results of a level's other measurements, by the latency that is compared with the limit. */
-  private formatRepeats(repeats: readonly LevelResult[]): string {
-    const others = repeats.map((repeat) => {
-      const latencyNs = stabilizingLatencyNs(repeat.window, this.plan.measurement.percentile);
-      const outcome = repeat.outcome === "measured" ? "" : ` (${describeOutcome(repeat)})`;
-      return `${repeat.window.requestCount === 0 ? "nothing" : formatDurationNs(latencyNs)}${outcome}`;
-    });
-    return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
-  }
-
-  private formatShortfall(window: WindowResult, level: number, plan: Plan): string[] {
-    if (this.prepared === undefined) return [];
-    const shortfall = explainShortfall(window, scheduledRate({ ...this.prepared, plan }, level));
-    return shortfall === undefined ? [] : [`${shortfall.achieved}: look at "from due time"`, shortfall.cause];
+    return describeLevelNotes(this.plan, this.prepared, result).flat();
   }
 }
 
