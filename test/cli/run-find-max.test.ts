@@ -48,8 +48,9 @@ describe("findMax", () => {
     over: string,
     where: string,
     more = "",
+    atMost = "10 s",
   ): Promise<{ code: number | null; out: string; report: Report }> {
-    const load = `api.findMax({ over: ${over}, where: ${where}, window: "100 ms", settle: "20 ms", atMost: "10 s" })`;
+    const load = `api.findMax({ over: ${over}, where: ${where}, window: "100 ms", settle: "20 ms", atMost: "${atMost}" })`;
     const text = scenarioText({ target: `api.http("${url}")`, load, ...(more === "" ? {} : { assert: more }) });
     return inFolder({ "x.ts": text }, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });
@@ -89,6 +90,20 @@ describe("findMax", () => {
     assert.equal(code, 65, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [null, 2]);
     assert.match(out, /no load keeps the limit\n/);
+  });
+
+  test("ends with 66 when the lowest load cannot be decided", async () => {
+    // No percentile of so few requests has an upper bound.
+    const { code, out, report } = await search(
+      "api.concurrency(1, 8)",
+      '[p99("latency").below("10 min")]',
+      "[errorRate().is(0)]",
+      "200 ms",
+    );
+    assert.equal(code, 66, out);
+    assert.deepEqual([report.findMax.highest, report.findMax.next, report.findMax.isResolved], [null, 1, false]);
+    assert.match(out, /it is not known whether any load keeps the limit\n/);
+    assert.match(out, /UNRESOLVED/);
   });
 
   test("says that the highest load of the range keeps the limits", async () => {

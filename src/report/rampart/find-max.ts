@@ -17,7 +17,9 @@ export function formatFindMax(plan: Plan, { findMax, levels }: RunResult, unit: 
   const resultOf = (level: number | undefined): LevelResult | undefined =>
     levels.find((result) => result.level === level);
   const lines: string[] = [];
-  if (highest === undefined) lines.push(`no load keeps ${plan.limits?.length === 1 ? "the limit" : "all limits"}`);
+  const limits = plan.limits?.length === 1 ? "the limit" : "all limits";
+  if (highest === undefined)
+    lines.push(isResolved ? `no load keeps ${limits}` : `it is not known whether any load keeps ${limits}`);
   else
     lines.push(
       `highest load that keeps the limits: ${describeLevel(plan.load, highest)}`,
