@@ -47,10 +47,9 @@ interface Case {
 }
 
 const cases: readonly Case[] = Object.entries(WIZARD_TARGETS).flatMap(([target, entry]) =>
-  Object.entries(GOALS).flatMap(([goal, { suits }]) => {
-    if (suits?.(entry) === false) return [];
+  Object.keys(GOALS).flatMap((goal) => {
     const all = [GOAL_ANSWERS[goal] as Answers, ...(MORE_ANSWERS[goal] ?? [])].filter((given) =>
-      isPossible(given, entry),
+      isPossible(target, given, entry),
     );
     return all.map((given, index) => {
       const name = `${goal}-${target}${index === 0 ? "" : `-${index + 1}`}`;
@@ -65,9 +64,15 @@ const cases: readonly Case[] = Object.entries(WIZARD_TARGETS).flatMap(([target, 
   }),
 );
 
-function isPossible({ recording, against }: Answers, { recorded, isStreaming, asks }: WizardTarget): boolean {
+function isPossible(
+  target: string,
+  { recording, against }: Answers,
+  { recorded, isStreaming, asks }: WizardTarget,
+): boolean {
   if (recording === "requests") return recorded !== undefined;
   if (recording === "conversations") return isStreaming === true;
+  if (against === "protocol") return target === "embedded";
+  if (against === "server") return asks.includes("url");
   return against !== "model" || asks.includes("model");
 }
 
