@@ -36,7 +36,7 @@ describe("findMax", () => {
         inFlight--;
         response.statusCode = isTooMany ? 503 : 200;
         response.end("x");
-      }, 3);
+      }, 10);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -48,9 +48,9 @@ describe("findMax", () => {
     over: string,
     where: string,
     more = "",
-    atMost = "10 s",
+    atMost = "60 s",
   ): Promise<{ code: number | null; out: string; report: Report }> {
-    const load = `api.findMax({ over: ${over}, where: ${where}, window: "100 ms", settle: "20 ms", atMost: "${atMost}" })`;
+    const load = `api.findMax({ over: ${over}, where: ${where}, window: "250 ms", settle: "100 ms", atMost: "${atMost}" })`;
     const text = scenarioText({ target: `api.http("${url}")`, load, ...(more === "" ? {} : { assert: more }) });
     return inFolder({ "x.ts": text }, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });
@@ -98,7 +98,7 @@ describe("findMax", () => {
       "api.concurrency(1, 8)",
       '[p99("latency").below("10 min")]',
       "[errorRate().is(0)]",
-      "200 ms",
+      "500 ms",
     );
     assert.equal(code, 66, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next, report.findMax.isResolved], [null, 1, false]);

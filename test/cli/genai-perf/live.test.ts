@@ -5,7 +5,7 @@ import { answerChat, runChat } from "./chat-server.ts";
 
 /** `--live` in a run. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 test("--live draws the run's state while it lasts, and is gone when the report comes", LIMIT, async () => {
   // The last answer waits until the state was drawn after the first ones.

@@ -10,7 +10,7 @@ import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-comman
 
 /** What flags do to what is printed and written. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 
 test("-v prints windows as they come, -v -v requests and answers too", LIMIT, async () => {
   await withServer({}, async (server) => {

@@ -1,4 +1,5 @@
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
+import { msToSec, secToMs } from "../../../plan/units.ts";
 import { resolveOtlpUrl } from "../../../report/live/otlp/otlp-settings.ts";
 import { toOutputPath } from "../../output-files.ts";
 import { option, type UngroupedOption } from "./option.ts";
@@ -123,10 +124,10 @@ function secondsToMs(hint: string): (reader: ValueReader) => number | undefined 
   const read = decimal((value) => value > 0, "The value must be > 0 seconds.", hint);
   return (reader) => {
     const seconds = read(reader);
-    return seconds === undefined ? undefined : seconds * 1000;
+    return seconds === undefined ? undefined : secToMs(seconds);
   };
 }
 
 function formatSeconds(ms: number): string {
-  return String(ms / 1000);
+  return String(msToSec(ms));
 }
