@@ -92,6 +92,27 @@ export const OWN: readonly UngroupedOption[] = [
     help: "Write Rampart's own report too: all requests of the run, confidence, histograms, the client's CPU and lag.",
     parse: (reader) => toOutputPath(filled(GIVE_FILE)(reader)),
   }),
+  option("outputs.files.html", {
+    names: ["--report"],
+    isOwn: true,
+    value: "FILE",
+    help: "Write the report as a page: one HTML file with verdicts, charts and tables that needs no network.",
+    parse: filled(GIVE_FILE),
+  }),
+  option("outputs.files.junit", {
+    names: ["--junit"],
+    isOwn: true,
+    value: "FILE",
+    help: "Write the verdicts as JUnit XML, with a test case for each level.",
+    parse: filled(GIVE_FILE),
+  }),
+  option("outputs.files.markdown", {
+    names: ["--markdown"],
+    isOwn: true,
+    value: "FILE",
+    help: "Write a summary in Markdown. - is standard output; the text then goes to stderr.",
+    parse: (reader) => toOutputPath(filled(GIVE_FILE)(reader)),
+  }),
   option("outputs.watchPort", {
     names: ["--watch-port"],
     isOwn: true,
