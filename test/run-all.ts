@@ -289,7 +289,7 @@ function checkRuntimeTests(files: readonly string[]): TestCase {
 async function runUnitTests(runtime: Runtime, title: string, files: readonly string[], env: Env): Promise<TestCase[]> {
   const name = `${runtime} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
-  const bun = [join(binaries, "bun"), "test", "--timeout=60000", "--reporter=junit", `--reporter-outfile=${junit}`];
+  const bun = [join(binaries, "bun"), "test", "--timeout=300000", "--reporter=junit", `--reporter-outfile=${junit}`];
   const command = {
     bun: [...bun, ...files],
     deno: [join(binaries, "deno"), "test", "-A", "--no-check", `--junit-path=${junit}`, ...files],

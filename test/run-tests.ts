@@ -12,7 +12,8 @@ export const work = join(root, ".cache", "test");
 
 /** The most lines that are shown of a failure or a log. */
 export const MAX_FAILURE_LINES = 30;
-const MAX_GROUP_MS = 20 * 60_000;
+/** Far longer than a group takes on a busy machine: a group that is ended loses all its results. */
+const MAX_GROUP_MS = 60 * 60_000;
 
 /** A group of tests for one test runner. */
 export interface TestRun {

@@ -16,7 +16,7 @@ import type { ScenarioDefinition } from "../src/scenario/define.ts";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** A line that is added to a table, after another one. */
 interface Line {

@@ -1,3 +1,4 @@
+import { nsToSec } from "../plan/units.ts";
 import type { ExportedRequest, ProfileExport } from "../report/read/profile-export.ts";
 
 /**
@@ -38,7 +39,7 @@ export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
   for (const span of spans.toSorted((a, b) => (a.startNs < b.startNs ? -1 : a.startNs > b.startNs ? 1 : 0))) {
     if (endNs !== undefined && span.startNs > endNs) {
       idleNs += span.startNs - endNs;
-      gaps.push({ path: span.source.path, durationSec: Number(span.startNs - endNs) / 1e9 });
+      gaps.push({ path: span.source.path, durationSec: nsToSec(Number(span.startNs - endNs)) });
     }
     movedNs.set(span.source, idleNs);
     endNs = endNs === undefined || span.endNs > endNs ? span.endNs : endNs;

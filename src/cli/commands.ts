@@ -99,14 +99,14 @@ export const COMMANDS: readonly Command[] = [
     summary: "print a script that completes commands and options in a shell",
     usage: async () => (await import("./shell/command.ts")).COMPLETION_USAGE,
     run: async (args, command, io) =>
-      (await import("./shell/command.ts")).runCompletionCommand(args, command, io, describeCommands),
+      (await import("./shell/command.ts")).runCompletionCommand({ args, command, io, describe: describeCommands }),
   },
   {
     name: "man",
     summary: "print the man page",
     usage: () => usageOf(import("./shell/command.ts")),
     run: async (args, command, io) =>
-      (await import("./shell/command.ts")).runManCommand(args, command, io, describeCommands),
+      (await import("./shell/command.ts")).runManCommand({ args, command, io, describe: describeCommands }),
   },
   {
     name: "compare",

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { formatProblem, formatRunError, RunError, UserError } from "../plan/problem.ts";
+import { msToSec } from "../plan/units.ts";
 import { ownProgram } from "../runtime/own-program.ts";
 import { type BackgroundProcess, createContext, describe, describeEnd } from "../scenario/hooks/context.ts";
 import type { HookContext, TeardownContext } from "../scenario/hooks/hook-types.ts";
@@ -181,7 +182,7 @@ class HookSession {
     const { file, path } = this.place;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`it has not ended after ${limitMs / 1000} s`)), limitMs);
+      timer = setTimeout(() => reject(new Error(`it has not ended after ${msToSec(limitMs)} s`)), limitMs);
       this.hurry.signal.addEventListener("abort", () => reject(new Error("it was not waited for")));
     });
     try {

@@ -1,4 +1,5 @@
 import type { RateRampPlan } from "../plan/load-options.ts";
+import { msToNs, msToSec, NS_PER_SEC, nsToSec, secToNs } from "../plan/units.ts";
 import { createRandom, drawExponential, drawGamma } from "../runtime/random.ts";
 
 /** Returns the due times of successive requests, ascending, in nanoseconds since the level began. */
@@ -43,17 +44,17 @@ export function gammaArrivals(ratePerSec: number, smoothness: number, seed: numb
  * @param ratePerSec of `arrivals`
  */
 export function rampArrivals(arrivals: Arrivals, ratePerSec: number, { fromPerSec, overMs }: RateRampPlan): Arrivals {
-  const overSec = overMs / 1e3;
+  const overSec = msToSec(overMs);
   const slope = (ratePerSec - fromPerSec) / overSec;
   const rampCount = ((fromPerSec + ratePerSec) / 2) * overSec;
   return () => {
-    const count = (arrivals() / 1e9) * ratePerSec;
-    if (count >= rampCount) return (overSec + (count - rampCount) / ratePerSec) * 1e9;
+    const count = nsToSec(arrivals()) * ratePerSec;
+    if (count >= rampCount) return secToNs(overSec + (count - rampCount) / ratePerSec);
     // The first gap and the initial rate may both be 0.
     if (count === 0) return 0;
     // Solve for the time at which the area below the rate is `count`, in a form that keeps precision near rate 0.
     const rateAt = Math.sqrt(Math.max(0, fromPerSec * fromPerSec + 2 * slope * count));
-    return ((2 * count) / (fromPerSec + rateAt)) * 1e9;
+    return secToNs((2 * count) / (fromPerSec + rateAt));
   };
 }
 
@@ -71,11 +72,11 @@ export function intervalArrivals(intervalsNs: readonly number[]): Arrivals {
 /** Given times, ascending; then never. @param timesMs milliseconds since the level began */
 export function scheduledArrivals(timesMs: readonly number[]): Arrivals {
   let index = 0;
-  return () => (index < timesMs.length ? (timesMs[index++] as number) * 1e6 : Number.POSITIVE_INFINITY);
+  return () => (index < timesMs.length ? msToNs(timesMs[index++] as number) : Number.POSITIVE_INFINITY);
 }
 
 /** Returns the request rate of repeated gaps, truncated to an integer like perf_analyzer's. */
 export function intervalsRatePerSec(intervalsNs: readonly number[]): number {
   const totalNs = intervalsNs.reduce((sum, interval) => sum + interval, 0);
-  return Math.floor((intervalsNs.length * 1e9) / totalNs);
+  return Math.floor((intervalsNs.length * NS_PER_SEC) / totalNs);
 }

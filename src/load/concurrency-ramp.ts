@@ -40,7 +40,7 @@ export function rampDrive(start: number, end: number, overMs: number): Drive {
   return {
     kind: "ramp",
     maxConcurrency: Math.max(start, end),
-    concurrencyAt: (elapsedNs) => rampConcurrencyAt(start, end, overMs * 1e6, elapsedNs),
+    concurrencyAt: (elapsedNs) => rampConcurrencyAt(start, end, msToNs(overMs), elapsedNs),
   };
 }
 

@@ -1,4 +1,5 @@
 import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
+import { usToNs } from "../plan/units.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -49,7 +50,7 @@ export function readIntervalsNs(path: string): number[] {
   const intervalsNs: number[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
-    if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(Number(line) * 1000);
+    if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(usToNs(Number(line)));
     else {
       const message = "is not a time interval";
       const hint = "Write a whole number of microseconds per line.";

@@ -1,4 +1,4 @@
-import { formatDurationNs } from "../plan/units.ts";
+import { formatDurationNs, usToNs } from "../plan/units.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
 import type { TokenMetric } from "./tokens/metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
@@ -54,7 +54,7 @@ export function reportedTimes(window: WindowResult, tokens?: TokenColumns, isStr
   ] as const;
   const times: ReportedTime[] = tallies
     .filter(([, tally]) => tally.count > 0)
-    .map(([figure, tally]) => ({ figure, meanNs: tally.meanNs, p99Ns: tally.percentileUs(99) * 1000 }));
+    .map(([figure, tally]) => ({ figure, meanNs: tally.meanNs, p99Ns: usToNs(tally.percentileUs(99)) }));
   if (tokens === undefined) return times;
   const samples = tokenSamples(tokens, isStreamed);
   const summarize = (metric: TokenMetric): Pick<ReportedTime, "meanNs" | "p99Ns"> | undefined => {

@@ -1,3 +1,5 @@
+import { NS_PER_SEC } from "../plan/units.ts";
+
 /**
  * Histograms of durations whose buckets grow by the same factor, as OpenTelemetry and Prometheus define them: bucket `i` of scale `s` holds
  * the durations above `2^(i/2^s)` seconds, up to and including `2^((i+1)/2^s)` seconds. Two such histograms add up and subtract exactly,
@@ -13,8 +15,6 @@ const HIGHEST_EXPONENT = 12; // 68 min
 export const FIRST_INDEX = LOWEST_EXPONENT * PER_DOUBLE;
 /** Number of buckets. */
 export const BUCKET_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * PER_DOUBLE;
-
-const NS_PER_SEC = 1e9;
 
 /** Upper bound of each bucket, in nanoseconds. */
 const UPPER_NS = Float64Array.from(

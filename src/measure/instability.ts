@@ -1,6 +1,6 @@
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { setting } from "../plan/setting-names.ts";
-import { formatDurationNs } from "../plan/units.ts";
+import { formatDurationNs, nsToSec } from "../plan/units.ts";
 import { saturationReason } from "./metrics.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 import type { WindowResult } from "./window.ts";
@@ -68,7 +68,7 @@ export function explainInstability(
   if (saturation !== undefined)
     return { moved, cause: `the client may have been the limit, not the server: ${saturation}`, remedy: "less-load" };
   const idle = `the client was not the limit (${Math.round(window.health.cpuRatio * 100)} % of a core)`;
-  const answeredPerSec = window.requestCount / (window.durationNs / 1e9);
+  const answeredPerSec = window.requestCount / nsToSec(window.durationNs);
   if (asked !== undefined && isRateMissed(answeredPerSec, asked, window.durationNs, MISSED_RATE_RATIO))
     return {
       moved,

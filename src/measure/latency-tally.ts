@@ -1,3 +1,4 @@
+import { nsToUs, usToNs } from "../plan/units.ts";
 import { effectiveCount } from "./intervals/effective-count.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
 
@@ -72,7 +73,7 @@ export class LatencyTally {
     const { batches, countSoFar: count } = this;
     if (batches === undefined || count < 2) return count;
     const ratio = percentile / 100;
-    const below = batches.ratiosBelow(this.percentileUs(percentile) * 1000 + HALF_US);
+    const below = batches.ratiosBelow(usToNs(this.percentileUs(percentile)) + HALF_US);
     if (below.variance < (ratio * (1 - ratio)) / 2) return this.effectiveCount;
     return effectiveCount(count, below.variance, below);
   }
@@ -86,7 +87,7 @@ export class LatencyTally {
     let squares = 0;
     for (let i = start; i < end; i++) {
       const value = values[i] as number;
-      this.put(Math.floor(value / 1000), 1);
+      this.put(Math.floor(nsToUs(value)), 1);
       this.batches?.add(value);
       if (value < this.leastNs) this.leastNs = value;
       if (value > this.greatestNs) this.greatestNs = value;

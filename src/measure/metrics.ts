@@ -1,3 +1,4 @@
+import { nsToMs, nsToSec, usToNs } from "../plan/units.ts";
 import type { WindowResult } from "./window.ts";
 
 /**
@@ -5,12 +6,12 @@ import type { WindowResult } from "./window.ts";
  * are the same.
  */
 export function inferPerSec(window: WindowResult, batchSize: number): number {
-  return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(window.durationNs / 1e9));
+  return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(nsToSec(window.durationNs)));
 }
 
 /** Responses with content per second, in single precision like {@link inferPerSec}. */
 export function responsesPerSec(window: WindowResult): number {
-  return Math.fround(window.responseCount / Math.fround(window.durationNs / 1e9));
+  return Math.fround(window.responseCount / Math.fround(nsToSec(window.durationNs)));
 }
 
 /**
@@ -24,12 +25,12 @@ export function meanGapNs({ latency, firstResponse, requestCount, responseCount 
 
 /** Completed sequences per second, in single precision like {@link inferPerSec}. */
 export function sequencesPerSec(window: WindowResult): number {
-  return Math.fround(window.sequenceCount / Math.fround(window.durationNs / 1e9));
+  return Math.fround(window.sequenceCount / Math.fround(nsToSec(window.durationNs)));
 }
 
 /** Requests sent per second. */
 export function sentPerSec(window: WindowResult): number {
-  return window.sentCount / (window.durationNs / 1e9);
+  return window.sentCount / nsToSec(window.durationNs);
 }
 
 const LATE_US = 1000;
@@ -54,7 +55,7 @@ export function errorRatio(window: WindowResult): number {
 
 /** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */
 export function stabilizingLatencyNs(window: WindowResult, percentile: number | null): number {
-  return percentile === null ? Math.floor(window.latency.meanNs) : window.latency.percentileUs(percentile) * 1000;
+  return percentile === null ? Math.floor(window.latency.meanNs) : usToNs(window.latency.percentileUs(percentile));
 }
 
 const SATURATED_CPU_RATIO = 0.9;
@@ -67,6 +68,6 @@ export function saturationReason(window: WindowResult): string | undefined {
   if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)
     return `the client used ${Math.round(cpuRatio * 100)} % of a core and waited for one ${Math.round(coreWaitRatio * 100)} % of the time`;
   if (loopLagMeanNs >= LAGGING_LOOP_NS)
-    return `the client's event loop was ${(loopLagMeanNs / 1e6).toFixed(1)} ms late on average (at most ${(loopLagMaxNs / 1e6).toFixed(1)} ms)`;
+    return `the client's event loop was ${nsToMs(loopLagMeanNs).toFixed(1)} ms late on average (at most ${nsToMs(loopLagMaxNs).toFixed(1)} ms)`;
   return undefined;
 }

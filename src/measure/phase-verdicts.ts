@@ -1,5 +1,5 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
-import { formatDurationNs, msToNs } from "../plan/units.ts";
+import { formatDurationNs, msToNs, secToNs, usToNs } from "../plan/units.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import type { TimelineBucket } from "./timeline.ts";
 import type { WindowResult } from "./window.ts";
@@ -79,7 +79,7 @@ export function measureDrift(buckets: readonly TimelineBucket[]): Drift | undefi
     third.flatMap(({ latency }) => (latency.count === 0 ? [] : [latency.meanNs])),
   );
   const rates = thirds.map((third) =>
-    third.map(({ requestCount, startNs, endNs }) => (requestCount / (endNs - startNs)) * 1e9),
+    third.map(({ requestCount, startNs, endNs }) => secToNs(requestCount / (endNs - startNs))),
   );
   const [firstLatency = [], lastLatency = []] = latencies;
   const [firstRate = [], lastRate = []] = rates;
@@ -132,10 +132,10 @@ export function measureRecovery(
   const [first] = timeline;
   if (base === undefined || base.window.requestCount === 0) return undefined;
   if (first === undefined || timeline.length < CALM_INTERVALS) return undefined;
-  const baseNs = base.window.latency.percentileUs(50) * 1000;
+  const baseNs = usToNs(base.window.latency.percentileUs(50));
   const limitNs = baseNs * (1 + withinRatio);
   const isNormal = ({ latency }: TimelineBucket): boolean =>
-    latency.count > 0 && latency.percentileUs(50) * 1000 <= limitNs;
+    latency.count > 0 && usToNs(latency.percentileUs(50)) <= limitNs;
   const at = timeline.findIndex((_, index) => {
     const row = timeline.slice(index, index + CALM_INTERVALS);
     return row.length === CALM_INTERVALS && row.every(isNormal);

@@ -1,4 +1,4 @@
-import { formatDurationNs } from "../plan/units.ts";
+import { formatDurationNs, nsToSec, usToNs } from "../plan/units.ts";
 import { lateCount, saturationReason, sentPerSec } from "./metrics.ts";
 import type { WindowResult } from "./window.ts";
 
@@ -47,7 +47,7 @@ export interface RateShortfall {
  * @param tolerance allowed ratio of missed requests
  */
 export function isRateMissed(perSec: number, asked: AskedRate, durationNs: number, tolerance: number): boolean {
-  const seconds = durationNs / 1e9;
+  const seconds = nsToSec(durationNs);
   const missedCount = (asked.perSec - perSec) * seconds;
   const chance = RANDOM_DEVIATIONS * asked.gapDeviationRatio * Math.sqrt(asked.perSec * seconds);
   return missedCount > EDGE_REQUESTS + chance && missedCount > asked.perSec * seconds * tolerance;
@@ -67,7 +67,7 @@ export function explainShortfall(window: WindowResult, rate: ScheduledRate): Rat
 
 function describeDelay(sendDelay: WindowResult["sendDelay"], lateRatio: number): string {
   if (lateRatio === 0) return "no request was more than 1 ms late";
-  const delays = `p99 ${formatDurationNs(sendDelay.percentileUs(99) * 1000)}, at most ${formatDurationNs(sendDelay.maxNs)}`;
+  const delays = `p99 ${formatDurationNs(usToNs(sendDelay.percentileUs(99)))}, at most ${formatDurationNs(sendDelay.maxNs)}`;
   return `${formatPct(lateRatio)} of the requests were more than 1 ms late (${delays})`;
 }
 

@@ -1,4 +1,5 @@
 import type { Histogram } from "hdr-histogram-js";
+import { nsToUs, usToNs } from "../plan/units.ts";
 import { InFlightTime } from "./in-flight.ts";
 import { createHistogram, recordUs } from "./latency-histogram.ts";
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "./records.ts";
@@ -72,7 +73,7 @@ export class RunTimeline {
       else {
         cell.requestCount++;
         cell.latencySumNs += endNs - sentNs;
-        recordUs(cell.latency, Math.round((endNs - sentNs) / 1000));
+        recordUs(cell.latency, Math.round(nsToUs(endNs - sentNs)));
       }
     }
   }
@@ -96,7 +97,7 @@ export class RunTimeline {
         cancelledCount,
         meanOutstanding: (inFlightNs[index] as number) / (stopNs - startNs),
         latencyMeanNs: isEmpty ? undefined : latencySumNs / requestCount,
-        latencyP99Ns: isEmpty ? undefined : latency.getValueAtPercentile(99) * 1000,
+        latencyP99Ns: isEmpty ? undefined : usToNs(latency.getValueAtPercentile(99)),
       };
     });
   }

@@ -1,6 +1,6 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
-import { formatDurationNs } from "../plan/units.ts";
+import { formatDurationNs, usToNs } from "../plan/units.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
 import { combineRuns } from "./intervals/over-runs.ts";
@@ -167,7 +167,7 @@ export function metricValue(
   if (metric.kind === "extracted") return extractedValue(metric, window.extracted?.find(metric.name));
   if (window.requestCount === 0) return undefined;
   const tally = metric.of === "latency" ? window.latency : window.scheduledLatency;
-  return metric.kind === "latency-average" ? tally.meanNs : tally.percentileUs(metric.percentile) * 1000;
+  return metric.kind === "latency-average" ? tally.meanNs : usToNs(tally.percentileUs(metric.percentile));
 }
 
 function extractedValue(

@@ -1,5 +1,5 @@
 import type { MockLatencyPlan } from "../plan/mock.ts";
-import { parseDurationNs } from "../plan/units.ts";
+import { nsToMs, parseDurationNs } from "../plan/units.ts";
 
 /** Creates a function that draws latencies in milliseconds. @param random uniform numbers in [0, 1) */
 export function createLatency(plan: MockLatencyPlan, random: () => number): () => number {
@@ -41,5 +41,5 @@ export function parseLatency(text: string): MockLatencyPlan | undefined {
 
 function toMs(text: string): number | undefined {
   const ns = parseDurationNs(text);
-  return ns === undefined || ns / 1e6 > MAX_MS ? undefined : ns / 1e6;
+  return ns === undefined || nsToMs(ns) > MAX_MS ? undefined : nsToMs(ns);
 }

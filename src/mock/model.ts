@@ -1,4 +1,5 @@
 import type { MockPlan } from "../plan/mock.ts";
+import { msToNs } from "../plan/units.ts";
 import { createRandom } from "../runtime/random.ts";
 import { EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";
@@ -115,19 +116,19 @@ export class MockModel {
    * @throws MockError for bad inputs and for the planned ratio of requests
    */
   async infer(inputs: ReadonlyMap<string, Uint8Array>): Promise<MockOutput[]> {
-    const startedNs = performance.now() * 1e6;
+    const startedNs = msToNs(performance.now());
     const waitMs = this.latencyMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     try {
       const outputs = this.compute(inputs);
       this.successes++;
       this.inferences += outputs[0]?.shape[0] ?? 0;
-      this.successNs += Math.round(performance.now() * 1e6 - startedNs);
+      this.successNs += Math.round(msToNs(performance.now()) - startedNs);
       this.lastInferenceMs = Date.now();
       return outputs;
     } catch (error) {
       this.failures++;
-      this.failureNs += Math.round(performance.now() * 1e6 - startedNs);
+      this.failureNs += Math.round(msToNs(performance.now()) - startedNs);
       throw error;
     }
   }

@@ -30,5 +30,15 @@ export function formatCount(value: number): string {
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
+/** Nanoseconds per second. */
+export const NS_PER_SEC = 1e9;
+
+export const nsToUs = (ns: number): number => ns / 1e3;
 export const nsToMs = (ns: number): number => ns / 1e6;
+export const nsToSec = (ns: number): number => ns / 1e9;
+export const usToNs = (us: number): number => us * 1e3;
+export const usToMs = (us: number): number => us / 1e3;
 export const msToNs = (ms: number): number => ms * 1e6;
+export const msToSec = (ms: number): number => ms / 1e3;
+export const secToNs = (sec: number): number => sec * 1e9;
+export const secToMs = (sec: number): number => sec * 1e3;

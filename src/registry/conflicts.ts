@@ -17,7 +17,6 @@ export function findConflicts(plan: Plan): Problem[] {
     ...checkInputs(plan),
     ...checkExtracted(plan.target, plan.assertions, "assert"),
     ...checkExtracted(plan.target, plan.limits ?? [], "load.where"),
-    ...checkAborts(plan),
     ...checkLimits(plan),
     ...checkClient(plan),
     ...checkLoad(plan),
@@ -41,17 +40,6 @@ function checkInputs(plan: Plan): Problem[] {
     problems.push(problem("conflict", "assertions", message, hint));
   }
   return problems;
-}
-
-/** Returns assertions that cannot end the run early. */
-function checkAborts({ assertions }: Plan): Problem[] {
-  return assertions.flatMap(({ metric, abortAfterMs, where }, index): Problem[] => {
-    if (abortAfterMs === undefined || (!isOfTokens(metric.kind) && where === undefined)) return [];
-    const message =
-      "is not possible here: metrics of tokens, and of some of the requests, are known at the end of a level";
-    const hint = "Leave it out, or abort by the latency, throughput or error rate of all requests.";
-    return [problem("unsupported", `assert.${index}.abortAfter`, message, hint)];
-  });
 }
 
 /** Returns conflicts between the client and the target. */

@@ -1,17 +1,20 @@
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { escapeXml } from "./markup.ts";
+import { answerOf, formatFindMax } from "./rampart/find-max.ts";
 import { formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
+import { formatMlperf } from "./rampart/mlperf.ts";
 import type { Report, TextSink } from "./report.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "./schema/report-schema.ts";
 import { nameOfLevel, type RunSummary, summarizeRuns } from "./summary.ts";
 import { writeReport } from "./write-report.ts";
 
 /**
- * `--junit`: the run as JUnit XML, the format that GitLab, Jenkins and GitHub reporters read. A suite for each run, with a test case for
- * each assertion and one for each level. Follows the schema of Jenkins' xUnit plugin (junit-10.xsd).
+ * `--junit`: the run as JUnit XML, the format that GitLab, Jenkins and GitHub reporters read. A suite for each run, with test cases for its
+ * levels and answers; assertions are in the suite of a single run, or in one of their own before those of several. Follows the schema of Jenkins' xUnit plugin (junit-10.xsd).
  */
 
 /** Creates the report. @param path of its file */
@@ -29,33 +32,74 @@ interface TestCase {
   readonly name: string;
   readonly timeSec: number;
   /** Undefined when it passed. */
-  readonly failure?: { readonly message: string; readonly type: string } | undefined;
+  /** The text is the message unless it says more. */
+  readonly failure?: { readonly message: string; readonly type: string; readonly text?: string } | undefined;
   /** Further lines. */
   readonly output?: string | undefined;
+}
+
+/** A suite: the plan's assertions, or a run. */
+interface TestSuite {
+  readonly name: string;
+  readonly startedAt: string;
+  readonly durationSec: number;
+  readonly cases: readonly TestCase[];
 }
 
 /** Formats the file. */
 export function formatJunit(plan: Plan, runs: readonly RunResult[], json: ReportJson): string {
   const summary = summarizeRuns(plan, runs, json);
-  const all = runsOf(json);
-  const cases = [
-    ...assertionCases(summary),
-    ...all.flatMap((run, index) => {
-      const prefix = all.length > 1 ? `run ${index + 1}: ` : "";
-      return [...levelCases(plan, run, summary, prefix), ...runCases(run, prefix)];
-    }),
-  ];
-  const failures = cases.filter(({ failure }) => failure !== undefined).length;
-  const counts = `tests="${cases.length}" failures="${failures}" errors="0" time="${seconds(json.durationSec)}"`;
-  const name = escapeXml(plan.name);
-  const timestamp = json.startedAt.replace(/\.\d+Z$/, "");
+  const suites = suitesOf(plan, runs, json, summary);
   return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="${name}" ${counts}>
-<testsuite name="${name}" ${counts} skipped="0" timestamp="${timestamp}">
-${cases.map((one) => formatCase(one, name)).join("\n")}
-</testsuite>
+<testsuites name="${escapeXml(plan.name)}" ${countsOf(
+    suites.flatMap(({ cases }) => cases),
+    json.durationSec,
+  )}>
+${suites.map(formatSuite).join("\n")}
 </testsuites>
 `;
+}
+
+/** A single run is one suite. Of a repeated plan, the assertions on all runs are the first one, and each run is one. */
+function suitesOf(plan: Plan, runs: readonly RunResult[], json: ReportJson, summary: RunSummary): TestSuite[] {
+  const all = runsOf(json);
+  const { startedAt, durationSec } = json;
+  const whole = assertionCases(summary);
+  const isGood = whole.length > 0 && whole.every(({ failure }) => failure === undefined);
+  const casesOf = (run: RunJson, index: number): TestCase[] => {
+    const prefix = all.length > 1 ? `run ${index + 1}: ` : "";
+    const result = runs[index] as RunResult;
+    return [
+      ...levelCases(plan, run, summary, prefix),
+      ...answerCases(plan, result),
+      ...checkCases(plan, result, isGood),
+      ...runCases(run),
+    ];
+  };
+  const [only] = all;
+  if (all.length === 1 && only !== undefined)
+    return [{ name: plan.name, startedAt, durationSec, cases: [...whole, ...casesOf(only, 0)] }];
+  const together = { name: plan.name, startedAt, durationSec: 0, cases: whole };
+  const each = all.map((run, index) => ({
+    name: `${plan.name}, run ${index + 1}`,
+    startedAt: run.startedAt,
+    durationSec: run.durationSec,
+    cases: casesOf(run, index),
+  }));
+  return whole.length === 0 ? each : [together, ...each];
+}
+
+function countsOf(cases: readonly TestCase[], durationSec: number): string {
+  const failures = cases.filter(({ failure }) => failure !== undefined).length;
+  return `tests="${cases.length}" failures="${failures}" errors="0" time="${seconds(durationSec)}"`;
+}
+
+function formatSuite({ name, startedAt, durationSec, cases }: TestSuite): string {
+  const timestamp = startedAt.replace(/\.\d+Z$/, "");
+  const own = escapeXml(name);
+  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="0" timestamp="${timestamp}">
+${cases.map((one) => formatCase(one, own)).join("\n")}
+</testsuite>`;
 }
 
 function seconds(value: number): string {
@@ -80,7 +124,7 @@ function levelCases(plan: Plan, { levels }: RunJson, { warnings }: RunSummary, p
     const isMeasured = level.outcome === "measured";
     const message = isMeasured ? "" : (about.find((text) => text.startsWith("not stable")) ?? describeOutcome(level));
     return {
-      name: `${name} is measured`,
+      name: `${nameOfLevel(plan, level)} is measured`,
       timeSec: level.durationSec,
       ...(isMeasured ? {} : { failure: { message, type: level.outcome } }),
       output: [describeLevel(level), ...about].join("\n"),
@@ -88,13 +132,53 @@ function levelCases(plan: Plan, { levels }: RunJson, { warnings }: RunSummary, p
   });
 }
 
+/** The answer of a search, and MLPerf's verdict, where the run has them. */
+function answerCases(plan: Plan, result: RunResult): TestCase[] {
+  const { findMax, levels } = result;
+  const unit = targetKindOf(plan.target).throughputUnit ?? "infer/s";
+  const cases: TestCase[] = [];
+  if (findMax !== undefined) {
+    const isFound = findMax.highest !== undefined && findMax.isResolved;
+    const message = `${answerOf(plan, findMax)}${findMax.isResolved ? "" : "; UNRESOLVED"}`;
+    const failure = isFound ? {} : { failure: { message, type: "find-max" } };
+    cases.push({
+      name: "the highest load is found",
+      timeSec: 0,
+      ...failure,
+      output: formatFindMax(plan, result, unit),
+    });
+  }
+  for (const { mlperf } of levels) {
+    if (mlperf === undefined) continue;
+    const failure = mlperf.isValid ? {} : { failure: { message: mlperf.broken.join("; "), type: "mlperf" } };
+    cases.push({ name: `MLPerf ${mlperf.scenario} is valid`, timeSec: 0, ...failure, output: formatMlperf(mlperf) });
+  }
+  return cases;
+}
+
+/**
+ * The scenario's check of answers, with the first wrong ones as the text of the failure. Assertions that hold accept wrong answers, because
+ * these are failed requests, which they judge.
+ */
+function checkCases({ check }: Plan, { failures }: RunResult, isAccepted: boolean): TestCase[] {
+  if (check === undefined) return [];
+  const name = "answers are right";
+  const wrong = failures.filter(({ kind }) => kind === "check");
+  const count = wrong.reduce((sum, failure) => sum + failure.count, 0);
+  if (count === 0) return [{ name, timeSec: 0 }];
+  const message = `${formatCount(count)} ${count === 1 ? "answer is" : "answers are"} wrong`;
+  const lines = wrong.flatMap(({ answers = [] }) => answers.map(({ reason, answer }) => `${reason}\n  ${answer}`));
+  const text = [message, ...lines].join("\n");
+  return [{ name, timeSec: 0, ...(isAccepted ? { output: text } : { failure: { message, type: "check", text } }) }];
+}
+
 /** A run that ended early has a test case of its own, because it may have no level. */
-function runCases({ isPartial, error, durationSec }: RunJson, prefix: string): TestCase[] {
+function runCases({ isPartial, error, durationSec }: RunJson): TestCase[] {
   if (!isPartial) return [];
   const message = error === undefined ? "the run was interrupted" : error.message;
   return [
     {
-      name: `${prefix}the run ends as planned`,
+      name: "the run ends as planned",
       timeSec: durationSec,
       failure: { message, type: error?.code ?? "interrupted" },
     },
@@ -124,7 +208,7 @@ function formatCase({ name, timeSec, failure, output }: TestCase, suite: string)
     ...(failure === undefined
       ? []
       : [
-          `<failure message="${escapeXml(failure.message)}" type="${escapeXml(failure.type)}">${escapeXml(failure.message)}</failure>`,
+          `<failure message="${escapeXml(failure.message)}" type="${escapeXml(failure.type)}">${escapeXml(failure.text ?? failure.message)}</failure>`,
         ]),
     ...(output === undefined ? [] : [`<system-out>${escapeXml(output)}</system-out>`]),
   ];

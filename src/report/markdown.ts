@@ -2,14 +2,21 @@ import type { Plan } from "../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
-import type { RunResult } from "../result/run-result.ts";
+import { measuredLevels } from "../result/judged-levels.ts";
+import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { MARK } from "./rampart/confidence-notes.ts";
+import { formatFindMax } from "./rampart/find-max.ts";
 import { formatPct, formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import type { Report, TextSink } from "./report.ts";
 import { type LevelJson, type ReportJson, runsOf } from "./schema/report-schema.ts";
 import { nameOfLevel, type RunSummary, summarizeRuns, type VerdictName } from "./summary.ts";
+import { mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "./tables/answer-tables.ts";
+import { groupTable, groupValueTables, tagGroupsOf } from "./tables/group-tables.ts";
+import { type NamedLevel, type ResultTable, textOf } from "./tables/result-table.ts";
+import { combinationTable } from "./tables/runs-table.ts";
+import { extractedTable } from "./tables/value-tables.ts";
 import { writeReport } from "./write-report.ts";
 
 /** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
@@ -32,6 +39,7 @@ const VERDICTS: Readonly<Record<VerdictName, string>> = {
   measured: "Measured",
 };
 const PERCENTILES = ["p50", "p90", "p99"] as const;
+const MARK_TEXT = `\\${MARK} too few samples to trust`;
 /** More levels or warnings are below a fold. */
 const MOST_OPEN = 12;
 
@@ -39,14 +47,18 @@ const MOST_OPEN = 12;
 export function formatMarkdownReport(plan: Plan, runs: readonly RunResult[], json: ReportJson): string {
   const summary = summarizeRuns(plan, runs, json);
   const kind = targetKindOf(plan.target);
+  const unit = kind.throughputUnit ?? "infer/s";
   const subject = kind.subject?.(plan.target) ?? `model ${json.model.name} on ${kind.describe(plan.target)}`;
   const parts = [
     `## ${VERDICTS[summary.verdict]}: ${escapeMarkdown(plan.name)}`,
     `${escapeMarkdown(`${summary.headline}. ${subject}, ${loadModeOf(plan.load).describe(plan.load)}`)}`,
     formatAssertions(summary),
-    formatLevels(plan, json, kind.throughputUnit ?? "infer/s"),
+    ...formatAnswers(plan, runs, json, unit),
+    formatLevels(plan, json, unit),
+    ...formatParts(plan, runs, json, unit),
     formatWarnings(summary),
     formatFailures(runs),
+    formatResultTable(wrongAnswerTable(namedRuns(runs))),
     formatTotals(runs),
   ].filter((part) => part !== "");
   return `${parts.join("\n\n")}\n`;
@@ -57,6 +69,75 @@ function formatTable(header: readonly string[], rows: readonly (readonly string[
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   const rule = header.map((_, index) => (index === 0 ? "---" : "---:"));
   return [line(header), line(rule), ...rows.map((row) => line(row.map(escapeMarkdown)))].join("\n");
+}
+
+/** Formats a table with its title; empty without rows. Columns without a text are left out. */
+function formatResultTable({ title, header, rows, notes = [] }: ResultTable): string {
+  if (rows.length === 0) return "";
+  const kept = header.flatMap((_, column) => (rows.some((row) => textOf(row[column]) !== "") ? [column] : []));
+  const texts = rows.map((row) => kept.map((column) => textOf(row[column])));
+  const table = formatTable(
+    kept.map((column) => escapeMarkdown(header[column] ?? "")),
+    texts,
+  );
+  const isMarked = texts.some((row) => row.some((cell) => cell.endsWith(MARK)));
+  const all = [...(isMarked ? [MARK_TEXT] : []), ...notes.map(escapeMarkdown)];
+  return fold(
+    [`### ${escapeMarkdown(title)}`, table, ...all].join("\n\n"),
+    rows.length,
+    `rows: ${escapeMarkdown(title)}`,
+  );
+}
+
+/** Formats what the load was asked to find: the highest load, MLPerf's result, or means over runs. */
+function formatAnswers(plan: Plan, runs: readonly RunResult[], json: ReportJson, unit: string): string[] {
+  const levels = namedLevels(plan, runs, json);
+  const combined = combinationTable(plan, json, unit);
+  const answers = runs.flatMap((run) => {
+    if (run.findMax === undefined) return [];
+    const [answer = "", ...rest] = formatFindMax(plan, run, unit).split("\n");
+    return [[`**${escapeMarkdown(answer)}**`, "", ...rest.map((line) => `- ${escapeMarkdown(line)}`)].join("\n")];
+  });
+  return [
+    ...answers,
+    formatResultTable(searchTable(plan, levels, unit)),
+    ...mlperfTables(levels).map(formatResultTable),
+    combined === undefined ? "" : formatResultTable(combined),
+  ];
+}
+
+/** Formats the parts of levels: targets and tags, extracted values, and conversations. */
+function formatParts(plan: Plan, runs: readonly RunResult[], json: ReportJson, unit: string): string[] {
+  const levels = namedLevels(plan, runs, json);
+  const tags = tagGroupsOf(levels);
+  return [
+    // Tables of tokens are long: the page and the JSON report have those of each group.
+    ...tags.map((tag) => formatResultTable(groupTable(tag, unit))),
+    ...(levels.some(({ json: { extracted } }) => extracted !== undefined)
+      ? [formatResultTable(extractedTable(levels))]
+      : tags.slice(0, 1).map((tag) => formatResultTable(groupValueTables(tag)[1]))),
+    formatResultTable(sessionTable(namedRuns(runs))),
+  ];
+}
+
+function namedRuns(runs: readonly RunResult[]): { readonly name: string; readonly result: RunResult }[] {
+  return runs.map((result, index) => ({ name: runs.length === 1 ? "" : `run ${index + 1}`, result }));
+}
+
+/** Returns the levels of all runs with their names. */
+function namedLevels(
+  plan: Plan,
+  runs: readonly RunResult[],
+  json: ReportJson,
+): (NamedLevel & { readonly result: LevelResult })[] {
+  const data = runsOf(json);
+  return namedRuns(runs).flatMap(({ name, result }, run) =>
+    measuredLevels(result).map((level, index) => ({
+      name: name === "" ? nameOfLevel(plan, level) : `${name}, ${nameOfLevel(plan, level)}`,
+      json: data[run]?.levels[index] as LevelJson,
+      result: level,
+    })),
+  );
 }
 
 function formatAssertions({ assertions }: RunSummary): string {
@@ -101,7 +182,7 @@ function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
     ];
   });
   const isMarked = rows.some((row) => row.some((cell) => cell.endsWith(MARK)));
-  const note = isMarked ? `\n\n\\${MARK} too few samples to trust` : "";
+  const note = isMarked ? `\n\n${MARK_TEXT}` : "";
   return fold(`${formatTable(header, rows)}${note}`, levels.length, "levels");
 }
 

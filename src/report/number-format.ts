@@ -1,3 +1,5 @@
+import { nsToUs } from "../plan/units.ts";
+
 /** Formats a number like a C++ stream with its defaults: six significant digits, no trailing zeros. */
 export function formatStreamNumber(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -17,5 +19,5 @@ function trimZeros(text: string): string {
 
 /** Converts nanoseconds to whole microseconds, rounded down. */
 export function toWholeUs(ns: number): number {
-  return Math.floor(ns / 1000);
+  return Math.floor(nsToUs(ns));
 }

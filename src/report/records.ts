@@ -1,56 +1,94 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
+import { entryOf } from "../measure/tokens/metrics.ts";
+import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { PhasePlace } from "../result/observer.ts";
+import { tokensPlanOf } from "../registry/mix.ts";
+import type { PhasePlace, PhaseStart } from "../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../service/service.ts";
 import { isCancelled } from "../transport/failure.ts";
-import { createRecords, formatLine, measure } from "./genai-perf/records-file.ts";
+import { createRecords, formatLine } from "./genai-perf/records-file.ts";
 import { OutputFile } from "./output-file.ts";
+import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
 import type { Report, TextSink } from "./report.ts";
 import { notWritten } from "./write-report.ts";
 
 /**
  * `--records`: one line of JSON per request, also failed ones and those of warm-ups, in the order of their ends. The names are those of
- * genai-perf mode's file of records. The file is written in parts, so it can be larger than memory, and renamed into place at the end.
+ * genai-perf mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread. The file is written
+ * in parts, so it can be larger than memory, and renamed into place at the end.
  */
 
 /** Parts are small, because writing one delays requests that are due. */
 const FLUSH_CHARACTERS = 64 * 1024;
 const NS_PER_MS = 1e6;
+/** Written lines stay in memory up to this number, because removing each on its own is slow. */
+const FORGOTTEN_LINES = 4096;
 
 /** Creates the report. @param meter writes the records itself, in genai-perf mode; there the lines have token metrics */
 export function createRecordsReport(plan: Plan, sink: TextSink, path: string, meter: TokenLink | undefined): Report {
   return meter === undefined ? new Records(plan, path) : createRecords(plan, sink, path, meter);
 }
 
+/** A line that waits for its tokens, or for those of a line before it. */
+interface Line {
+  readonly metadata: string;
+  metrics: RecordMetrics;
+  readonly tags: RequestRecord["tags"];
+  /** Why the request failed; absent when it succeeded. */
+  readonly error?: object;
+  /** Why its answer counts as failed for tokens. */
+  answerError?: string;
+  isComplete: boolean;
+}
+
 class Records implements Report {
+  private readonly plan: Plan;
   private readonly path: string;
   private readonly model: string | undefined;
   private readonly isStreaming: boolean;
   private file: OutputFile | undefined;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
+  /** Lines in the order of the ends of their requests. Those before `next` are written. */
+  private readonly lines: Line[] = [];
+  private next = 0;
+  private readonly waiting = new Map<number, Line>();
   private run = {};
   private phase = { name: "profiling", level: {} };
 
-  constructor({ target }: Plan, path: string) {
+  constructor(plan: Plan, path: string) {
+    const { target } = plan;
+    this.plan = plan;
     this.path = path;
     this.model = "model" in target ? target.model : undefined;
     this.isStreaming = target.isStreaming;
   }
 
   onRun(run: number): void {
+    this.settle();
     this.run = { run };
   }
 
+  /** Phases change while requests end, which only `onPhase` reports in time. */
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
+    if (phase === undefined) this.beginLevel(unit, level, isWarmup, {});
+  }
+
+  /** A request that ends after the last phase belongs to none. */
+  onPhase(start: PhaseStart | undefined): void {
+    if (start === undefined) this.phase = { name: "profiling", level: {} };
+    else this.beginLevel(start.unit, start.level, start.isWarmup, { phase: start.label });
+  }
+
+  private beginLevel(unit: LevelUnitName, level: number, isWarmup: boolean, place: object): void {
     const name = LEVEL_UNITS[unit].exported;
-    const place = phase === undefined ? {} : { phase: phase.label };
     this.phase = { name: isWarmup ? "warmup" : "profiling", level: { ...place, [name]: level } };
   }
 
-  onRecord({ sendEpochNs, sequenceId, inputs, responses, server, extracted, tags }: RequestRecord): void {
+  onRecord(record: RequestRecord): void {
+    const { index, sendEpochNs, sequenceId, inputs, responses, server, extracted, tags, hasTokens } = record;
     const offsets = responses.map(({ offsetNs }) => offsetNs);
     const first = offsets[0] ?? 0;
     const last = offsets.at(-1) ?? 0;
@@ -76,7 +114,29 @@ class Records implements Report {
         "bytes",
       ),
     };
-    this.put(formatLine(metadata, metrics, undefined));
+    const line: Line = { metadata, metrics, tags, isComplete: hasTokens !== true };
+    if (hasTokens === true) this.waiting.set(index, line);
+    this.lines.push(line);
+    this.putComplete();
+  }
+
+  onTokens({ index, metrics, contentNs, error }: RequestTokens): void {
+    const line = this.waiting.get(index);
+    if (line === undefined) return;
+    this.waiting.delete(index);
+    const isStreamed = tokensPlanOf(this.plan, line.tags)?.isStreamed === true;
+    const own = tokenRecordMetrics(
+      (metric) =>
+        metric === "requestLatencyNs" || (entryOf(metric).isStreamed === true && !isStreamed)
+          ? Number.NaN
+          : (metrics.get(metric) ?? Number.NaN),
+      contentNs,
+      true,
+    );
+    line.metrics = { ...line.metrics, ...own };
+    if (error !== undefined) line.answerError = error;
+    line.isComplete = true;
+    this.putComplete();
   }
 
   onFailed({
@@ -103,10 +163,13 @@ class Records implements Report {
       ...(responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count")),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
     };
-    this.put(formatLine(metadata, metrics, { ...(status === undefined ? {} : { code: status }), type: kind, message }));
+    const error = { ...(status === undefined ? {} : { code: status }), type: kind, message };
+    this.lines.push({ metadata, metrics, tags, error, isComplete: true });
+    this.putComplete();
   }
 
   finish(): void {
+    this.settle();
     this.flush();
     this.guard((file) => file.commit());
   }
@@ -148,6 +211,25 @@ class Records implements Report {
       `"request_end_ns":${of.endEpochNs}`,
     ];
     return `${JSON.stringify(names).slice(0, -1)},${times.join(",")},${JSON.stringify(rest).slice(1)}`;
+  }
+
+  /** Writes the lines up to the first one that waits. */
+  private putComplete(): void {
+    for (let line = this.lines[this.next]; line?.isComplete === true; line = this.lines[++this.next]) {
+      const { metadata, metrics, error, answerError } = line;
+      const answer = answerError === undefined ? "" : `,"answer_error":${JSON.stringify(answerError)}`;
+      this.put(formatLine(answer === "" ? metadata : `${metadata.slice(0, -1)}${answer}}`, metrics, error));
+    }
+    if (this.next < FORGOTTEN_LINES && this.next < this.lines.length) return;
+    this.lines.splice(0, this.next);
+    this.next = 0;
+  }
+
+  /** Writes the lines whose tokens were never measured, because the run ended early. */
+  private settle(): void {
+    for (const line of this.lines.slice(this.next)) line.isComplete = true;
+    this.waiting.clear();
+    this.putComplete();
   }
 
   private put(line: string): void {

@@ -1,21 +1,16 @@
-import { LEVEL_UNITS } from "../load/level-units.ts";
-import { clientLagOf, explainLag, reportedTimes } from "../measure/client-lag.ts";
-import { describeRemedy, explainInstability } from "../measure/instability.ts";
-import { saturationReason } from "../measure/metrics.ts";
-import { explainShortfall } from "../measure/rate-shortfall.ts";
 import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
 import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeLevel, loadModeOf, planOfPhase } from "../registry/load-modes.ts";
-import { tokensPlanOf } from "../registry/mix.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { describeLevelNotes } from "./level-notes.ts";
 import { describeDelivery, loadDelivery } from "./load-delivery.ts";
-import { describeLoadNotes, describeRepeats } from "./load-notes.ts";
+import { describeRepeats } from "./load-notes.ts";
 import { formatRange } from "./rampart/confidence-notes.ts";
+import { answerOf } from "./rampart/find-max.ts";
 import { verdictsOfPhases } from "./rampart/phases.ts";
-import { askedRate, scheduledRate } from "./scheduled-rate.ts";
 import type { AssertionJson, ReportJson } from "./schema/report-schema.ts";
 
 /** What a run means, in words: for reports that begin with the verdict. All values are those of the JSON report. */
@@ -61,37 +56,13 @@ export function summarizeRuns(
     ...json.assertions.map((assertion, index) => judgedAssertion(plan, assertion, index)),
     ...runs.flatMap((run, index) => phaseChecks(plan, run, runs.length > 1 ? `run ${index + 1}: ` : "")),
   ];
-  const levels = runs.flatMap((run) => run.levels);
-  const brokenRules = levels.filter(({ mlperf }) => mlperf?.isValid === false).length;
-  const missed = assertions.filter(({ isMet }) => !isMet).length;
-  const unstable = levels.filter(({ outcome }) => outcome === "unstable");
-  const isImprecise = "runs" in json && json.repeat.until?.["isReached"] === false;
-  const verdict: VerdictName =
-    missed + brokenRules > 0
-      ? "failed"
-      : json.isPartial
-        ? "partial"
-        : unstable.length > 0 || isImprecise
-          ? "unstable"
-          : assertions.length > 0
-            ? "passed"
-            : "measured";
-  const errors = runs.flatMap(({ error }) => (error === undefined ? [] : [error.message]));
-  const headline: Readonly<Record<VerdictName, string>> = {
-    failed: missed > 0 ? `${missed} of ${assertions.length} assertions failed` : "the rules of MLPerf are not kept",
-    partial: errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted",
-    unstable:
-      isImprecise && unstable.length === 0
-        ? "the runs together are not as precise as asked for"
-        : `not stable: ${[...new Set(unstable.map((level) => nameOfLevel(plan, level)))].join(", ")}`,
-    passed: assertions.length === 1 ? "the assertion holds" : `the ${assertions.length} assertions hold`,
-    measured: "measured; the plan has no assertions",
-  };
+  const errors = runs.flatMap(({ error }) => error?.message ?? []);
+  const { verdict, headline } = judgeWhole(plan, runs, json, assertions);
   const general = [...runs.flatMap(({ prepared }) => prepared.warnings), ...warned, ...errors];
   const repeats = runs.flatMap((run) => describeRepeats(run) ?? []);
   return {
     verdict,
-    headline: headline[verdict],
+    headline,
     assertions,
     warnings: [
       ...[...new Set([...general, ...repeats])].map((text) => ({ level: undefined, text })),
@@ -101,6 +72,44 @@ export function summarizeRuns(
       }),
     ],
   };
+}
+
+/** Returns how the runs ended, and the sentence that says it first. Agrees with the exit code. */
+function judgeWhole(
+  plan: Plan,
+  runs: readonly RunResult[],
+  json: ReportJson,
+  assertions: readonly JudgedAssertion[],
+): Pick<RunSummary, "verdict" | "headline"> {
+  const levels = runs.flatMap((run) => run.levels);
+  const missed = assertions.filter(({ isMet }) => !isMet).length;
+  const errors = runs.flatMap(({ error }) => error?.message ?? []);
+  const unstable = levels.filter(({ outcome }) => outcome === "unstable");
+  const isImprecise = "runs" in json && json.repeat.until?.["isReached"] === false;
+  const answers = runs.flatMap(({ findMax }) => findMax ?? []);
+  const answer = [...new Set(answers.map((one) => answerOf(plan, one)))].join("; ");
+  const mlperf = levels.flatMap((level) => level.mlperf ?? []);
+  if (missed > 0) return { verdict: "failed", headline: `${missed} of ${assertions.length} assertions failed` };
+  if (mlperf.some(({ isValid }) => !isValid))
+    return { verdict: "failed", headline: "the rules of MLPerf are not kept" };
+  if (json.isPartial)
+    return {
+      verdict: "partial",
+      headline: errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted",
+    };
+  if (answers.some(({ highest }) => highest === undefined)) return { verdict: "failed", headline: answer };
+  if (answers.some(({ isResolved }) => !isResolved))
+    return { verdict: "unstable", headline: `${answer}; UNRESOLVED, it may be higher` };
+  if (unstable.length > 0) {
+    const names = [...new Set(unstable.map((level) => nameOfLevel(plan, level)))].join(", ");
+    return { verdict: "unstable", headline: `not stable: ${names}` };
+  }
+  if (isImprecise) return { verdict: "unstable", headline: "the runs together are not as precise as asked for" };
+  const held = assertions.length === 1 ? "the assertion holds" : `the ${assertions.length} assertions hold`;
+  const found = [answer, mlperf.length > 0 ? "MLPerf: VALID" : ""].filter((text) => text !== "");
+  if (assertions.length > 0) return { verdict: "passed", headline: [...found, held].join("; ") };
+  if (found.length > 0) return { verdict: "passed", headline: found.join("; ") };
+  return { verdict: "measured", headline: "measured; the plan has no assertions" };
 }
 
 /** A level that has a name. */
@@ -142,28 +151,14 @@ function judgedAssertion(plan: Plan, json: AssertionJson, index: number): Judged
 /** Returns what makes the numbers of a level doubtful. */
 function warningsOf(whole: Plan, { prepared }: RunResult, result: LevelResult, prefix: string): LevelWarning[] {
   const plan = planOfPhase(whole, result.phase?.index);
-  const { window, level, instability, unit, tokens } = result;
+  const { window, tokens } = result;
   if (window.requestCount + window.failedCount === 0) return [];
-  const texts: string[] = [];
-  if (instability !== undefined) {
-    const throughputUnit = targetKindOf(plan.target).throughputUnit ?? "infer/s";
-    const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), throughputUnit);
-    texts.push(`not stable: ${moved}. ${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`);
-  }
-  if (result.isLatencyUnstable) texts.push("only throughput is stable, latency is not");
-  if (result.mlperf !== undefined) texts.push(...result.mlperf.broken);
-  if (LEVEL_UNITS[unit].isScheduled) {
-    const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
-    if (shortfall !== undefined) texts.push(`${shortfall.achieved}: ${shortfall.cause}`);
-  }
   const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
-  if (!isRamp && loadDelivery(plan, result).isDelivered === false) texts.push(describeDelivery(plan, result));
-  texts.push(...describeLoadNotes(plan, result));
-  const reason = saturationReason(window);
-  if (reason !== undefined) texts.push(`the client may have been the limit, not the server: ${reason}`);
-  const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
-  const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
-  if (lag !== undefined) texts.push(lag);
-  if (tokens !== undefined) texts.push(...tokenWarnings(tokens));
+  const texts = [
+    ...describeLevelNotes(whole, prepared, result).map((note) => note.join(". ")),
+    ...(result.mlperf?.broken ?? []),
+    ...(!isRamp && loadDelivery(plan, result).isDelivered === false ? [describeDelivery(plan, result)] : []),
+    ...(tokens === undefined ? [] : tokenWarnings(tokens)),
+  ];
   return texts.map((text) => ({ level: `${prefix}${nameOfLevel(whole, result)}`, text }));
 }

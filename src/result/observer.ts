@@ -1,5 +1,6 @@
 import type { GpuReading } from "../measure/gpu-tally.ts";
 import type { RecordColumns } from "../measure/records.ts";
+import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import type { WindowResult } from "../measure/window.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { FailedRequest, RequestRecord } from "./request-record.ts";
@@ -53,6 +54,13 @@ export interface PhasePlace {
   readonly label: string;
 }
 
+/** A level of a phase to which the load changes. */
+export interface PhaseStart extends PhasePlace {
+  readonly unit: "concurrency" | "request-rate";
+  readonly level: number;
+  readonly isWarmup: boolean;
+}
+
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
   /** Called before each run of a plan that is repeated. @param run from 1 @param atMost largest number of runs */
@@ -68,6 +76,11 @@ export interface RunObserver {
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean, phase?: PhasePlace): void;
+  /**
+   * Called the moment the load changes to a phase or its next level: the requests that end from now on are counted there. Undefined after the
+   * last phase. `onLevelEnd` of the level before it and its own `onLevelStart` follow later, because results take time.
+   */
+  onPhase?(start: PhaseStart | undefined): void;
   /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
   /** A window in which no request succeeded. */
@@ -79,6 +92,11 @@ export interface RunObserver {
   onRecord?(record: RequestRecord): void;
   /** Called for each failed request, also outside of windows. */
   onFailed?(request: FailedRequest): void;
+  /**
+   * Called for each successful request whose tokens are measured, when they are known: up to a second after its end, and not in the order of
+   * the ends. A request whose answer was never measured, because the run ended, has no call.
+   */
+  onTokens?(tokens: RequestTokens): void;
   /** Records since the last call belong to the window that just ended, or to no window if `bounds` is undefined. */
   onRecordsCut?(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void;
 }
@@ -95,12 +113,14 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onMetrics: true,
   onPrepared: true,
   onLevelStart: true,
+  onPhase: true,
   onWindow: true,
   onEmptyWindow: true,
   onAllStable: true,
   onLevelEnd: true,
   onRecord: true,
   onFailed: true,
+  onTokens: true,
   onRecordsCut: true,
 };
 

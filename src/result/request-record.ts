@@ -4,6 +4,8 @@ import type { Failure } from "../transport/failure.ts";
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
 export interface RequestRecord {
+  /** Its number among the finished requests of the run, from 0. */
+  readonly index: number;
   readonly sendEpochNs: bigint;
   /** Correlation id; 0 for a request outside of a sequence. */
   readonly sequenceId: number;
@@ -16,10 +18,14 @@ export interface RequestRecord {
   readonly extracted?: Readonly<Record<string, unknown>>;
   /** Absent in a run without tags. */
   readonly tags?: Tags;
+  /** Whether its tokens are measured, so that `onTokens` follows. */
+  readonly hasTokens?: true;
 }
 
 /** One failed request, for exports. Times are as in {@link RequestRecord}. */
 export interface FailedRequest {
+  /** Its number among the finished requests of the run, from 0. */
+  readonly index: number;
   readonly sendEpochNs: bigint;
   /** When the first byte arrived; undefined if none did. */
   readonly firstByteEpochNs: bigint | undefined;

@@ -9,7 +9,7 @@ import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
-import { nowNs, sleepMs, systemClock, toEpochNs } from "../runtime/clock.ts";
+import { nowNs, systemClock } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
@@ -17,7 +17,6 @@ import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import { createJudge } from "./judge/create-judge.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
-import { findMaxOf } from "./level/find-highest.ts";
 import { LevelRun } from "./level/level.ts";
 import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
@@ -26,18 +25,15 @@ import { searchLevels } from "./level/level-search.ts";
 import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
 import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
-import { awaitDelta } from "./level/settled-delta.ts";
+import { composeResult, type RunEnding, serverDelta, shutDown } from "./run-ending.ts";
 import type { RunParts } from "./run-parts.ts";
-import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
+import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
 import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
-
-/** Maximum wait for outstanding requests after an error. */
-const FAILED_GRACE_MS = 1000;
 
 /** A run after the server has reported its model: warm-up, levels and search. */
 export class MeasuredRun {
@@ -125,10 +121,10 @@ export class MeasuredRun {
         await this.parts.rehearse();
         this.startNs = nowNs();
       }
-      this.tokens?.begin(this.plan, this.startNs);
+      this.tokens?.begin(this.plan, this.startNs, { keepsRequests: this.observer.onTokens !== undefined });
       const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
-      await this.meter.watch(this.plan, this.driver, this.signal);
+      await this.meter.watch(this.parts);
       if (this.load.phases === undefined) await this.runLevels();
       else await this.runPhases(this.load.phases);
       // Keep up the load until then, because other ranks still measure.
@@ -137,8 +133,9 @@ export class MeasuredRun {
       if (error instanceof UserError) throw error;
       this.signal.fail(explainEnd(error, this.driver.ended, this.policy.log));
     }
-    await this.shutDown();
-    return this.toResult(await this.serverDelta(before));
+    await shutDown(this.ending, this.isDriverOpen);
+    this.health.stop();
+    return this.toResult(await serverDelta(this.ending, before));
   }
 
   private runLevels(): Promise<void> {
@@ -298,61 +295,13 @@ export class MeasuredRun {
     this.warmup.failedCount += failedCount;
   }
 
-  /**
-   * Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt.
-   */
-  private async shutDown(): Promise<void> {
-    const { driver, signal } = this;
-    if (this.isDriverOpen) {
-      const failed = signal.failed.then(() => sleepMs(FAILED_GRACE_MS));
-      const interrupted = signal.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
-      await Promise.race([driver.stop(), failed, interrupted]);
-    }
-    driver.close(
-      signal.isInterrupted || signal.isAborted
-        ? `cancelled without its complete answer when the run was ${signal.isAborted ? "aborted" : "interrupted"}`
-        : undefined,
-    );
-    this.health.stop();
-  }
-
-  /** Returns the increase of the server's counters over the whole run; undefined when the server cannot be queried. */
-  private async serverDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
-    if (before === undefined || (this.signal.error !== undefined && !this.signal.isAborted)) return undefined;
-    const settled = await awaitDelta(this.session, before, this.driver.ended.completedCount).catch(() => undefined);
-    return settled?.delta;
-  }
-
-  /** Returns the levels, those of a search in ascending order. */
-  private found(): Pick<RunResult, "levels" | "findMax"> {
-    const { levels, signal } = this;
-    if (this.load.search.search !== "highest") return { levels };
-    return { levels: levels.toSorted((a, b) => a.level - b.level), findMax: findMaxOf(levels, !signal.isStopped) };
+  private get ending(): RunEnding {
+    const { session, driver, signal, policy, meter, load, prepared } = this;
+    return { session, driver, signal, policy, meter, search: load.search, prepared };
   }
 
   private toResult(server: RunResult["server"]): RunResult {
-    const phased = this.phaseRun?.finish();
-    return {
-      prepared: this.prepared,
-      ...this.found(),
-      sentCount: this.driver.sentCount,
-      completedCount: this.driver.ended.completedCount,
-      failedCount: this.driver.ended.failedCount,
-      cancelledCount: this.driver.ended.cancelledCount,
-      failures: this.policy.log.list(),
-      ...(this.warmup.sentCount > 0 ? { warmup: this.warmup } : {}),
-      ...(phased === undefined ? {} : { phased }),
-      connectionCount: this.driver.client.connectionCount,
-      resendCount: this.driver.client.resendCount,
-      servers: this.driver.client.servers,
-      sessions: this.sessions?.tally,
-      server,
-      isInterrupted: this.signal.isInterrupted,
-      error: this.signal.error,
-      ...(this.meter.abort?.broken === undefined ? {} : { aborted: this.meter.abort.broken }),
-      laneErrors: this.policy.laneErrors,
-      startEpochNs: toEpochNs(this.startNs),
-      durationNs: nowNs() - this.startNs,
-    };
+    const { levels, phaseRun, warmup, sessions, startNs } = this;
+    return composeResult(this.ending, { levels, phased: phaseRun?.finish(), warmup, sessions, server, startNs });
   }
 }

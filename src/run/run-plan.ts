@@ -138,14 +138,19 @@ async function runPlan(
 
 /** Executes a run with what follows it besides its observer: scrapes, and the scenario's function for records. */
 async function followed(
-  { plan, observer, signal, groups }: RunParts,
+  { plan, observer, signal, groups, tokens }: RunParts,
   execute: (observer: RunObserver) => Promise<RunResult>,
 ): Promise<RunResult> {
-  let around = execute;
+  let around = async (given: RunObserver): Promise<RunResult> => {
+    if (tokens === undefined || given.onTokens === undefined) return execute(given);
+    const { followTokens } = await import("./token-follower.ts");
+    return followTokens(tokens, given, () => execute(given));
+  };
   if (plan.onRecord !== undefined) {
     const { RecordHook } = await import("./record-hook.ts");
     const hook = new RecordHook(plan.onRecord, signal, groups);
-    around = (given) => hook.around(given, execute);
+    const inner = around;
+    around = (given) => hook.around(given, inner);
   }
   if (plan.telemetry.scrapes === undefined) return around(observer);
   const { openScrapes } = await import("./scrapes.ts");

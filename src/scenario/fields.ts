@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Schema } from "../plan/schema.ts";
-import { type Duration, parseDurationNs } from "../plan/units.ts";
+import { type Duration, nsToMs, parseDurationNs } from "../plan/units.ts";
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
@@ -46,7 +46,7 @@ export function parsePercent(text: string): number | undefined {
 
 /** Converts a valid duration to milliseconds. */
 export function toMs(duration: Duration): number {
-  return (parseDurationNs(duration) as number) / 1e6;
+  return nsToMs(parseDurationNs(duration) as number);
 }
 
 /** Returns the schema of an options object that reports all unknown names, each with the known names as its `requirement`. */

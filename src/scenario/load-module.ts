@@ -3,6 +3,7 @@ import * as nodeModule from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Problem, UserError, userError } from "../plan/problem.ts";
+import { msToSec } from "../plan/units.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
 import { toLoadError } from "./scenario-error.ts";
@@ -77,7 +78,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
 async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const message = `is still loading after ${limitMs / 1000} s`;
+    const message = `is still loading after ${msToSec(limitMs)} s`;
     const hint = "Look at what its top-level await waits for.";
     timer = setTimeout(() => reject(userError("exception", file, message, hint)), limitMs);
   });

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
+import { msToSec } from "../plan/units.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
@@ -219,7 +220,7 @@ export function toAudioPlan(audio: AudioOptions): NonNullable<PromptsPlan["audio
   const { mean, stddev } = typeof length === "string" ? { mean: length, stddev: "0 s" as const } : length;
   return {
     count,
-    lengthS: { mean: toMs(mean) / 1000, stddev: toMs(stddev) / 1000 },
+    lengthS: { mean: msToSec(toMs(mean)), stddev: msToSec(toMs(stddev)) },
     format,
     depthsBits: [...depthsBits],
     sampleRatesHz: [...sampleRatesHz],

@@ -1,5 +1,6 @@
 import { LatencyTally } from "../measure/latency-tally.ts";
 import type { ClientHealth } from "../measure/window.ts";
+import { nsToMs, usToNs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { type CoreWait, openCoreWait } from "../runtime/core-wait.ts";
 import { runtimeName } from "../runtime/runtime.ts";
@@ -34,7 +35,7 @@ export class HealthMonitor {
   start(): void {
     const { clock } = this;
     if (this.cancelTicks === undefined && !this.isLagFree) {
-      this.cancelTicks = clock.every(TICK_NS / 1e6, () => this.tick(clock.nowNs()), true);
+      this.cancelTicks = clock.every(nsToMs(TICK_NS), () => this.tick(clock.nowNs()), true);
       this.lastTickNs = clock.nowNs();
     }
     this.startNs = clock.nowNs();
@@ -50,10 +51,10 @@ export class HealthMonitor {
     const usedUs = cpuUs() - this.startCpuUs;
     const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;
     const health: ClientHealth = {
-      cpuRatio: wallNs <= 0 ? 0 : (usedUs * 1000) / wallNs,
+      cpuRatio: wallNs <= 0 ? 0 : usToNs(usedUs) / wallNs,
       loopLagMaxNs: lag.maxNs,
       loopLagMeanNs: lag.meanNs,
-      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: lag.percentileUs(99) * 1000 }),
+      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: usToNs(lag.percentileUs(99)) }),
       ...(waitNs === undefined || wallNs <= 0 ? {} : { coreWaitRatio: Math.min(1, waitNs / wallNs) }),
     };
     this.start();

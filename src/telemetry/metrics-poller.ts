@@ -1,5 +1,6 @@
 import { type GpuReading, GpuTally } from "../measure/gpu-tally.ts";
 import { messageOf } from "../plan/problem.ts";
+import { nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { Exposition } from "./exposition.ts";
 import { missingFamilies, readGpuMetrics } from "./gpu-metrics.ts";
@@ -78,7 +79,7 @@ export class MetricsPoller {
       return;
     }
     const { intervalMs } = this.options;
-    const tookMs = (clock.nowNs() - startNs) / 1e6;
+    const tookMs = nsToMs(clock.nowNs() - startNs);
     this.cancelTimer = clock.after(Math.max(0, intervalMs - tookMs), () => void this.poll());
     this.add(outcome);
     if (tookMs > intervalMs) this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);

@@ -1,3 +1,4 @@
+import { nsToMs, nsToSec } from "../plan/units.ts";
 import { toEpochNs } from "../runtime/clock.ts";
 import { Exposition, type Family, type SampleKey } from "./exposition.ts";
 import type { HistogramBucket } from "./histogram-estimate.ts";
@@ -52,7 +53,7 @@ export class ScrapeTally {
   add(text: string, atNs: number, tookNs: number): void {
     const { hasBaseline } = this;
     if (!hasBaseline) this.baseNs = atNs;
-    this.exposition.read(text, (key, value) => this.addSample(key, value, (atNs - this.startNs) / 1e9, hasBaseline));
+    this.exposition.read(text, (key, value) => this.addSample(key, value, nsToSec(atNs - this.startNs), hasBaseline));
     this.hasBaseline = true;
     if (this.scrapeCount === 0) this.firstNs = atNs;
     this.lastNs = atNs;
@@ -74,8 +75,8 @@ export class ScrapeTally {
       failure,
       firstEpochNs: has ? toEpochNs(this.firstNs) : 0n,
       lastEpochNs: has ? toEpochNs(this.lastNs) : 0n,
-      durationSec: has ? (this.lastNs - this.baseNs) / 1e9 : 0,
-      fetchMeanMs: this.fetchNs / this.scrapeCount / 1e6,
+      durationSec: has ? nsToSec(this.lastNs - this.baseNs) : 0,
+      fetchMeanMs: nsToMs(this.fetchNs / this.scrapeCount),
       families: has ? toFamilies(this.states) : [],
       leftOutCount: this.leftOut.size,
     };

@@ -1,4 +1,5 @@
 import { messageOf } from "../plan/problem.ts";
+import { nsToMs } from "../plan/units.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { ScrapedEndpoint } from "./scrape-result.ts";
 import { ScrapeTally } from "./scrape-tally.ts";
@@ -65,7 +66,7 @@ export class Scraper {
     this.inFlight = this.readOnce();
     await this.inFlight;
     if (!this.isRunning) return;
-    const restMs = this.options.intervalMs - (nowNs() - startNs) / 1e6;
+    const restMs = this.options.intervalMs - nsToMs(nowNs() - startNs);
     this.timer = setTimeout(() => void this.tick(), Math.max(0, restMs));
   }
 

@@ -1,5 +1,5 @@
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
-import { formatDurationNs } from "../plan/units.ts";
+import { formatDurationNs, nsToMs } from "../plan/units.ts";
 import type { Call, ClientOptions, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
@@ -87,7 +87,7 @@ export class ControlClient {
     const { limitNs } = this;
     const message = `no complete answer within ${formatDurationNs(limitNs)}`;
     const expire = (): void => this.client.cancel(slot, { kind: "timeout", message });
-    this.timers[slot] = setTimeout(expire, Math.min(MAX_TIMER_MS, Math.ceil(limitNs / 1e6)));
+    this.timers[slot] = setTimeout(expire, Math.min(MAX_TIMER_MS, Math.ceil(nsToMs(limitNs))));
   }
 
   /** Starts the next queued call if a slot is free or can be added. */

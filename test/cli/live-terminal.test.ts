@@ -6,7 +6,7 @@ import { ROOT, rampartCommand, runRampart } from "./rampart-process.ts";
 
 /** What a run shows on a terminal, in a pipe and in a CI system. `script` of util-linux gives the terminal. */
 
-const LIMIT = { timeout: 40_000 };
+const LIMIT = { timeout: 180_000 };
 const hasTerminal = spawnSync("script", ["--version"]).status === 0;
 
 interface Terminal {

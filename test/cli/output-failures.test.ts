@@ -10,7 +10,7 @@ import { scenarioText } from "./scenario-files.ts";
 
 /** Text and files that cannot be written: an exit code and words of their own, and all else is there. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const HAS_FULL_DEVICE = existsSync("/dev/full");
 
 /** Runs a shell's line, whose `"$@"` is `rampart ARGS`. */

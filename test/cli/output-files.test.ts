@@ -24,7 +24,7 @@ import { scenarioText } from "./scenario-files.ts";
 
 /** What the commands of all front doors do to files that are there already. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 const mock = await startMock(
   { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },

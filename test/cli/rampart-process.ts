@@ -8,7 +8,7 @@ import { runtimeName } from "../../src/runtime/runtime.ts";
 /** Rampart as a process of its own, under the runtime that runs the test, or as the executable that RAMPART_COMMAND names. */
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const TIMEOUT_MS = 40_000;
+const TIMEOUT_MS = 150_000;
 
 /** What a process did. */
 export interface ProcessResult {

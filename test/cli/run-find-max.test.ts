@@ -36,7 +36,7 @@ describe("findMax", () => {
         inFlight--;
         response.statusCode = isTooMany ? 503 : 200;
         response.end("x");
-      }, 3);
+      }, 10);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -49,7 +49,7 @@ describe("findMax", () => {
     where: string,
     more = "",
   ): Promise<{ code: number | null; out: string; report: Report }> {
-    const load = `api.findMax({ over: ${over}, where: ${where}, window: "100 ms", settle: "20 ms", atMost: "10 s" })`;
+    const load = `api.findMax({ over: ${over}, where: ${where}, window: "250 ms", settle: "100 ms", atMost: "60 s" })`;
     const text = scenarioText({ target: `api.http("${url}")`, load, ...(more === "" ? {} : { assert: more }) });
     return inFolder({ "x.ts": text }, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });

@@ -187,7 +187,7 @@ describe("rampart run", () => {
   });
 
   test("-v prints each window", async () => {
-    const text = scenarioText({ load: "hold(1)", stability: '{ window: "50 ms", percent: 1000000, trials: 3 }' });
+    const text = scenarioText({ load: "hold(1)", stability: '{ window: "100 ms", percent: 1000000, trials: 50 }' });
     await inFolder({ "x.ts": text }, async (cwd) => {
       const { code, out } = await runRampart(["run", "x.ts", "-v"], { cwd });
       assert.equal(code, 0, out);

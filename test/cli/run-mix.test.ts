@@ -115,7 +115,7 @@ describe("rampart run of several targets", () => {
       target: "embedded({ latency: '2 ms', errorRatio: 0.1 })",
       load: "steps([1, 4])",
       inputs: 'json("in.json")',
-      stability: '{ window: "200 ms", percent: 500 }',
+      stability: '{ window: "200 ms", percent: 1000000 }',
       assert: "[errorRate().where({ size: 'big' }).below(0.9), throughput().where({ size: 'big' }).below(1)]",
     });
     const entry = (value: number) => ({ INPUT0: Array(16).fill(value), INPUT1: Array(16).fill(1) });

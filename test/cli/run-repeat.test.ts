@@ -8,7 +8,7 @@ import { scenarioText } from "./scenario-files.ts";
 
 /** `rampart run` of a scenario that repeats its run. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
   return inFolder({ "x.ts": scenarioText(parts) }, (cwd) => runRampart(["run", "x.ts", ...flags], { cwd }));

@@ -100,7 +100,7 @@ function sumOf(samples: readonly Sample[], name: string, labels: Readonly<Record
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-test("metrics, page, OTLP and report of one run have the same counts", { timeout: 30_000 }, async () => {
+test("metrics, page, OTLP and report of one run have the same counts", { timeout: 180_000 }, async () => {
   const { report, metrics, lastState, otlp, err } = await watch();
   assert.deepEqual(report.requests, { sent: COUNT, completed: COUNT - 1, failed: 1 });
 

@@ -16,7 +16,7 @@ import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
 /** Texts name settings as the user's front door does: fields in scenarios, flags in compatible modes. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const DOORS = [inScenario, inPerfAnalyzer, inGenaiPerf];
 
 const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: string, genaiPerf: string])[] = [

@@ -8,7 +8,7 @@ import { scenarioText } from "./scenario-files.ts";
 
 /** Signals end runs whose requests are never answered, with a partial report. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const NEVER = new Promise<undefined>(() => {});
 const SIGNALS = [
   ["SIGHUP", 1],

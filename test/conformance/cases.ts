@@ -98,7 +98,7 @@ export const CASES = {
   },
   "no answer": {
     // Long enough that a busy machine makes no other request stall.
-    plan: { ...requests(6), client: { stallTimeoutMs: 1500 } },
+    plan: { ...requests(6), client: { stallTimeoutMs: 4000 } },
     fault: { name: "silent", has: (index) => index === 2 },
     waits: true,
     count: 6,

@@ -93,8 +93,10 @@ function writeRepository(control: string, isSequence: boolean, isDecoupled: bool
     "instance_group { count: 1 kind: KIND_CPU }",
     `parameters { key: "control" value { string_value: "${control}" } }`,
     `model_transaction_policy { decoupled: ${isDecoupled} }`,
-    // Any number of sequences may be open at once.
-    isSequence ? "sequence_batching { oldest { max_candidate_sequences: 64 } }" : "",
+    // Any number of sequences may be open at once, however long a busy machine stops this process.
+    isSequence
+      ? "sequence_batching { max_sequence_idle_microseconds: 600000000 oldest { max_candidate_sequences: 64 } }"
+      : "",
   ];
   writeFileSync(join(folder, MODEL, "config.pbtxt"), `${lines.join("\n")}\n`);
   return folder;

@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_TIMEOUT_MS = 200_000;
 
 /** Runs the command under test to its end. Rejects when it does not end in time. */
 export function runRampart(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {

@@ -100,7 +100,7 @@ describe("models that call others", () => {
       "--concurrency-range",
       "1:2",
     ];
-    const { code, stderr } = await runRampart([...args, "-p", "200", "-s", "999", "-f", csv]);
+    const { code, stderr } = await runRampart([...args, "-p", "200", "-s", "1000000", "-f", csv]);
     assert.equal(code, 0, stderr);
     const files = ["ensemble_two_v1.out.csv", "identity_fp32_v1.out.csv", "out.csv", "slow_v1.out.csv"];
     assert.deepEqual(

@@ -51,7 +51,7 @@ for (const protocol of ["http", "grpc"] as const) {
           );
           const outcome = await runRampart(["run", file], {
             cwd: folder,
-            timeoutMs: 40_000,
+            timeoutMs: 150_000,
             onStdout: onceMeasuring(mock, signal),
           });
           assert.equal(outcome.code, 69, `${outcome.stdout}\n${outcome.stderr}`);
@@ -83,7 +83,7 @@ for (const protocol of ["http", "grpc"] as const) {
             "--stall-timeout",
             "2",
           ];
-          const outcome = await runRampart(args, { timeoutMs: 40_000, onStdout: onceMeasuring(mock, signal) });
+          const outcome = await runRampart(args, { timeoutMs: 150_000, onStdout: onceMeasuring(mock, signal) });
           assert.equal(outcome.code, 99, `${outcome.stdout}\n${outcome.stderr}`);
           assert.match(outcome.stderr, /Thread \[\d+\] had error/);
         } finally {
@@ -100,6 +100,6 @@ function onceMeasuring(mock: Mock, signal: NodeJS.Signals): (text: string) => vo
   return (text) => {
     if (isSignalled || !/measuring|Request concurrency/.test(text)) return;
     isSignalled = true;
-    setTimeout(() => mock.process.kill(signal), 200);
+    setTimeout(() => mock.process.kill(signal), 1000);
   };
 }

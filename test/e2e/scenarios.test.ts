@@ -148,16 +148,16 @@ describe("scenarios against the embedded target", () => {
   test("Ctrl-C prints a report marked as partial", async () => {
     const file = writeScenario(
       "long",
-      '{ name: "long", target: embedded({ latency: "1 ms" }), load: hold(2, { for: "50 s" }) }',
+      '{ name: "long", target: embedded({ latency: "1 ms" }), load: hold(2, { for: "140 s" }) }',
     );
     let isSignalled = false;
     const outcome = await runRampart(["run", file], {
       cwd: folder,
-      timeoutMs: 30_000,
+      timeoutMs: 150_000,
       onStdout: (text, kill) => {
         if (isSignalled || !text.includes("measuring")) return;
         isSignalled = true;
-        setTimeout(() => kill("SIGINT"), 200);
+        setTimeout(() => kill("SIGINT"), 1000);
       },
     });
     assert.equal(outcome.code, 130, outcome.stderr);

@@ -17,7 +17,7 @@ import { openTriton, type TritonAddresses } from "./servers.ts";
 
 /** Tensors in memory shared with a real Triton, and in a GPU's memory as a library made for the test has it. */
 
-const LIMIT = { timeout: 50_000 };
+const LIMIT = { timeout: 180_000 };
 const FLAGS = ["perf_analyzer", "-m", "simple", "--shared-memory"];
 
 let folder: string;

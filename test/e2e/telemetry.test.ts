@@ -134,7 +134,7 @@ test("when several versions serve requests the highest one's statistics are told
 
 test("Triton's own metrics are read; without a GPU each missing family is told once", async () => {
   const url = `127.0.0.1:${triton.metricsPort}/metrics`;
-  const flags = ["-p", "300", "-s", "1000", "--collect-metrics", "--metrics-url", url, "--metrics-interval", "100"];
+  const flags = ["-p", "300", "-s", "1000000", "--collect-metrics", "--metrics-url", url, "--metrics-interval", "100"];
   const args = ["perf_analyzer", "-m", "simple", "-u", `127.0.0.1:${triton.httpPort}`, ...flags];
   const outcome = await runRampart(args);
   assert.equal(outcome.code, 0, outcome.stderr);

@@ -22,7 +22,7 @@ after(async () => {
 
 const SIMPLE = ["--shape", "INPUT0:1,16", "--shape", "INPUT1:1,16"];
 /** Three windows are always stable within 999 %: this suite is about counts. */
-const WINDOWS = ["-p", "150", "-s", "999", "-r", "5"];
+const WINDOWS = ["-p", "150", "-s", "1000000", "-r", "20"];
 
 function flagsOf(model: string, flags: readonly string[]): string[] {
   const kind = ["--service-kind", "tfserving", "-i", "grpc", "-u", `127.0.0.1:${server.port}`];

@@ -93,7 +93,7 @@ describe("fuzz: clients and servers gone mad", () => {
   for (const [name, create, valid, request = REQUEST] of CLIENTS) {
     const isOwn = name.startsWith("own");
 
-    test(`${name}: each request is reported once`, { timeout: 60_000 }, async () => {
+    test(`${name}: each request is reported once`, { timeout: 180_000 }, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(behaviour, { minLength: 1, maxLength: 3 }), async (behaviours) => {
           const server = await startRawServer((connection) =>

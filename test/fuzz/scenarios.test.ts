@@ -201,7 +201,7 @@ describe("a scenario whose code throws", () => {
     ],
   ];
   for (const [name, text, said] of refused) {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: 180_000 }, async () => {
       const { code, err } = await inFolder({ "x.ts": text }, (cwd) => runRampart(["run", "x.ts"], { cwd }));
       assert.equal(code, 64, err);
       assert.match(err, said);
@@ -209,7 +209,7 @@ describe("a scenario whose code throws", () => {
     });
   }
 
-  test("a circle of imports names the file that came too early", { timeout: 60_000 }, async () => {
+  test("a circle of imports names the file that came too early", { timeout: 180_000 }, async () => {
     const files = {
       "x.ts": `import { a } from "./other.ts";\nexport const b = 1;\nexport default a;\n`,
       "other.ts": 'import { b } from "./x.ts";\nexport const a = b + 1;\n',

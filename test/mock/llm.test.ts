@@ -26,7 +26,9 @@ const paced = await startMock(
   { ...PLAIN, llm: { ...LLM, firstToken: { kind: "constant", ms: 40 }, tokenGapMs: 20 } },
   ANY_PORT,
 );
-after(() => Promise.all([quick, thinking, cut, failing, paced].map((server) => server.stop())));
+/** Its second token is made in ten minutes. */
+const endless = await startMock({ ...PLAIN, llm: { ...LLM, tokenGapMs: 600_000 } }, ANY_PORT);
+after(() => Promise.all([quick, thinking, cut, failing, paced, endless].map((server) => server.stop())));
 
 function post(server: { readonly httpPort: number }, path: string, body: object | string): Promise<Response> {
   return fetch(`http://127.0.0.1:${server.httpPort}${path}`, {
@@ -114,14 +116,25 @@ describe("the mock's language model", () => {
   test("makes no token before its time", async () => {
     const startMs = performance.now();
     const response = await post(paced, "/v1/chat/completions", { stream: true });
-    const atMs: number[] = [];
-    for await (const bytes of response.body as ReadableStream<Uint8Array>)
-      if (new TextDecoder().decode(bytes).includes(" the")) atMs.push(performance.now() - startMs);
-    assert.ok(atMs.length >= 2, "all tokens came at once");
-    assert.ok((atMs[0] as number) >= 40 && (atMs.at(-1) as number) >= 120, atMs.join(", "));
+    let tokens = 0;
+    for await (const bytes of response.body as ReadableStream<Uint8Array>) {
+      tokens += new TextDecoder().decode(bytes).split(" the").length - 1;
+      const atMs = performance.now() - startMs;
+      if (tokens > 0) assert.ok(atMs >= 40 + 20 * (tokens - 1), `token ${tokens} after ${atMs} ms`);
+    }
+    assert.equal(tokens, 5);
     const wholeMs = performance.now();
     await (await post(paced, "/v1/chat/completions", {})).text();
     assert.ok(performance.now() - wholeMs >= 120);
+  });
+
+  test("sends a token as soon as it is made", async () => {
+    const response = await post(endless, "/v1/chat/completions", { stream: true });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    let text = "";
+    while (!text.includes(" the")) text += new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    assert.equal(text.split(" the").length - 1, 1);
   });
 
   test("breaks streams off, and only streams", async () => {

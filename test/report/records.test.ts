@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runsOf } from "../../src/report/schema/report-schema.ts";
-import { steps } from "../../src/scenario/loads.ts";
+import { type LevelJson, runsOf } from "../../src/report/schema/report-schema.ts";
+import { hold, steps } from "../../src/scenario/loads.ts";
+import { mix } from "../../src/scenario/mix.ts";
+import { warmup } from "../../src/scenario/phases.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
-import { writeReports } from "./html/make-report.ts";
+import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
+import { TINY, writeReports } from "./html/make-report.ts";
 
 /** Records: one line of JSON for each request of a run. */
 
@@ -13,7 +17,9 @@ interface Line {
     readonly request_end_ns: number;
     readonly benchmark_phase: string;
     readonly concurrency: number;
+    readonly phase?: string;
     readonly run?: number;
+    readonly tags?: { readonly target?: string };
   };
   readonly metrics: Readonly<Record<string, { readonly value: number; readonly unit: string }>>;
   readonly error?: { readonly type: string; readonly message: string; readonly code?: number };
@@ -27,7 +33,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-test("every request has a line with its times, outcome, sizes and level", { timeout: 60_000 }, async () => {
+test("every request has a line with its times, outcome, sizes and level", { timeout: 180_000 }, async () => {
   const written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms", errorRatio: 0.3 }),
@@ -62,7 +68,7 @@ test("every request has a line with its times, outcome, sizes and level", { time
   }
 });
 
-test("the lines of repeated runs name their run", { timeout: 60_000 }, async () => {
+test("the lines of repeated runs name their run", { timeout: 180_000 }, async () => {
   const written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms" }),
@@ -72,6 +78,94 @@ test("the lines of repeated runs name their run", { timeout: 60_000 }, async () 
   try {
     const runs = linesOf(written.read("records")).map(({ metadata }) => metadata.run);
     assert.deepEqual([runs.filter((run) => run === 1).length, runs.filter((run) => run === 2).length], [20, 20]);
+  } finally {
+    written.remove();
+  }
+});
+
+/** The names of metrics in records, and in the JSON report. */
+const TOKEN_NAMES = [
+  ["time_to_first_token", "timeToFirstTokenUs"],
+  ["time_to_second_token", "timeToSecondTokenUs"],
+  ["inter_token_latency", "interTokenLatencyUs"],
+  ["normalized_time_per_output_token", "normalizedTimePerOutputTokenUs"],
+  ["output_token_throughput_per_user", "outputTokensPerSecPerUser"],
+  ["output_sequence_length", "outputTokens"],
+  ["input_sequence_length", "inputTokens"],
+] as const;
+
+function checkTokens(lines: readonly Line[], tokens: NonNullable<LevelJson["tokens"]>): void {
+  for (const [name, reported] of TOKEN_NAMES) {
+    const values = lines.flatMap(({ metrics }) => metrics[name]?.value ?? []);
+    const metric = tokens.metrics[reported];
+    assert.equal(values.length, metric?.count, name);
+    const scale = reported.endsWith("Us") ? 1000 : 1;
+    const mean = (scale * values.reduce((sum, value) => sum + value, 0)) / values.length;
+    assert.ok(Math.abs(mean - (metric?.mean ?? 0)) <= 1e-9 * mean, `${name}: ${mean} of ${metric?.mean}`);
+  }
+}
+
+test("records of streamed answers have the token metrics of the report", async () => {
+  const written = await writeReports({
+    name: "tokens",
+    target: embeddedLlm({ streaming: true, ttft: "3 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.1 }),
+    inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+    load: steps([1, 4], { requests: 60 }),
+    warmupRequests: 8,
+  });
+  try {
+    const lines = linesOf(written.read("records"));
+    const [run] = runsOf(written.json);
+    assert.equal(lines.length, run?.requests.sent);
+    for (const level of run?.levels ?? []) {
+      const own = lines.filter(
+        ({ metadata, error }) =>
+          metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
+      );
+      assert.equal(own.length, level.requests);
+      checkTokens(own, level.tokens as NonNullable<LevelJson["tokens"]>);
+      for (const { metrics } of own) {
+        const gaps = metrics["inter_chunk_latency"]?.value as unknown as readonly number[];
+        const last = gaps.reduce((sum, gap) => sum + gap, metrics["time_to_first_token"]?.value ?? 0);
+        assert.ok(last <= (metrics["request_latency"]?.value ?? 0) + 1e-6, "content ends before the request");
+      }
+    }
+    const warm = lines.filter(({ metadata, error }) => metadata.benchmark_phase === "warmup" && error === undefined);
+    assert.ok(warm.length > 0 && warm.every(({ metrics }) => metrics["time_to_first_token"] !== undefined));
+  } finally {
+    written.remove();
+  }
+});
+
+test("records of phases and of a mix have their phase, level and target, with the counts of the report", async () => {
+  const target = mix([
+    {
+      name: "chat",
+      target: embeddedLlm({ streaming: true, tokenizer: TINY }),
+      inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+      weight: 1,
+    },
+    { name: "tensors", target: embedded({ latency: "1 ms" }), weight: 2 },
+  ]);
+  const written = await writeReports({
+    name: "phases",
+    target,
+    load: [warmup("100 ms", hold(1)), hold(2, { for: "200 ms" }), hold(4, { for: "200 ms" })],
+  });
+  try {
+    const lines = linesOf(written.read("records")).filter(({ error }) => error === undefined);
+    const [run] = runsOf(written.json);
+    for (const level of run?.levels ?? []) {
+      const own = lines.filter(({ metadata }) => metadata.phase === level.phase?.name);
+      assert.ok(own.every(({ metadata }) => metadata.concurrency === level.level));
+      const chat = own.filter(({ metadata }) => metadata.tags?.target === "chat");
+      const group = level.groups?.find(({ tags }) => tags["target"] === "chat");
+      assert.deepEqual([own.length, chat.length], [level.requests, group?.requests], level.phase?.name);
+      checkTokens(chat, group?.tokens as NonNullable<LevelJson["tokens"]>);
+      assert.ok(
+        own.every(({ metadata, metrics }) => (metadata.tags?.target === "chat") === "time_to_first_token" in metrics),
+      );
+    }
   } finally {
     written.remove();
   }

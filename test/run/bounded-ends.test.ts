@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
+import { formatDurationNs, msToNs } from "../../src/plan/units.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../src/run/run-plan.ts";
@@ -19,7 +20,7 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 
 /** More than drips ever bring, and below every limit of an answer. */
 const DRIPPED_BYTES = 10_000_000;
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 /** A stall timeout that ends no run within {@link LIMIT}. */
 const PATIENT = { stallTimeoutMs: 120_000 };
 const NEVER = new Promise<undefined>(() => {});
@@ -54,7 +55,7 @@ describe("a request that stalls", () => {
           levels: { kind: "list", values: [concurrency] },
           search: "linear",
         } as const;
-        const result = await start(planFor(server, { load, client: { stallTimeoutMs: 150 } })).result;
+        const result = await start(planFor(server, { load, client: { stallTimeoutMs: 1000 } })).result;
         checkCounts(result);
         assert.equal(result.error, undefined, result.error?.message);
         assert.deepEqual([result.completedCount, result.failedCount], [99, 1]);
@@ -68,7 +69,7 @@ describe("a request that stalls", () => {
 
   test("and another, far apart, are two", LIMIT, async () => {
     await withServer({ onInfer: ({ index }) => (index % 50 === 7 ? NEVER : undefined) }, async (server) => {
-      const result = await start(planFor(server, { client: { stallTimeoutMs: 100 } })).result;
+      const result = await start(planFor(server, { client: { stallTimeoutMs: 1000 } })).result;
       assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 98, 2]);
     });
   });
@@ -99,6 +100,9 @@ function repeat(response: ServerResponse, text: string): void {
   const timer = setInterval(() => response.write(text), 5);
   response.once("close", () => clearInterval(timer));
 }
+
+/** A flood is larger than any answer may be after a second. */
+const FLOOD_TIMEOUT_MS = 250;
 
 const ENDLESS: Readonly<Record<string, Fault>> = {
   "brings no byte": () => {},
@@ -188,13 +192,14 @@ test("a request that never ends does not delay an interrupted run", LIMIT, async
 
 for (const [name, fault] of Object.entries(ENDLESS)) {
   test(`a request that ${name} fails at the request timeout`, LIMIT, async () => {
-    await withLlm(fault, { requestTimeoutMs: 100 }, async ({ plan }) => {
+    const requestTimeoutMs = name.startsWith("floods") ? FLOOD_TIMEOUT_MS : 1500;
+    await withLlm(fault, { requestTimeoutMs }, async ({ plan }) => {
       const result = await start(plan).result;
       checkCounts(result);
       assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 2, 4]);
       assert.deepEqual(
         result.failures.map(({ kind, example }) => [kind, example]),
-        [["timeout", "no complete answer within 100 ms"]],
+        [["timeout", `no complete answer within ${formatDurationNs(msToNs(requestTimeoutMs))}`]],
       );
     });
   });

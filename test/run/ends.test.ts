@@ -15,7 +15,7 @@ import { checkSequences, type SequenceRequest } from "./send/sequence-traffic.ts
 
 /** How runs end when something is amiss: nothing is left open, lost from a count, or waited for in vain. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 const ENDLESS = Number.POSITIVE_INFINITY;
 const LOST = { kind: "closed", message: "gone" } as const;
 

@@ -14,7 +14,7 @@ import { type Answer, endLater, startAnsweringServer } from "../servers/answerin
 
 /** Runs against servers that take payloads: what is sent, what is exported, and how failures are counted. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 const EVENTS = { "Content-Type": "text/event-stream" };
 
 interface Ran {

@@ -7,7 +7,7 @@ import { openScrapes } from "../../src/run/scrapes.ts";
 import { findDeadPort } from "../golden/dead-port.ts";
 import { startMetricsStub } from "../servers/metrics-stub.ts";
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** Runs a level while the pages are read. Gives the result, and what the user was told. */
 async function runAround(urls: readonly string[], isAsked: boolean) {

@@ -11,7 +11,7 @@ for (const [name, head, piece] of [
   ["a page announced as longer", "Content-Length: 300000000\r\n\r\n", ""],
   ["a page without end", "Connection: close\r\n\r\n", `up{a="${"x".repeat(1000)}"} 1\n`.repeat(1000)],
 ] as const)
-  test(`${name} is rejected with the reason`, { timeout: 60_000 }, async () => {
+  test(`${name} is rejected with the reason`, { timeout: 180_000 }, async () => {
     const server = await startRawServer(async (connection) => {
       await connection.until(({ bytes }) => bytes.length > 0);
       const { socket } = connection;

@@ -21,7 +21,7 @@ import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions
 
 /** Runs of language models whose tokens are measured while they run. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 
 function planOf(llm: EmbeddedLlmOptions, change: Partial<ScenarioDefinition> = {}): Plan {
@@ -293,3 +293,49 @@ test(
     }
   },
 );
+
+describe("an assertion on tokens that may end the run", () => {
+  const early = async (assertions: ScenarioDefinition["assert"], tags?: ScenarioDefinition["tags"]) => {
+    const llm = { streaming: true, ttft: "20 ms", itl: "2 ms" } as const;
+    const change = {
+      load: hold(2, { for: "1 min" }),
+      assert: assertions ?? [],
+      ...(tags === undefined ? {} : { tags }),
+    };
+    return startPlan(
+      planOf(llm, change),
+      async () => ({}),
+      async () => {},
+    ).result;
+  };
+  const slow = p99("timeToFirstToken").below("1 ms");
+  const keeps = p99("interTokenLatency").below("10 s").abortAfter("100 ms");
+
+  test("does so while the level is measured, and its tokens are in the report", LIMIT, async () => {
+    const { error, aborted, levels } = await early([keeps, slow.abortAfter("200 ms")]);
+    assert.deepEqual([error?.code, aborted?.assertionIndex], ["assertion-failed", 1]);
+    assert.match(error?.message ?? "", /"p99 time to first token below 1 ms" did not hold over the last 200 ms, with/);
+    assert.ok((aborted?.measured ?? 0) >= 20e6);
+    assert.equal(levels[0]?.outcome, "partial");
+    assert.ok(tokensOf(levels[0]).count > 0);
+  });
+
+  test("looks only at the requests with its tags", LIMIT, async () => {
+    const tags = ({ index }: { readonly index: number }) => ({ half: index % 2 === 0 ? "a" : "b" });
+    const { aborted } = await early(
+      [
+        goodput({ latency: "10 s" }).where({ half: "b" }).atLeast(1).abortAfter("300 ms"),
+        p99("latency").where({ half: "a" }).below("1 ms").abortAfter("200 ms"),
+      ] as ScenarioDefinition["assert"],
+      tags,
+    );
+    assert.equal(aborted?.assertionIndex, 1);
+    const goodputs = await early(
+      [
+        goodput({ timeToFirstToken: "1 ms" }).where({ half: "b" }).atLeast(1).abortAfter("200 ms"),
+      ] as ScenarioDefinition["assert"],
+      tags,
+    );
+    assert.deepEqual([goodputs.aborted?.assertionIndex, goodputs.aborted?.measured], [0, 0]);
+  });
+});

@@ -61,7 +61,7 @@ test("the CPU time of this thread is available", () => {
   assert.ok(later.user + later.system > user + system);
 });
 
-test("a thread runs worker.ts in its role and ends", { timeout: 20_000 }, async () => {
+test("a thread runs worker.ts in its role and ends", { timeout: 180_000 }, async () => {
   const worker = startWorker({ role: "mock", data: undefined });
   const plan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
   const ports = await new WorkerCalls(worker, ERROR_FORM).call<{ httpPort: number; grpcPort: number }>(plan);

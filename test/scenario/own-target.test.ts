@@ -18,7 +18,7 @@ import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
 
 /** Targets that a scenario defines itself: what is sent, what its functions get, and how their errors count. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 interface Ran {
   readonly result: RunResult;

@@ -9,7 +9,7 @@ import { readPorts } from "./read-ports.ts";
 
 /** gRPC servers of ./dynamic/demo.proto, in Go and in Python, for which nobody generated code. */
 
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 120_000;
 const folder = fileURLToPath(new URL("./dynamic/", import.meta.url));
 
 /** The servers' `.proto` file. */

@@ -75,7 +75,7 @@ export async function findPython(): Promise<Python> {
   const reasons: string[] = [];
   for (const command of pythons) {
     try {
-      const { stdout } = await run(command, ["-c", describePython], { timeout: 30_000 });
+      const { stdout } = await run(command, ["-c", describePython], { timeout: 120_000 });
       return { ...(JSON.parse(stdout) as Omit<Python, "command">), command };
     } catch (error) {
       reasons.push(`${command}: ${error instanceof Error ? error.message : String(error)}`);

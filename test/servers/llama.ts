@@ -15,7 +15,7 @@ export interface Llama {
 }
 
 const RELEASE = "forky";
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 5_000;
 
 /**

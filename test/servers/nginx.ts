@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 /** An nginx on loopback: an HTTP/1.1 and HTTP/2 implementation that has nothing to do with ours. */
 
 const cacheFolder = fileURLToPath(new URL("../../.cache/nginx", import.meta.url));
-const READY_TIMEOUT_MS = 10_000;
+const READY_TIMEOUT_MS = 120_000;
 
 /** What {@link startNginx} puts in front of what. */
 export interface NginxOptions {
@@ -113,7 +113,7 @@ async function installNginx(): Promise<string> {
   await mkdir(cacheFolder, { recursive: true });
   await run("apt-get", ["download", "nginx-light", "nginx-common"], { cwd: cacheFolder, timeout: 120_000 });
   for (const name of (await readdir(cacheFolder)).filter((entry) => entry.endsWith(".deb")))
-    await run("dpkg", ["-x", name, "."], { cwd: cacheFolder, timeout: 30_000 });
+    await run("dpkg", ["-x", name, "."], { cwd: cacheFolder, timeout: 120_000 });
   return join(cacheFolder, "usr/sbin/nginx");
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { buildGo } from "./build-go.ts";
 import { readPorts } from "./read-ports.ts";
 
-const READY_TIMEOUT_MS = 10_000;
+const READY_TIMEOUT_MS = 120_000;
 
 export type StubOptions = {
   /** PEM files; with `certFile` and `keyFile` both ports speak TLS, with `clientCaFile` they ask for a client certificate. */

@@ -65,7 +65,7 @@ export async function makeCertificates(): Promise<Certificates> {
 }
 
 async function openssl(folder: string, ...args: string[]): Promise<void> {
-  await promisify(execFile)("openssl", args, { cwd: folder, timeout: 20_000 });
+  await promisify(execFile)("openssl", args, { cwd: folder, timeout: 120_000 });
 }
 
 const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];

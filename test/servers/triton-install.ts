@@ -48,7 +48,7 @@ async function fill(draft: string, folder: string, python: Python): Promise<void
   chmodSync(join(server, "bin/tritonserver"), 0o755);
   // The models' processes take their packages from the first python3 on PATH and from nowhere else. No bytecode: the models' folder
   // is part of the source tree.
-  await run(python.command, ["-m", "venv", "--without-pip", join(draft, "venv")], { timeout: 60_000 });
+  await run(python.command, ["-m", "venv", "--without-pip", join(draft, "venv")], { timeout: 240_000 });
   const paths = `${join(folder, "site")}\nimport sys; sys.dont_write_bytecode = True\n`;
   writeFileSync(join(draft, `venv/lib/python${python.version}/site-packages/triton.pth`), paths);
   writeFileSync(join(draft, "python.json"), JSON.stringify(python));

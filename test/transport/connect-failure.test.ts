@@ -64,7 +64,7 @@ describe("why no connection could be made", () => {
     const script = fileURLToPath(new URL("without-files.ts", import.meta.url));
     const args = { bun: [script], deno: ["run", "-A", "--no-check", script], node: [script] }[runtimeName];
     const command = `ulimit -n 100; exec '${process.execPath}' ${args.map((arg) => `'${arg}'`).join(" ")}`;
-    const { stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8", timeout: 30_000 });
+    const { stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8", timeout: 120_000 });
     const outcomes = stdout.trim().split("\n");
     assert.equal(outcomes.length, 2, `${stdout}${stderr}`);
     for (const outcome of outcomes) {

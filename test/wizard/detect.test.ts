@@ -69,7 +69,7 @@ for (const [name, url, text, target, protocol, seenUrl] of [
   ["TLS", at(securePort), `${at(securePort)} is ${vllm} with TLS.`, "openai", "http", `https://${at(securePort)}`],
   ["nothing", at(deadPort), `Nothing answers at ${at(deadPort)}.`, undefined, undefined],
 ] as const)
-  test(`an address with ${name} is described`, { timeout: 30_000 }, async () => {
+  test(`an address with ${name} is described`, { timeout: 180_000 }, async () => {
     const found = await detectServer(url);
     assert.deepEqual([found?.detected?.target, found?.detected?.protocol], [target, protocol]);
     assert.equal(found?.url, seenUrl ?? url);
@@ -77,14 +77,14 @@ for (const [name, url, text, target, protocol, seenUrl] of [
     else assert.match(found?.text ?? "", text);
   });
 
-test("a gRPC server without a known API is described by its reflection", { timeout: 30_000 }, async () => {
+test("a gRPC server without a known API is described by its reflection", { timeout: 180_000 }, async () => {
   const address = at((reflecting.address() as AddressInfo).port);
   const found = await detectServer(address);
   assert.equal(found?.text, `${address} is a server that describes its services by reflection over gRPC.`);
   assert.deepEqual(found?.detected, { target: "grpc", protocol: "grpc" });
 });
 
-test("an unknown server is described by its protocol", { timeout: 30_000 }, async () => {
+test("an unknown server is described by its protocol", { timeout: 180_000 }, async () => {
   const found = await detectServer(otherAt);
   assert.equal(found?.text, `${otherAt} speaks HTTP, but answers to none of the APIs that Rampart recognizes.`);
 });

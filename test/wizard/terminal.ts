@@ -3,7 +3,7 @@ import { rampartCommand } from "../cli/rampart-process.ts";
 
 /** A real terminal that a test types into, by tmux. */
 
-const TIMEOUT_MS = 25_000;
+const TIMEOUT_MS = 120_000;
 const POLL_MS = 40;
 let count = 0;
 

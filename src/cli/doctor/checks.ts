@@ -1,3 +1,4 @@
+import { nsToMs } from "../../plan/units.ts";
 import { VERSION } from "../../report/version.ts";
 import { isOwnHost } from "../../runtime/own-host.ts";
 import { isExecutable, runtimeName } from "../../runtime/runtime.ts";
@@ -93,7 +94,7 @@ function connectMs({ clock }: Host, host: string, port: number): Promise<number>
       { host, port },
       {
         onOpen: () => {
-          resolve((clock.nowNs() - startNs) / 1e6);
+          resolve(nsToMs(clock.nowNs() - startNs));
           socket.close();
         },
         onData: () => {},

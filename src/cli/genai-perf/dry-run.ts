@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { combineAxes } from "../../campaign/sweep.ts";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
+import { msToSec } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
@@ -68,7 +69,7 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
   const { warmupRequests, warmupMs = 0 } = measurement;
   const warmup = [
     ...(warmupRequests > 0 ? [`${warmupRequests} requests`] : []),
-    ...(warmupMs > 0 ? [`${warmupMs / 1000} s`] : []),
+    ...(warmupMs > 0 ? [`${msToSec(warmupMs)} s`] : []),
   ];
   const { urls = [], isAsked = false } = telemetry.scrapes ?? {};
   const lines = [
@@ -90,9 +91,9 @@ function describeMode(mode: MeasurementPlan["mode"], entryCount: number): string
     case "requests":
       return `${mode.count ?? entryCount} requests`;
     case "duration":
-      return `${mode.durationMs / 1000} s`;
+      return `${msToSec(mode.durationMs)} s`;
     case "until-resolved":
-      return `windows of ${mode.windowMs} ms, until the limits are certainly kept or broken, ${mode.maxMs / 1000} s at most`;
+      return `windows of ${mode.windowMs} ms, until the limits are certainly kept or broken, ${msToSec(mode.maxMs)} s at most`;
     case "time-windows":
       return `windows of ${mode.windowMs} ms, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
     case "count-windows":

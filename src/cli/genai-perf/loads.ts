@@ -1,5 +1,6 @@
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
+import { secToMs } from "../../plan/units.ts";
 import { formatFloat } from "../../report/genai-perf/python-format.ts";
 
 /** The loads of genai-perf: everything that the rest of the mode asks about one. */
@@ -129,7 +130,7 @@ export function nameLoad({ kind, value }: Stimulus): string {
 
 /** 0 seconds mean no ramp. */
 function toSpanMs(seconds: number | null): number | undefined {
-  return seconds === null || seconds === 0 ? undefined : seconds * 1000;
+  return seconds === null || seconds === 0 ? undefined : secToMs(seconds);
 }
 
 /** Returns the part of a payload file that is sent; undefined for all of it. */

@@ -1,4 +1,4 @@
-import { problem, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { VERSION } from "../../report/version.ts";
 import type { CommandIo } from "../execute.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -38,48 +38,49 @@ export const COMPLETION_USAGE: CommandUsage = usageOfFlags(FLAGS, {
   takes: "word",
 });
 
-/** Runs `rampart completion`. Returns the exit code. @param describe returns all commands */
-export async function runCompletionCommand(
-  args: readonly string[],
-  command: string,
-  io: CommandIo,
-  describe: () => Promise<readonly ShownCommand[]>,
-): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
-    if (flags.has("help")) {
-      io.out(formatCompletionHelp(command));
-      return EXIT.passed;
-    }
-    const [typed] = flags.positionals;
+/** What the commands of this folder need: their words, where they print, and a description of all commands. */
+export interface PrintedFrom {
+  readonly args: readonly string[];
+  /** The command's name in texts. */
+  readonly command: string;
+  readonly io: CommandIo;
+  readonly describe: () => Promise<readonly ShownCommand[]>;
+}
+
+/** Runs `rampart completion`. Returns the exit code. */
+export function runCompletionCommand(from: PrintedFrom): Promise<number> {
+  return printText(from, 1, formatCompletionHelp, ([typed]) => {
     const name = SHELL_NAMES.find((shell) => shell === typed);
+    if (name !== undefined) return (commands) => SHELLS[name].format(listContexts(commands));
     const hint = `Give one of ${SHELL_NAMES.join(", ")}.`;
-    const unknown =
-      typed === undefined
-        ? problem("missing", "SHELL", "no shell is given", hint)
-        : problem("invalid-value", "SHELL", "is not a known shell", hint, typed);
-    if (name === undefined) throw new UserError([unknown, ...flags.problems]);
-    if (flags.problems.length > 0) throw new UserError(flags.problems);
-    io.out(SHELLS[name].format(listContexts(await describe())));
-    return EXIT.passed;
+    return typed === undefined
+      ? problem("missing", "SHELL", "no shell is given", hint)
+      : problem("invalid-value", "SHELL", "is not a known shell", hint, typed);
   });
 }
 
-/** Runs `rampart man`. Returns the exit code. @param describe returns all commands */
-export async function runManCommand(
-  args: readonly string[],
-  command: string,
-  io: CommandIo,
-  describe: () => Promise<readonly ShownCommand[]>,
+/** Runs `rampart man`. Returns the exit code. */
+export function runManCommand(from: PrintedFrom): Promise<number> {
+  return printText(from, 0, formatManHelp, () => (commands) => formatManPage(VERSION, commands));
+}
+
+/** Prints a text about all commands. @param read returns how to format it, or what is wrong with the operands */
+function printText(
+  { args, command, io, describe }: PrintedFrom,
+  operandCount: number,
+  formatHelp: (command: string) => string,
+  read: (operands: readonly string[]) => Problem | ((commands: readonly ShownCommand[]) => string),
 ): Promise<number> {
   return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 0);
+    const flags = parseFlags(FLAGS, args, operandCount);
     if (flags.has("help")) {
-      io.out(formatManHelp(command));
+      io.out(formatHelp(command));
       return EXIT.passed;
     }
-    if (flags.problems.length > 0) throw new UserError(flags.problems);
-    io.out(formatManPage(VERSION, await describe()));
+    const format = read(flags.positionals);
+    const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];
+    if (typeof format !== "function" || problems.length > 0) throw new UserError(problems);
+    io.out(format(await describe()));
     return EXIT.passed;
   });
 }

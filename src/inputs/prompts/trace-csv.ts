@@ -1,4 +1,5 @@
 import { type UserError, userError } from "../../plan/problem.ts";
+import { secToMs } from "../../plan/units.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { type Line, readLines } from "./lines.ts";
 import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
@@ -90,7 +91,7 @@ const DATE = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d(?:\.\d+)?)(?:Z|[+-]\
 function readTime(cells: readonly string[], columns: Columns, path: string, line: Line): number {
   const text = cells[columns.timestamp] ?? "";
   const seconds = text === "" ? Number.NaN : Number(text);
-  if (Number.isFinite(seconds)) return seconds * 1000;
+  if (Number.isFinite(seconds)) return secToMs(seconds);
   const date = DATE.exec(text);
   if (date === null) {
     const hint = "Write seconds, or a date such as 2023-11-16 18:17:03.9799600.";
@@ -98,7 +99,7 @@ function readTime(cells: readonly string[], columns: Columns, path: string, line
   }
   const [year, month, day, hour, minute] = date.slice(1, 6).map(Number) as [number, number, number, number, number];
   // Keep fractions of a millisecond: busy traces have several requests in one millisecond.
-  return Date.UTC(year, month - 1, day, hour, minute) + Number(date[6]) * 1000;
+  return Date.UTC(year, month - 1, day, hour, minute) + secToMs(Number(date[6]));
 }
 
 function problemAt(path: string, line: Line, message: string, value: string, hint: string): UserError {

@@ -1,3 +1,4 @@
+import { nsToUs } from "../../plan/units.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import { binomialAtMost } from "./distributions.ts";
@@ -100,7 +101,7 @@ export function estimatePercentile(tally: LatencyTally, percentile: number): Per
   const effective = tally.effectiveCountAt(percentile);
   const { low, high } = percentileRanks(tally.count, percentile, effective);
   // A tally rounds down.
-  const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, tally.maxNs / 1000));
+  const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, nsToUs(tally.maxNs)));
   return withFloor(tally.count, percentile, effective, {
     value: us,
     low: low === undefined ? null : Math.min(us, tally.atRankUs(low)),

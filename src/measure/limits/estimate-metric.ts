@@ -1,4 +1,5 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
+import { nsToSec, usToNs } from "../../plan/units.ts";
 import { estimateMean, estimateMeanNs } from "../intervals/mean-interval.ts";
 import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
@@ -38,7 +39,7 @@ export function estimateMetric(
   switch (metric.kind) {
     case "latency-percentile": {
       const { low, high } = estimatePercentile(window[metric.of], metric.percentile);
-      return { value, low: low === null ? null : low * 1000, high: high === null ? null : high * 1000 };
+      return { value, low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high) };
     }
     case "latency-average": {
       const { low, high } = estimateMeanNs(window[metric.of]);
@@ -73,8 +74,8 @@ function estimateTokens(
     case "goodput": {
       // Requests that meet the limits, of those that ended.
       const count = window.requestCount + window.failedCount;
-      const ratePerSec = count / (window.durationNs / 1e9);
-      const { low, high } = ratioInterval(Math.min(count, Math.round((value * window.durationNs) / 1e9)), count);
+      const ratePerSec = count / nsToSec(window.durationNs);
+      const { low, high } = ratioInterval(Math.min(count, Math.round(nsToSec(value * window.durationNs))), count);
       return { value, low: low * ratePerSec, high: high * ratePerSec };
     }
   }

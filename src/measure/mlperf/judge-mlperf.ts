@@ -1,5 +1,5 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
-import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, msToNs, NS_PER_SEC } from "../../plan/units.ts";
 import { estimateByEarlyStopping, leastQueries, leastWithin, type PercentileEstimate } from "./early-stopping.ts";
 import type { MlperfSample } from "./mlperf-tally.ts";
 
@@ -172,7 +172,7 @@ function nearestRank(sorted: Float64Array, percentile: number): number {
 function ratesOf({ scenario }: MlperfRules, sample: MlperfSample, startNs: number): Partial<MlperfResult> {
   const { sampleLatenciesNs: sorted, lastDueNs, lastEndNs, lastSentNs } = sample;
   const count = sorted.length;
-  const rate = (number: number, untilNs: number): number => (number * 1e9) / (untilNs - startNs);
+  const rate = (number: number, untilNs: number): number => (number * NS_PER_SEC) / (untilNs - startNs);
   if (count < 2) return {};
   switch (scenario) {
     case "single-stream": {

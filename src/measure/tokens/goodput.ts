@@ -1,3 +1,4 @@
+import { msToNs } from "../../plan/units.ts";
 import { type AnswerFamily, entryOf, familiesOf, isTimeMetric, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
@@ -26,7 +27,7 @@ export function countGood(columns: TokenColumns, family: AnswerFamily, limits: G
   for (const [name, limit] of Object.entries(limits)) {
     const limited = LIMITS.get(name);
     if (limited === undefined || !familiesOf(limited.metric).includes(family)) return undefined;
-    const bound = isTimeMetric(limited.metric) ? limit * 1e6 : limit;
+    const bound = isTimeMetric(limited.metric) ? msToNs(limit) : limit;
     // A comparison with NaN is false.
     const isBeyond = limited.bound === "most" ? (value: number) => value > bound : (value: number) => value < bound;
     const lacksStream = entryOf(limited.metric).isStreamed === true && columns.unstreamedCount > 0;

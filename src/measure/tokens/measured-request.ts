@@ -4,6 +4,8 @@ import type { AnsweredRequest } from "./token-columns.ts";
 
 /** One answered request. */
 export interface AnsweredCall {
+  /** Its number among the finished requests of the run, from 0. Default: 0. */
+  readonly index?: number | undefined;
   readonly prompt: Prompt;
   readonly sequenceId: number;
   /** The server that answered, when there are several. */

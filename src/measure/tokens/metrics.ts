@@ -1,3 +1,4 @@
+import { nsToMs, nsToSec } from "../../plan/units.ts";
 import type { ServerUsage } from "../../service/openai/answer-parts.ts";
 import type { Direction } from "../direction.ts";
 import type { AnswerTimes } from "./answer-times.ts";
@@ -57,7 +58,7 @@ interface MetricEntry {
 
 /** Reads closer together than this arrived together: 10,000 tokens/s for one user, which no model reaches. */
 const BUNCH_GAP_NS = 100_000;
-const NS_TO_MS = 1 / 1e6;
+const NS_TO_MS = nsToMs(1);
 const ALL_FAMILIES: readonly AnswerFamily[] = ["text", "images", "plain"];
 
 /** The metrics, in the order of Rampart's reports. */
@@ -128,7 +129,7 @@ export const METRICS = {
     limit: "least",
     genaiPerf: { name: "output_token_throughput_per_user", unit: "tokens/sec/user", row: 5 },
     // No such rate exists when all tokens arrive together. GenAI-Perf divides by zero there.
-    value: ({ interTokenLatencyNs }) => (interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN),
+    value: ({ interTokenLatencyNs }) => (interTokenLatencyNs > 0 ? 1 / nsToSec(interTokenLatencyNs) : Number.NaN),
   },
   /** Ratio of tokens that arrived together with the previous one, 0 to 1. */
   bunchedRatio: {
@@ -192,7 +193,7 @@ export const METRICS = {
     label: "images/s",
     limit: "least",
     genaiPerf: { name: "image_throughput", unit: "images/sec", jsonUnit: "pages/sec", families: ["images"], row: 8 },
-    value: ({ imageCount, latencyNs }) => (imageCount === 0 ? Number.NaN : imageCount / (latencyNs / 1e9)),
+    value: ({ imageCount, latencyNs }) => (imageCount === 0 ? Number.NaN : imageCount / nsToSec(latencyNs)),
   },
   timePerImageNs: {
     label: "time per image",

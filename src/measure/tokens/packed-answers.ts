@@ -10,6 +10,8 @@ export interface PackedAnswers {
 
 /** One answered request. */
 export interface PackedAnswer {
+  /** Its number among the finished requests of the run, from 0. Default: 0. */
+  readonly index?: number | undefined;
   /** Index of the request in the data. */
   readonly step: number;
   /** Correlation id; 0 for a request outside of a sequence. */
@@ -92,8 +94,8 @@ export class AnswerPacker implements AnswerSink {
     this.append(encoder.encode(session ?? ""));
   }
 
-  addAnswer({ step, sequenceId, sendNs, offsetsNs, bodies, server = "" }: PackedAnswer): void {
-    this.numbers.push(ANSWER, step, sequenceId, sendNs, bodies.length);
+  addAnswer({ index = 0, step, sequenceId, sendNs, offsetsNs, bodies, server = "" }: PackedAnswer): void {
+    this.numbers.push(ANSWER, step, index, sequenceId, sendNs, bodies.length);
     this.append(server === "" ? NO_BYTES : encoder.encode(server));
     for (let read = 0; read < bodies.length; read++) {
       this.numbers.push(offsetsNs[read] as number);
@@ -155,7 +157,7 @@ export function visitAnswers({ numbers, bytes }: PackedAnswers, visitor: AnswerV
       const session = text();
       visitor.onPrompt(step, prompt, session === "" ? undefined : session);
     } else if (type === ANSWER) {
-      const [sequenceId, sendNs] = [number(), number()];
+      const [index, sequenceId, sendNs] = [number(), number(), number()];
       const offsetsNs = new Float64Array(number());
       const server = text();
       const bodies: Uint8Array[] = [];
@@ -163,7 +165,7 @@ export function visitAnswers({ numbers, bytes }: PackedAnswers, visitor: AnswerV
         offsetsNs[read] = number();
         bodies.push(body());
       }
-      visitor.onAnswer({ step, sequenceId, sendNs, offsetsNs, bodies, ...(server === "" ? {} : { server }) });
+      visitor.onAnswer({ index, step, sequenceId, sendNs, offsetsNs, bodies, ...(server === "" ? {} : { server }) });
     } else {
       const [sequenceId, sendNs, firstByteNs, endNs, responseCount] = [
         number(),

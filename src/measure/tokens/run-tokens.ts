@@ -1,5 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { AnswerSink } from "./packed-answers.ts";
+import type { RequestTokens } from "./request-tokens.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
 /** Token metrics of a level. */
@@ -9,12 +10,18 @@ export interface LevelTokens {
   readonly groupTokens?: readonly (TokenColumns | undefined)[];
 }
 
+/** What a run wants besides the tokens of its levels. */
+export interface BeginOptions {
+  /** Whether `takeRequests` has the tokens of single requests. Default: false. */
+  readonly keepsRequests?: boolean | undefined;
+}
+
 /** Measures the tokens of a run's answers, level by level. */
 export interface RunTokens {
   /** Receives each finished request of the load. */
   readonly answers: AnswerSink;
   /** Begins a run. @param startNs the start on this thread's monotonic clock */
-  begin(plan: Plan, startNs: number): void;
+  begin(plan: Plan, startNs: number, options?: BeginOptions): void;
   /** The following requests are warm-up requests. */
   warmUp(): void;
   /** Starts a level: forgets all measurements. */
@@ -25,4 +32,14 @@ export interface RunTokens {
   resume(): void;
   /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
   mergeLevel(windowCount: number): Promise<LevelTokens>;
+  /**
+   * Returns what was measured since the last call for the same tap, warm-ups included; nothing at the first call, which opens the tap.
+   * Independent of windows and levels. Rejects when the thread that measures fails or is closed.
+   */
+  takeRecent(tap: number): Promise<LevelTokens>;
+  /**
+   * Returns the tokens of single requests since the last call, if the run keeps them. Those of different groups are in any order.
+   * @param isLast whether the run has ended
+   */
+  takeRequests(isLast: boolean): Promise<readonly RequestTokens[]>;
 }

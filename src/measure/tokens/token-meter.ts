@@ -12,6 +12,7 @@ import { MeasuredQueue } from "./measured-queue.ts";
 import type { AnsweredCall, MeasuredSink } from "./measured-request.ts";
 import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
+import type { RequestTokensLog } from "./request-tokens.ts";
 import { type AnsweredRequest, TokenColumns } from "./token-columns.ts";
 
 /** Windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
@@ -40,6 +41,8 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
   readonly endMarks?: EndMarks | undefined;
   /** Receives single requests. */
   readonly sink?: MeasuredSink | undefined;
+  /** Collects the tokens of single requests, also of those outside of windows. */
+  readonly log?: RequestTokensLog | undefined;
 }
 
 /** Measures the answers of a run, window by window. */
@@ -53,6 +56,8 @@ export class TokenMeter {
   private ofUnknownKind: AnsweredCall[] = [];
   private windows: MeterWindow[] = [];
   private current = openWindow();
+  /** What was measured since each tap was taken last. */
+  private readonly taps = new Map<number, MeterWindow>();
   private isWarmup = false;
 
   constructor(rules: MeterRules) {
@@ -76,7 +81,8 @@ export class TokenMeter {
         this.add({ ...call, prompt, responses: bodies.map((body) => decoder.decode(body)) });
       },
       onFailure: (failure) => {
-        if (this.rules.keepsAllWindows !== true && !isCancelled(failure.failure)) this.current.columns.addFailures(1);
+        if (this.rules.keepsAllWindows !== true && !isCancelled(failure.failure))
+          this.record(({ columns }) => columns.addFailures(1));
         this.queue.addFailure({ ...failure, prompt: this.prompts.get(failure.step), isWarmup: this.isWarmup });
       },
     });
@@ -128,16 +134,31 @@ export class TokenMeter {
   /** Ends the level and returns the last windows, or all of them, as one. */
   merge(windowCount: number): TokenColumns {
     const merged = new TokenColumns();
-    for (const { columns, unmarked } of this.windows.slice(-windowCount)) {
-      const isCut = this.endMarks.state === "marked";
-      merged.addRows(columns.rows(isCut ? unmarked.rows : []));
-      if (!isCut) continue;
-      merged.emptyCount -= unmarked.emptyCount;
-      merged.addFailures(unmarked.rows.length + unmarked.emptyCount, unmarked.example);
-    }
+    for (const window of this.windows.slice(-windowCount)) this.addWindow(merged, window);
     merged.answerKind = this.kind;
     this.queue.close();
     return merged;
+  }
+
+  /**
+   * Returns what was measured since the last call for the same tap, warm-ups included; nothing at the first call, which opens the tap.
+   * @param tap any number; taps are independent of each other and of windows
+   */
+  takeRecent(tap: number): TokenColumns {
+    const taken = new TokenColumns();
+    this.addWindow(taken, this.taps.get(tap) ?? openWindow());
+    taken.answerKind = this.kind;
+    this.taps.set(tap, openWindow());
+    return taken;
+  }
+
+  /** Adds a window. Streams without an end mark count as failures if the server marks the ends of its streams. */
+  private addWindow(to: TokenColumns, { columns, unmarked }: MeterWindow): void {
+    const isCut = this.endMarks.state === "marked";
+    to.addRows(columns.rows(isCut ? unmarked.rows : []));
+    if (!isCut) return;
+    to.emptyCount -= unmarked.emptyCount;
+    to.addFailures(unmarked.rows.length + unmarked.emptyCount, unmarked.example);
   }
 
   /** Passes on all measured requests that still waited for a decision. */
@@ -155,21 +176,30 @@ export class TokenMeter {
     else this.addPlain(call, kind);
   }
 
+  /** Adds to the current window and to each tap. */
+  private record(add: (window: MeterWindow) => void): void {
+    add(this.current);
+    for (const window of this.taps.values()) add(window);
+  }
+
   private addText(call: AnsweredCall, kind: AnswerKind): void {
-    const { columns, unmarked } = this.current;
     const { prompt, sequenceId, server, sendNs, offsetsNs, tokens } = call;
     const answer = hasTensors(kind)
       ? readTensorAnswer(kind, recordsOf(call))
       : readAnswer(kind, textsOf(call), this.rules.field);
     const { end, finishReason } = answer;
     const request = { prompt, sequenceId, server, sendNs, offsetsNs, finishReason };
-    if (answer.error === undefined && end !== undefined) columns.addEnd(end);
-    if (answer.error === undefined && this.endMarks.note(end)) this.queue.decide();
+    if (answer.error === undefined && end !== undefined) this.record(({ columns }) => columns.addEnd(end));
+    if (answer.error === undefined && this.endMarks.note(end)) {
+      this.queue.decide();
+      this.rules.log?.decide(this.endMarks.state === "marked");
+    }
     const cutError = end?.isMarked === false ? explainCutStream(end) : undefined;
     const error = answer.error ?? (this.endMarks.state === "marked" ? cutError : undefined);
     if (error !== undefined) {
-      columns.addFailures(1, error);
+      this.record(({ columns }) => columns.addFailures(1, error));
       this.queue.add({ ...request, answered: undefined, error }, undefined);
+      this.rules.log?.add(call.index ?? 0, undefined, error);
       return;
     }
     const times = timeAnswer(answer, offsetsNs, { ...this.rules, tokens });
@@ -185,26 +215,32 @@ export class TokenMeter {
       callsTools: callsTools(finishReason),
     };
     const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
-    if (isUndecided) {
-      unmarked.example ??= cutError;
-      if (hasContent) unmarked.rows.push(columns.count);
-      else unmarked.emptyCount++;
-    }
-    columns.add(answered);
+    this.record(({ columns, unmarked }) => {
+      if (isUndecided) {
+        unmarked.example ??= cutError;
+        if (hasContent) unmarked.rows.push(columns.count);
+        else unmarked.emptyCount++;
+      }
+      columns.add(answered);
+    });
     this.queue.add({ ...request, answered }, isUndecided ? cutError : undefined);
+    this.rules.log?.add(call.index ?? 0, answered, undefined, isUndecided ? cutError : undefined);
   }
 
   private addPlain(call: AnsweredCall, kind: AnswerKind): void {
-    const { columns } = this.current;
     const { prompt, sequenceId, server, sendNs, offsetsNs } = call;
     const latencyNs = offsetsNs[offsetsNs.length - 1];
     // Any message of a gRPC call is an answer, also an empty one; its status told failures before.
     const texts = kind === "grpc" ? undefined : textsOf(call);
     const error = texts?.map(explainPlain).find((text) => text !== undefined);
-    if (latencyNs === undefined || texts?.every((text) => text === "") === true) columns.emptyCount++;
-    else if (error !== undefined) columns.addFailures(1, error);
-    else columns.addPlain(sendNs, latencyNs, prompt.imageCount(kind));
+    const imageCount = prompt.imageCount(kind);
+    this.record(({ columns }) => {
+      if (latencyNs === undefined || texts?.every((text) => text === "") === true) columns.emptyCount++;
+      else if (error !== undefined) columns.addFailures(1, error);
+      else columns.addPlain(sendNs, latencyNs, imageCount);
+    });
     this.queue.add({ prompt, sequenceId, server, sendNs, offsetsNs, answered: undefined, error }, undefined);
+    this.rules.log?.add(call.index ?? 0, undefined, error);
   }
 }
 

@@ -1,3 +1,4 @@
+import { nsToSec } from "../../plan/units.ts";
 import type { Column } from "../column.ts";
 import { sumOf } from "../statistics.ts";
 import type { TokenColumns } from "./token-columns.ts";
@@ -35,7 +36,7 @@ export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): 
     lastNs = Math.max(lastNs, sendNs + requestLatencyNs.at(row));
   }
   const durationNs = requestCount === 0 ? 0 : lastNs - firstNs;
-  const durationSec = durationNs / 1e9;
+  const durationSec = nsToSec(durationNs);
   const answered = requestCount + (isAll ? columns.emptyCount : 0);
   const total = answered + columns.failedCount;
   return {

@@ -14,7 +14,8 @@ import type { TokenCounter } from "./answer-times.ts";
 import { EndMarks } from "./end-marks.ts";
 import type { MeasuredSink } from "./measured-request.ts";
 import { AnswerPacker, type PackedAnswers } from "./packed-answers.ts";
-import type { LevelTokens, RunTokens } from "./run-tokens.ts";
+import { type RequestTokens, RequestTokensLog, readTaken, type TakenTokens } from "./request-tokens.ts";
+import type { BeginOptions, LevelTokens, RunTokens } from "./run-tokens.ts";
 import { TokenColumns, type TokenRows } from "./token-columns.ts";
 import { TokenGaps } from "./token-gaps.ts";
 import { type MeterRules, TokenMeter } from "./token-meter.ts";
@@ -34,6 +35,8 @@ export interface MeteredRun {
   readonly startEpochNs: bigint;
   /** Number of groups of requests, each measured apart. Default: 1. */
   readonly groupCount?: number | undefined;
+  /** Whether the tokens of single requests can be taken. Default: false. */
+  readonly keepsRequests?: boolean | undefined;
 }
 
 /** A task for a meter. */
@@ -45,6 +48,10 @@ export type TokenTask =
   | { readonly kind: "warm-up" | "reset" | "cut" | "resume" | "discard" }
   /** The reply is `TokenRows`, by group. */
   | { readonly kind: "merge"; readonly windowCount: number }
+  /** The reply is `TokenRows`, by group. */
+  | { readonly kind: "take-recent"; readonly tap: number }
+  /** The reply is `TakenTokens`. */
+  | { readonly kind: "take"; readonly isLast: boolean }
   | { readonly kind: "finish" };
 
 /** A file of single requests that is being written. */
@@ -68,6 +75,7 @@ export class MeterDesk {
   /** By group. */
   private meters: TokenMeter[] = [];
   private gaps: TokenGaps | undefined;
+  private log: RequestTokensLog | undefined;
   private records: RequestFile | undefined;
   private recordsError: unknown;
 
@@ -76,7 +84,9 @@ export class MeterDesk {
   }
 
   /** Returns the reply. @throws RunError at the end, when the file of single requests could not be written */
-  handle(task: TokenTask): TokenRows[] | undefined {
+  handle(task: Extract<TokenTask, { kind: "merge" }>): TokenRows[];
+  handle(task: TokenTask): TokenRows[] | TakenTokens | undefined;
+  handle(task: TokenTask): TokenRows[] | TakenTokens | undefined {
     const { meters } = this;
     if (task.kind === "begin") this.begin(task.run);
     else if (task.kind === "answers") meters[task.group ?? 0]?.addPacked(task.packed);
@@ -85,6 +95,8 @@ export class MeterDesk {
     else if (task.kind === "cut") for (const meter of meters) meter.cut();
     else if (task.kind === "resume") for (const meter of meters) meter.resume();
     else if (task.kind === "merge") return this.merge(task.windowCount);
+    else if (task.kind === "take-recent") return meters.map((meter) => meter.takeRecent(task.tap).rows());
+    else if (task.kind === "take") return this.log?.take(task.isLast);
     else if (task.kind === "finish") this.finish();
     else if (task.kind === "discard") this.records?.discard();
     return undefined;
@@ -94,6 +106,7 @@ export class MeterDesk {
     const { answers, field, isStreamed, isLengthAsked, keepsAllWindows, wantsGaps } = run.plan;
     const { countTokens, countPayload, openRecords } = this.help;
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
+    this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
     this.recordsError = undefined;
     this.records = undefined;
     if (run.recordsFile !== "") this.guard(() => (this.records = openRecords?.(run)));
@@ -114,6 +127,7 @@ export class MeterDesk {
       countTokens,
       countPayload,
       endMarks: new EndMarks(),
+      log: this.log,
       sink: this.records === undefined && this.gaps === undefined ? undefined : sink,
     };
     this.meters = Array.from({ length: run.groupCount ?? 1 }, () => new TokenMeter(rules));
@@ -185,7 +199,12 @@ export class TokenLink implements RunTokens {
   }
 
   /** Begins a run. @param startNs the start on this thread's monotonic clock @param groupCount number of groups, each measured apart */
-  begin({ measurement, outputs, target }: Plan, startNs: number, groupCount = 1): void {
+  begin(
+    { measurement, outputs, target }: Plan,
+    startNs: number,
+    { keepsRequests = false }: BeginOptions = {},
+    groupCount = 1,
+  ): void {
     for (const packer of this.packers) packer.forgetPrompts();
     const run: MeteredRun = {
       plan: measurement.tokens as TokensPlan,
@@ -194,6 +213,7 @@ export class TokenLink implements RunTokens {
       originEpochNs: toEpochNs(0),
       startEpochNs: toEpochNs(startNs),
       ...(groupCount === 1 ? {} : { groupCount }),
+      ...(keepsRequests ? { keepsRequests } : {}),
     };
     this.post({ kind: "begin", run });
   }
@@ -227,9 +247,27 @@ export class TokenLink implements RunTokens {
     return { tokens: await this.merge(windowCount) };
   }
 
+  async takeRequests(isLast: boolean): Promise<readonly RequestTokens[]> {
+    const taken = await this.call<TakenTokens | undefined>({ kind: "take", isLast } satisfies TokenTask);
+    return taken === undefined ? [] : readTaken(taken);
+  }
+
   /** Like `merge`, by group. */
-  async mergeGroups(windowCount: number): Promise<TokenColumns[]> {
-    const groups = await this.call<TokenRows[]>({ kind: "merge", windowCount } satisfies TokenTask);
+  mergeGroups(windowCount: number): Promise<TokenColumns[]> {
+    return this.callForGroups({ kind: "merge", windowCount });
+  }
+
+  async takeRecent(tap: number): Promise<LevelTokens> {
+    return { tokens: (await this.takeRecentGroups(tap))[0] as TokenColumns };
+  }
+
+  /** Like `takeRecent`, by group. */
+  takeRecentGroups(tap: number): Promise<TokenColumns[]> {
+    return this.callForGroups({ kind: "take-recent", tap });
+  }
+
+  private async callForGroups(task: TokenTask): Promise<TokenColumns[]> {
+    const groups = await this.call<TokenRows[]>(task);
     return groups.map((rows) => {
       const columns = new TokenColumns();
       columns.addRows(rows);

@@ -1,6 +1,6 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import type { WindowResult } from "../window.ts";
 import type { GoodputLimits } from "./goodput.ts";
@@ -88,7 +88,7 @@ export function formatTokenMetric(metric: TokenMetricPlan, value: number): strin
 function toNamedLimits(limits: GoodputPlan): GoodputLimits {
   const named = Object.entries(limits).map(([name, limit]) => {
     const metric = limitedBy(name);
-    return [entryOf(metric).genaiPerf?.name ?? name, isTimeMetric(metric) ? limit / 1e6 : limit];
+    return [entryOf(metric).genaiPerf?.name ?? name, isTimeMetric(metric) ? nsToMs(limit) : limit];
   });
   return Object.fromEntries(named) as GoodputLimits;
 }

@@ -1,6 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
 import { noneOf } from "../../measure/compare/verdict.ts";
-import type { MetricComparison } from "./comparison.ts";
+import type { Comparison, MetricComparison } from "./comparison.ts";
 import {
   COMPARISON_COLUMNS,
   type ComparedSides,
@@ -9,6 +9,7 @@ import {
   describeRest,
   describeWarnings,
 } from "./console.ts";
+import { drawRunCurves, runCurvesOf } from "./run-curves.ts";
 import {
   CONFIDENCE_NOTE,
   describeLimitVerdict,
@@ -57,6 +58,9 @@ th:nth-child(1), td:nth-child(1), th:nth-child(2), td:nth-child(2) { text-align:
 th { color: var(--faint); font-weight: 600; }
 .worse, .broken { color: var(--worse); font-weight: 600; } .better, .kept { color: var(--better); font-weight: 600; }
 li span { font-weight: 600; } .note { color: var(--faint); } svg { display: block; } svg line { stroke: var(--faint); } svg rect { fill: var(--bar); opacity: .45; } svg circle { fill: var(--bar); }
+.curves { width: 100%; max-width: 40rem; height: auto; } .curves text { fill: var(--faint); font-size: 12px; }
+.curves polyline { fill: none; stroke: var(--bar); stroke-width: 1.4; } .curves .base polyline { stroke: var(--faint); stroke-dasharray: 5 4; } .curves .base circle { fill: var(--faint); }
+.key { display: inline-block; width: 1.4rem; border-top: 2px solid var(--bar); margin: 0 .35rem .25rem 0; } .key.base { border-top: 2px dashed var(--faint); } .key.new { margin-left: .7rem; }
 `;
 
 function formatSides({ comparison, limits, isAll }: ComparedSides): string {
@@ -79,11 +83,20 @@ function formatSides({ comparison, limits, isAll }: ComparedSides): string {
           `<p>${escapeHtml(title)}</p><ul>${differences.map((one) => `<li>${escapeHtml(one.trim())}</li>`).join("")}</ul>`,
         ]),
     ...describeWarnings(comparison).map(formatNote),
+    ...formatCurves(comparison),
     ...levels.map((level, index) => formatLevel(level.label, shown[index] ?? [])),
     ...describeRest(comparison).map(formatNote),
     ...(describeTooFewRuns(comparison) === undefined ? [formatNote(CONFIDENCE_NOTE)] : []),
     "</section>",
   ].join("\n");
+}
+
+/** Formats all runs over each other; nothing for files without latency and throughput. */
+function formatCurves(comparison: Comparison): string[] {
+  const curves = runCurvesOf(comparison);
+  if (curves === undefined) return [];
+  const legend = `<p class="note"><span class="key base"></span>base <span class="key new"></span>new; a line for each run, a point for each level</p>`;
+  return [`<h3>All runs over each other</h3>`, drawRunCurves(curves, escapeHtml), legend];
 }
 
 function formatNote(text: string): string {

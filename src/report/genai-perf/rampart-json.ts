@@ -11,6 +11,7 @@ import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/toke
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
+import { nsToMs, nsToSec, nsToUs, usToMs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
@@ -62,7 +63,7 @@ function describeRun(run: RunResult): object {
   const { error } = run;
   return {
     startedAt: new Date(Number(run.startEpochNs / 1_000_000n)).toISOString(),
-    runDurationSec: run.durationNs / 1e9,
+    runDurationSec: nsToSec(run.durationNs),
     isPartial: run.isInterrupted || error !== undefined,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
     connections: run.connectionCount,
@@ -100,7 +101,7 @@ function toSystemJson(
   const { durationNs, requestsPerSec, outputTokensPerSec, effectiveConcurrency } = system;
   return {
     /** From the first send to the last content. */
-    durationSec: durationNs / 1e9,
+    durationSec: nsToSec(durationNs),
     requestsPerSec,
     ...(samples.has("outputTokens") ? { outputTokensPerSec } : {}),
     totalTokensPerSec: system.totalTokensPerSec,
@@ -118,7 +119,7 @@ const TAIL_PERCENTILES = [99.9, 99.99] as const;
 /** The average and percentiles have a 95 % confidence interval, in `confidence95`. */
 function toMetricJson(metric: TokenMetric, values: Float64Array): [string, object] {
   const isTime = isTimeMetric(metric);
-  const scale = (value: number): number => (isTime ? value / 1e6 : value);
+  const scale = (value: number): number => (isTime ? nsToMs(value) : value);
   const estimate = percentileEstimator(values);
   const statistics = Object.entries(summarize(values) ?? {}).map(([name, value]) => [name, scale(value)] as const);
   const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
@@ -155,7 +156,7 @@ function toLevelJson(
     level,
     outcome,
     trials,
-    durationSec: window.durationNs / 1e9,
+    durationSec: nsToSec(window.durationNs),
     completed: window.requestCount,
     failed: window.failedCount,
     cancelled: window.cancelledCount,
@@ -174,18 +175,18 @@ function toTallyJson(tally: LatencyTally): object {
   const { value, ...mean } = estimateMeanNs(tally);
   const meanUs = {
     ...mean,
-    value: value / 1000,
-    low: mean.low && mean.low / 1000,
-    high: mean.high && mean.high / 1000,
+    value: nsToUs(value),
+    low: mean.low && nsToUs(mean.low),
+    high: mean.high && nsToUs(mean.high),
   };
   const estimate = (percentile: number): PercentileEstimate => estimatePercentile(tally, percentile);
-  const found = toMetricConfidence("avg", meanUs, percentiles, estimate, (us) => us / 1000);
+  const found = toMetricConfidence("avg", meanUs, percentiles, estimate, usToMs);
   return {
     count: tally.count,
-    avg: tally.meanNs / 1e6,
+    avg: nsToMs(tally.meanNs),
     ...found.percentiles,
-    min: tally.minNs / 1e6,
-    max: tally.maxNs / 1e6,
+    min: nsToMs(tally.minNs),
+    max: nsToMs(tally.maxNs),
     confidence95: found.confidence95,
   };
 }

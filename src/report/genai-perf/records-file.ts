@@ -1,11 +1,12 @@
 import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
-import { entryOf, isTimeMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
+import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
 import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-columns.ts";
 import type { MeteredRun, RequestFile, TokenLink } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
+import { measure, type RecordMetrics, tokenRecordMetrics } from "../record-metrics.ts";
 import type { Report, TextSink } from "../report.ts";
 import { notWritten } from "../write-report.ts";
 
@@ -146,39 +147,19 @@ export class RecordsFile implements RequestFile {
   }
 }
 
-type Metrics = Readonly<Record<string, { readonly value: number | readonly number[]; readonly unit: string }>>;
-
-/** Returns a metric by its name. */
-export function measure(name: string, value: number | readonly number[], unit: string): Metrics {
-  return { [name]: { value, unit } };
-}
-
 /** Metrics of an answer without text. */
-function plainMetrics(offsetsNs: ArrayLike<number>): Metrics {
+function plainMetrics(offsetsNs: ArrayLike<number>): RecordMetrics {
   const latencyNs = offsetsNs[offsetsNs.length - 1];
   return latencyNs === undefined ? {} : measure("request_latency", latencyNs / NS_PER_MS, "ms");
 }
 
-function answeredMetrics(answered: AnsweredRequest): Metrics {
+function answeredMetrics(answered: AnsweredRequest): RecordMetrics {
   const input = toMetricInput(answered);
-  const metrics: Record<string, Metrics[string]> = {};
-  for (const metric of TOKEN_METRICS) {
-    const entry = entryOf(metric);
-    const named = entry.record ?? entry.genaiPerf;
-    const value = entry.value(input);
-    if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
-    metrics[named.name] = { value: isTimeMetric(metric) ? value / NS_PER_MS : value, unit: named.unit };
-  }
-  const { contentNs } = answered.times;
-  if (contentNs.length > 1) {
-    const gaps = contentNs.slice(1).map((timeNs, i) => (timeNs - (contentNs[i] as number)) / NS_PER_MS);
-    metrics["inter_chunk_latency"] = { value: gaps, unit: "ms" };
-  }
-  return metrics;
+  return tokenRecordMetrics((metric) => entryOf(metric).value(input), answered.times.contentNs, false);
 }
 
 /** Formats the line of a request. @param metadata as JSON @param error absent for a successful request */
-export function formatLine(metadata: string, metrics: Metrics, error: object | undefined): string {
+export function formatLine(metadata: string, metrics: RecordMetrics, error: object | undefined): string {
   const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
   return `{"metadata":${metadata},"metrics":${JSON.stringify(metrics)}${failure}}\n`;
 }

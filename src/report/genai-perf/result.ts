@@ -3,6 +3,7 @@ import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { AnswerFamily } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
+import { nsToMs, nsToSec } from "../../plan/units.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 
 /** GenAI-Perf's results, for its table, CSV and JSON. */
@@ -62,7 +63,7 @@ export function toGenAiPerfResult(columns: TokenColumns, settings: ResultSetting
   };
 }
 
-const NS_TO_MS = 1 / 1e6;
+const NS_TO_MS = nsToMs(1);
 const UNKNOWN_GOODPUT = -1;
 
 function toStatistics(
@@ -72,7 +73,7 @@ function toStatistics(
   rows?: readonly number[],
 ): Statistics {
   const system = systemMetrics(columns, rows);
-  const durationSec = system.durationNs / 1e9;
+  const durationSec = nsToSec(system.durationNs);
   const good = goodput === undefined ? undefined : countGood(columns, family, goodput);
   const systemValues: Readonly<Record<SystemMetric["name"], number | undefined>> = {
     request_throughput: system.requestsPerSec,

@@ -19,30 +19,47 @@ export function formatFacts(report: ShownReport): string {
   return `<dl>${items.join("")}</dl>`;
 }
 
-/** Returns the key numbers: those of the level with the highest throughput, and the counts of all requests. */
+/**
+ * Returns the key numbers: those of the level with the highest throughput, or of the highest one that a search found, and the counts of all
+ * requests.
+ */
 export function factsOf({ runs, unit }: ShownReport): Fact[] {
-  const levels = runs.flatMap((run) => run.levels.map(({ name, json }) => ({ name: seriesName(run, name), json })));
+  const levels = runs.flatMap((run) =>
+    run.levels.map(({ name, json }) => ({
+      name: seriesName(run, name),
+      json,
+      isAnswer: run.result.findMax !== undefined && json.level === run.result.findMax.highest,
+    })),
+  );
+  const answer = levels.find(({ isAnswer }) => isAnswer);
   const best = levels.reduce<(typeof levels)[number] | undefined>(
     (found, one) => (found === undefined || one.json.inferPerSec > found.json.inferPerSec ? one : found),
     undefined,
   );
+  const shown = answer ?? best;
   const sum = (pick: (result: (typeof runs)[number]["result"]) => number): number =>
     runs.reduce((all, { result }) => all + pick(result), 0);
   const failed = sum(({ failedCount }) => failedCount);
-  const where = levels.length > 1 && best !== undefined ? `, ${best.name}` : "";
+  const where = levels.length > 1 && shown !== undefined ? `, ${shown.name}` : "";
+  const throughput = answer === undefined ? "Highest throughput" : "Throughput";
   return [
-    ...(best === undefined ? [] : levelFacts(best.json, unit, where)),
+    ...(shown === undefined ? [] : levelFacts(shown.json, unit, throughput, where)),
     { label: "Requests sent", value: formatCount(sum(({ sentCount }) => sentCount)) },
     { label: "Requests failed", value: formatCount(failed) },
     { label: "Duration", value: formatDurationNs(sum(({ durationNs }) => durationNs)) },
   ];
 }
 
-function levelFacts({ latency, inferPerSec, tokens }: LevelJson, unit: string, where: string): Fact[] {
+function levelFacts(
+  { latency, inferPerSec, tokens }: LevelJson,
+  unit: string,
+  throughput: string,
+  where: string,
+): Fact[] {
   const first = tokens?.metrics["timeToFirstTokenUs"];
   const rate = tokens?.outputTokensPerSec;
   return [
-    { label: `Highest throughput${where}`, value: `${formatCount(inferPerSec)} ${unit}` },
+    { label: `${throughput}${where}`, value: `${formatCount(inferPerSec)} ${unit}` },
     ...(latency === null
       ? []
       : [

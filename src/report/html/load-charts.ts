@@ -1,4 +1,5 @@
 import type { LatencyTally } from "../../measure/latency-tally.ts";
+import { nsToUs } from "../../plan/units.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { pickEvenly, roundForPlot } from "../plots/sample.ts";
@@ -59,7 +60,7 @@ function drawPercentiles({ runs }: ShownReport): PlotSet {
   );
   if (curves.length === 0) return leaveOut(title, "no request succeeded");
   const shown = pickEvenly(curves, MOST_CURVES);
-  const time = timeUnitFor(Math.max(...shown.map(({ tally }) => tally.maxNs / 1e3)));
+  const time = timeUnitFor(Math.max(...shown.map(({ tally }) => nsToUs(tally.maxNs))));
   const series = shown.map(
     ({ name, tally }): XySeries => ({ name, style: "line", points: percentileCurve(tally, time) }),
   );

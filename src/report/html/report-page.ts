@@ -8,8 +8,24 @@ import { describeParameters } from "../rampart/parameters.ts";
 import type { RunSummary, VerdictName } from "../summary.ts";
 import { VERSION } from "../version.ts";
 import { formatFacts } from "./facts.ts";
+import { groupPlots, TAG_GROUP } from "./group-charts.ts";
 import { LOAD_GROUP, loadPlots } from "./load-charts.ts";
-import { formatClient, formatFailures, formatLevels, formatServer, formatStability, formatTokens } from "./sections.ts";
+import { RUNS_GROUP, runsPlots } from "./runs-charts.ts";
+import { SEARCH_GROUP, searchPlots } from "./search-charts.ts";
+import {
+  formatClient,
+  formatCombination,
+  formatExtracted,
+  formatFailures,
+  formatGroups,
+  formatLevels,
+  formatMlperf,
+  formatSearch,
+  formatServer,
+  formatSessions,
+  formatStability,
+  formatTokens,
+} from "./sections.ts";
 import { SERVER_GROUP, serverPlots } from "./server-charts.ts";
 import type { ShownReport } from "./shown-run.ts";
 import { REPORT_STYLE } from "./style.ts";
@@ -29,7 +45,15 @@ const VERDICT_WORDS: Readonly<Record<VerdictName, string>> = {
 
 /** Returns the charts of a report. */
 export function chartsOf(report: ShownReport): PlotSet {
-  return joinPlots([loadPlots(report), timePlots(report), serverPlots(report), tokenPlots(report)]);
+  return joinPlots([
+    searchPlots(report),
+    runsPlots(report),
+    loadPlots(report),
+    groupPlots(report),
+    timePlots(report),
+    serverPlots(report),
+    tokenPlots(report),
+  ]);
 }
 
 /** Formats the page, without secrets. @param library ECharts' code */
@@ -40,12 +64,18 @@ export function formatReportPage(report: ShownReport, summary: RunSummary, libra
   const cards = (group: string): string => formatCards(plots, group);
   const sections = [
     formatSection("summary", "Summary", formatSummary(report, summary)),
+    formatSection("search", SEARCH_GROUP, `${formatSearch(report)}${cards(SEARCH_GROUP)}`),
+    formatSection("mlperf", "MLPerf", formatMlperf(report)),
+    formatSection("runs", RUNS_GROUP, `${formatCombination(report)}${cards(RUNS_GROUP)}`),
     formatSection("levels", "Results by level", formatLevels(report)),
     formatSection("latency", LOAD_GROUP, cards(LOAD_GROUP)),
+    formatSection("groups", TAG_GROUP, `${cards(TAG_GROUP)}${formatGroups(report)}`),
     formatSection("time", TIME_GROUP, cards(TIME_GROUP)),
     formatSection("stability", "Stability", formatStability(report)),
     formatSection("server", SERVER_GROUP, `${cards(SERVER_GROUP)}${formatServer(report)}`),
     formatSection("tokens", TOKEN_GROUP, `${cards(TOKEN_GROUP)}${formatTokens(report)}`),
+    formatSection("extracted", "Extracted values", formatExtracted(report)),
+    formatSection("sessions", "Conversations", formatSessions(report)),
     formatSection("errors", "Errors", formatFailures(report)),
     formatSection("client", "This client", formatClient(report)),
     formatSection("machine", "Machine and plan", formatMachine(report)),

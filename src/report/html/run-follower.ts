@@ -3,6 +3,7 @@ import { inferPerSec } from "../../measure/metrics.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import type { WindowResult } from "../../measure/window.ts";
+import { nsToSec } from "../../plan/units.ts";
 import { Readings, type ReadingsView } from "../../telemetry/readings.ts";
 import { RunTrace } from "./run-trace.ts";
 
@@ -89,7 +90,7 @@ export class RunFollower {
 
   addReading(reading: GpuReading, atNs: number): void {
     for (const metric of GPU_METRICS)
-      for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(atNs / 1e9, value);
+      for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(atNs), value);
   }
 
   /** Returns a metric over time by GPU, with monotonic seconds. */

@@ -1,4 +1,5 @@
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
+import { nsToSec, nsToUs } from "../../plan/units.ts";
 
 /**
  * The requests of a run over time: counts, latencies in bins, and requests in flight, in up to 240 columns. The columns start short; when
@@ -82,7 +83,7 @@ export class RunTrace {
       if ((flag & RECORD_CANCELLED) !== 0) continue;
       const column = this.columnOf(endAt);
       if ((flag & RECORD_FAILED) === 0)
-        this.addLatency(column, ((endNs[row] as number) - (sendStartNs[row] as number)) / 1e3);
+        this.addLatency(column, nsToUs((endNs[row] as number) - (sendStartNs[row] as number)));
       else this.failed[column] = (this.failed[column] as number) + 1;
     }
   }
@@ -110,7 +111,7 @@ export class RunTrace {
   private count(counts: Float64Array, sums: Float64Array, atNs: number): void {
     const column = this.columnOf(atNs);
     counts[column] = (counts[column] as number) + 1;
-    sums[column] = (sums[column] as number) + atNs / 1e9;
+    sums[column] = (sums[column] as number) + nsToSec(atNs);
   }
 
   /** Returns the column of a time, and joins columns until there is one. */
@@ -129,7 +130,7 @@ export class RunTrace {
 
   private join(stride: number): TraceColumn[] {
     const columns: TraceColumn[] = [];
-    const widthSec = (stride * this.columnNs) / 1e9;
+    const widthSec = nsToSec(stride * this.columnNs);
     const open = { count: 0, sumSec: 0 };
     for (let first = 0; first < this.used; first += stride) {
       const end = Math.min(MOST_COLUMNS, first + stride);
@@ -138,7 +139,7 @@ export class RunTrace {
       for (let column = first; column < end; column++)
         for (let bin = 0; bin < BIN_COUNT; bin++)
           bins[bin] = (bins[bin] as number) + (this.bins[column * BIN_COUNT + bin] as number);
-      const startSec = (first * this.columnNs) / 1e9;
+      const startSec = nsToSec(first * this.columnNs);
       const endSec = startSec + widthSec;
       // A request contributes its time until the end of the column, less the time after its end.
       const before = open.count * startSec - open.sumSec;

@@ -1,26 +1,25 @@
 import { averageUs } from "../../measure/server-delta.ts";
-import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
-import { formatRange, MARK } from "../rampart/confidence-notes.ts";
+import { escapeHtml } from "../plots/page.ts";
+import { formatFindMax } from "../rampart/find-max.ts";
 import { formatPct, formatUs } from "../rampart/format.ts";
 import type { ServerCountersJson } from "../schema/level.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { type ShownReport, type ShownRun, seriesName } from "./shown-run.ts";
-import { type Cell, formatPanel, formatTable, MARK_NOTE } from "./tables.ts";
+import { LIMIT_STATES, mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "../tables/answer-tables.ts";
+import { groupTable, groupValueTables, tagGroupsOf } from "../tables/group-tables.ts";
+import { averageCell, percentileCell, type TableCell } from "../tables/result-table.ts";
+import { combinationTable } from "../tables/runs-table.ts";
+import { extractedTable, tokenTable } from "../tables/value-tables.ts";
+import { levelRows, type ShownReport } from "./shown-run.ts";
+import { formatPanel, formatResultTables, formatTable, MARK_NOTE } from "./tables.ts";
 
 /** The tables of the page. Every number is from the JSON report. */
 
-type LatencyJson = NonNullable<LevelJson["latency"]>;
 const PERCENTILES = ["p50", "p90", "p99", "p99.9"] as const;
-
-/** Returns the levels of all runs, each with its name. */
-function rowsOf({ runs }: ShownReport): { readonly name: string; readonly json: LevelJson; readonly run: ShownRun }[] {
-  return runs.flatMap((run) => run.levels.map(({ name, json }) => ({ name: seriesName(run, name), json, run })));
-}
 
 /** Formats the results by level. */
 export function formatLevels(report: ShownReport): string {
-  const rows = rowsOf(report);
+  const rows = levelRows(report);
   if (rows.length === 0) return "";
   const isScheduled = rows.some(({ json }) => json.scheduledLatency !== undefined);
   const hasFirst = rows.some(({ json }) => json.firstResponse !== undefined);
@@ -37,13 +36,13 @@ export function formatLevels(report: ShownReport): string {
     "in flight",
     "outcome",
   ];
-  const cells = rows.map(({ name, json }): Cell[] => [
+  const cells = rows.map(({ name, json }): TableCell[] => [
     name,
     formatCount(json.inferPerSec),
-    json.latency === null ? "-" : withRange(json.latency.meanUs, json.latency.meanLowUs, json.latency.meanHighUs),
-    ...PERCENTILES.map((percentile) => formatPercentile(json.latency, percentile)),
-    ...(isScheduled ? [formatPercentile(json.scheduledLatency ?? null, "p99")] : []),
-    ...(hasFirst ? [formatPercentile(json.firstResponse ?? null, "p99")] : []),
+    averageCell(json.latency),
+    ...PERCENTILES.map((percentile) => percentileCell(json.latency, percentile)),
+    ...(isScheduled ? [percentileCell(json.scheduledLatency ?? null, "p99")] : []),
+    ...(hasFirst ? [percentileCell(json.firstResponse ?? null, "p99")] : []),
     json.latency === null ? "-" : formatUs(json.latency.maxUs),
     json.failed === 0 ? "0 %" : { text: formatPct(json.errorRatio), look: "bad" },
     formatCount(json.requests),
@@ -53,30 +52,16 @@ export function formatLevels(report: ShownReport): string {
   return `${formatPanel(formatTable(header, cells))}${MARK_NOTE}`;
 }
 
-function formatPercentile(latency: LatencyJson | null, name: (typeof PERCENTILES)[number]): Cell {
-  if (latency === null) return "-";
-  const { us, lowUs, highUs, isReliable } = latency.percentiles[name];
-  return isReliable ? withRange(us, lowUs, highUs) : `${formatUs(us)}${MARK}`;
-}
-
-function withRange(us: number, lowUs: number | null, highUs: number | null): Cell {
-  const text = formatUs(us);
-  return lowUs === null || highUs === null ? text : { text, small: formatRange(formatUs(lowUs), formatUs(highUs)) };
-}
-
-function outcomeCell({ outcome, limits }: LevelJson): Cell {
-  if (limits !== undefined)
-    return limits.state === "kept"
-      ? { text: "keeps the limits", look: "good" }
-      : { text: limits.state === "broken" ? "breaks a limit" : "unresolved", look: "bad" };
+function outcomeCell({ outcome, limits }: LevelJson): TableCell {
+  if (limits !== undefined) return LIMIT_STATES[limits.state];
   if (outcome === "measured") return { text: "measured", look: "good" };
   return { text: outcome === "over-limit" ? "over the latency limit" : outcome, look: "bad" };
 }
 
 /** Formats how stable each level was; empty when no level was measured in windows. */
 export function formatStability(report: ShownReport): string {
-  const rows = rowsOf(report).filter(({ json }) => json.trials > 1 || json.instability !== undefined);
-  const cells = rows.map(({ name, json }): Cell[] => {
+  const rows = levelRows(report).filter(({ json }) => json.trials > 1 || json.instability !== undefined);
+  const cells = rows.map(({ name, json }): TableCell[] => {
     const { instability } = json;
     const isStable = instability === undefined && json.outcome !== "partial";
     return [
@@ -98,7 +83,7 @@ function formatVariation(ratio: number | null): string {
 
 /** Formats the server's times by level, with those of the models that it calls. Empty without statistics. */
 export function formatServer(report: ShownReport): string {
-  const rows = rowsOf(report).flatMap(({ name, json: { server } }) =>
+  const rows = levelRows(report).flatMap(({ name, json: { server } }) =>
     server === undefined ? [] : serverRows(name, server, 0),
   );
   const header = [
@@ -137,35 +122,53 @@ function serverRows(level: string, server: ServerCountersJson, depth: number): s
 
 /** Formats the token metrics by level; empty when none are measured. */
 export function formatTokens(report: ShownReport): string {
-  const names = new Map(
-    TOKEN_METRICS.map((metric) => [isTimeMetric(metric) ? `${nameOfMetric(metric)}Us` : metric, metric] as const),
+  return formatResultTables([{ ...tokenTable(levelRows(report)), title: "" }]);
+}
+
+/** Formats the values that the target extracts from answers; empty without any. */
+export function formatExtracted(report: ShownReport): string {
+  return formatResultTables([{ ...extractedTable(levelRows(report)), title: "" }]);
+}
+
+/** Formats the requests by tag; empty without tags. */
+export function formatGroups(report: ShownReport): string {
+  return formatResultTables(
+    tagGroupsOf(levelRows(report)).flatMap((tag) => [groupTable(tag, report.unit), ...groupValueTables(tag)]),
   );
-  const rows = rowsOf(report).flatMap(({ name, json: { tokens } }) =>
-    Object.entries(tokens?.metrics ?? {}).map(([key, found], index): string[] => {
-      const metric = names.get(key as never);
-      const format = metric !== undefined && isTimeMetric(metric) ? formatUs : formatCount;
-      const marked = (percentile: "p50" | "p90" | "p99"): string =>
-        `${format(found[percentile])}${found.confidence95[percentile].isReliable ? "" : MARK}`;
-      return [
-        index === 0 ? name : "",
-        metric === undefined ? key : entryOf(metric).label,
-        format(found.mean),
-        marked("p50"),
-        marked("p90"),
-        marked("p99"),
-        format(found.max),
-        formatCount(found.count),
-      ];
-    }),
-  );
-  const header = ["level", "metric", "average", "p50", "p90", "p99", "max", "requests"];
-  return rows.length === 0 ? "" : formatPanel(formatTable(header, rows));
+}
+
+/** Formats the result of each MLPerf scenario; empty for other loads. */
+export function formatMlperf(report: ShownReport): string {
+  return formatResultTables(mlperfTables(levelRows(report)));
+}
+
+/** Formats the answer of a search for the highest load, and its points; empty for other loads. */
+export function formatSearch(report: ShownReport): string {
+  const { plan, runs, unit } = report;
+  const answers = runs.map(({ name, result }) => {
+    if (result.findMax === undefined) return "";
+    const [answer = "", ...rest] = formatFindMax(plan, result, unit).split("\n");
+    const lines = rest.map((line) => `<li>${escapeHtml(line.trim())}</li>`).join("");
+    return formatPanel(`<p class="answer">${escapeHtml(answer)}</p><ul class="why">${lines}</ul>`, name);
+  });
+  return `${answers.join("")}${formatResultTables([searchTable(plan, levelRows(report), unit)])}`;
+}
+
+/** Formats the means over repeated runs; empty for a single run. */
+export function formatCombination({ plan, json, unit }: ShownReport): string {
+  const table = combinationTable(plan, json, unit);
+  return table === undefined ? "" : formatResultTables([{ ...table, title: "" }]);
+}
+
+/** Formats the counts of conversations; empty when the load has none. */
+export function formatSessions({ runs }: ShownReport): string {
+  return formatResultTables([{ ...sessionTable(runs), title: "" }]);
 }
 
 /** Formats failed and cancelled requests by kind, with an example of each. Empty without any. */
 export function formatFailures({ runs }: ShownReport): string {
   const rows = runs.flatMap((run) =>
-    run.result.failures.map(({ kind, status, count, example, isWarmup }): Cell[] => [
+    run.result.failures.map(({ kind, status, count, example, isWarmup }): TableCell[] => [
       run.name,
       {
         text: `${kind}${status === undefined ? "" : ` ${status}`}${isWarmup === true ? " (warm-up)" : ""}`,
@@ -175,12 +178,14 @@ export function formatFailures({ runs }: ShownReport): string {
       { text: example, look: "wide" },
     ]),
   );
-  return rows.length === 0 ? "" : formatPanel(formatTable(["run", "kind", "requests", "for example"], rows));
+  if (rows.length === 0) return "";
+  const failures = formatPanel(formatTable(["run", "kind", "requests", "for example"], rows));
+  return `${failures}${formatResultTables([wrongAnswerTable(runs)])}`;
 }
 
 /** Formats what measuring cost, and whether the client was the limit. */
 export function formatClient(report: ShownReport): string {
-  const rows = rowsOf(report).map(({ name, json: { client, sendDelay } }): Cell[] => [
+  const rows = levelRows(report).map(({ name, json: { client, sendDelay } }): TableCell[] => [
     name,
     formatPct(client.cpuRatio),
     client.coreWaitRatio === null ? "" : formatPct(client.coreWaitRatio),

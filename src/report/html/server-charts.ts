@@ -1,5 +1,6 @@
 import type { GpuMetric } from "../../measure/gpu-tally.ts";
 import { averageUs } from "../../measure/server-delta.ts";
+import { secToNs } from "../../plan/units.ts";
 import type { PlotPoint, PlotSet, TimeLinePanel } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { roundForPlot } from "../plots/sample.ts";
@@ -27,7 +28,7 @@ export function gpuPanels(run: ShownRun, secondsOf: (run: ShownRun, atNs: number
       style: "line" as const,
       points: Array.from(
         timesSec,
-        (sec, i): PlotPoint => [secondsOf(run, sec * 1e9), roundForPlot((values[i] ?? 0) * scale)],
+        (sec, i): PlotPoint => [secondsOf(run, secToNs(sec)), roundForPlot((values[i] ?? 0) * scale)],
       ),
     }));
     return [{ label, series }];

@@ -36,6 +36,11 @@ export function seriesName(run: ShownRun, what: string): string {
   return run.name === "" ? what : `${run.name}, ${what}`;
 }
 
+/** Returns the levels of all runs, each with its name. */
+export function levelRows({ runs }: ShownReport): (ShownLevel & { readonly run: ShownRun })[] {
+  return runs.flatMap((run) => run.levels.map((level) => ({ ...level, name: seriesName(run, level.name), run })));
+}
+
 /** A unit of time for the axis of a chart. */
 export interface TimeUnit {
   readonly name: string;

@@ -26,6 +26,8 @@ td small { display: block; color: var(--faint); font-size: .74rem; font-weight: 
 td.good { color: var(--good); } td.bad { color: var(--bad); font-weight: 600; }
 td.text { white-space: normal; min-width: 8rem; }
 td.wide { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 16rem; }
+.answer { font-size: 1.1rem; font-weight: 600; margin: 0 0 .3rem; }
+.why { margin: 0; padding-left: 1.2rem; color: var(--faint); overflow-wrap: anywhere; }
 .warnings { margin: 0; padding-left: 1.2rem; }
 .warnings li { margin: .25rem 0; overflow-wrap: anywhere; }
 .warnings b { color: var(--warn); font-weight: 600; }

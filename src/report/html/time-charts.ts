@@ -1,3 +1,4 @@
+import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
 import {
   joinPlots,
   type Plot,
@@ -35,7 +36,7 @@ export function timePlots({ runs, unit }: ShownReport): PlotSet {
 
 /** Returns seconds since the run began for monotonic nanoseconds. */
 function secondsOf({ startNs }: ShownRun, atNs: number): number {
-  return roundForPlot(Math.max(0, (atNs - startNs) / 1e9));
+  return roundForPlot(Math.max(0, nsToSec(atNs - startNs)));
 }
 
 function columnsOf({ follower }: ShownRun): TraceColumn[] {
@@ -45,7 +46,7 @@ function columnsOf({ follower }: ShownRun): TraceColumn[] {
 /** Returns steps that hold each value until the next. */
 function toSteps(run: ShownRun, columns: readonly TraceColumn[], pick: (column: TraceColumn) => number): PlotPoint[] {
   const shiftNs = run.follower.trace.startNs;
-  const at = (sec: number): number => secondsOf(run, shiftNs + sec * 1e9);
+  const at = (sec: number): number => secondsOf(run, shiftNs + secToNs(sec));
   const points = columns.map((column): PlotPoint => [at(column.startSec), roundForPlot(pick(column))]);
   const last = columns.at(-1);
   return last === undefined ? points : [...points, [at(last.endSec), points.at(-1)?.[1] ?? 0]];
@@ -61,7 +62,7 @@ function toLine(
   return columns.flatMap((column): PlotPoint[] => {
     const value = pick(column);
     if (value === undefined || Number.isNaN(value)) return [];
-    return [[secondsOf(run, shiftNs + ((column.startSec + column.endSec) / 2) * 1e9), roundForPlot(value)]];
+    return [[secondsOf(run, shiftNs + secToNs((column.startSec + column.endSec) / 2)), roundForPlot(value)]];
   });
 }
 
@@ -208,7 +209,7 @@ function drawHeatMap(runs: readonly ShownRun[]): PlotSet {
   const last = Math.max(
     ...traced.map(({ columns }) => columns.reduce((most, column) => Math.max(most, columnOf(column)), 0)),
   );
-  const offsetSec = Math.max(0, ((traced[0]?.run.follower.trace.startNs ?? 0) - (traced[0]?.run.startNs ?? 0)) / 1e9);
+  const offsetSec = Math.max(0, nsToSec((traced[0]?.run.follower.trace.startNs ?? 0) - (traced[0]?.run.startNs ?? 0)));
   const digits = Math.max(0, Math.ceil(-Math.log10(widthSec)));
   const columns = Array.from({ length: last + 1 }, (_, i) => (offsetSec + i * widthSec).toFixed(digits));
   const rows = Array.from({ length: high - low + 1 }, (_, i) => rowName(low + i));
@@ -255,7 +256,7 @@ function drawWindows(runs: readonly ShownRun[], unit: string): PlotSet {
   const windowed = runs.filter(({ follower }) => follower.windows.some(({ trial }) => trial > 1));
   if (windowed.length === 0) return leaveOut(title, "each level was measured in one window");
   const mostNs = Math.max(...windowed.flatMap(({ follower }) => follower.windows.map(({ latencyNs }) => latencyNs)));
-  const time: TimeUnit = timeUnitFor(mostNs / 1e3);
+  const time: TimeUnit = timeUnitFor(nsToUs(mostNs));
   const seriesOf = (what: string, pick: (window: ShownRun["follower"]["windows"][number]) => number): XySeries[] =>
     windowed.map((run) => ({
       name: seriesName(run, what),
@@ -267,7 +268,7 @@ function drawWindows(runs: readonly ShownRun[], unit: string): PlotSet {
     }));
   const panels = [
     { label: `Throughput (${unit})`, series: seriesOf("throughput", (window) => window.inferPerSec) },
-    { label: `Latency (${time.name})`, series: seriesOf("latency", (window) => window.latencyNs / 1e3 / time.us) },
+    { label: `Latency (${time.name})`, series: seriesOf("latency", (window) => nsToUs(window.latencyNs) / time.us) },
   ];
   const [only] = windowed;
   const spans = runs.length === 1 && only !== undefined ? spansOf(only) : [];

@@ -1,6 +1,7 @@
 import { percentileOf } from "../../measure/statistics.ts";
 import { entryOf, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
+import { nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { joinPlots, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
@@ -74,7 +75,7 @@ function drawCurves({ runs, plan }: ShownReport, metric: TokenMetric): PlotSet {
   );
   if (samples.length === 0) return { plots: [], leftOut: [] };
   const shown = pickEvenly(samples, MOST_CURVES);
-  const time = timeUnitFor(Math.max(...shown.map(({ values }) => values.reduce((a, b) => Math.max(a, b), 0))) / 1e3);
+  const time = timeUnitFor(nsToUs(Math.max(...shown.map(({ values }) => values.reduce((a, b) => Math.max(a, b), 0)))));
   const series = shown.map(({ name, values }): XySeries => {
     const sorted = values.toSorted();
     const nines = ninesOf(values.length);
@@ -83,7 +84,7 @@ function drawCurves({ runs, plan }: ShownReport, metric: TokenMetric): PlotSet {
       style: "line",
       points: nines.map((nine, index) => {
         const ns = index === nines.length - 1 ? sorted.at(-1) : percentileOf(sorted, 100 * (1 - 10 ** -nine));
-        return [roundForPlot(nine), roundForPlot((ns ?? 0) / 1e3 / time.us)];
+        return [roundForPlot(nine), roundForPlot(nsToUs(ns ?? 0) / time.us)];
       }),
     };
   });

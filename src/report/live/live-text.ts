@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { formatCount } from "../../plan/units.ts";
+import { formatCount, nsToMs } from "../../plan/units.ts";
 import type { LevelPlace, RecentWindows, RunProgressRatio, RunSnapshot } from "./run-snapshot.ts";
 
 /** Text of the live view. */
@@ -129,7 +129,7 @@ function formatClient({ client: { cpuRatio, loopLagMaxNs } }: RunSnapshot): stri
 }
 
 function formatMs(durationNs: number): string {
-  const durationMs = durationNs / 1e6;
+  const durationMs = nsToMs(durationNs);
   return `${durationMs < 10 ? durationMs.toFixed(2) : durationMs < 100 ? durationMs.toFixed(1) : formatInteger(Math.round(durationMs))} ms`;
 }
 

@@ -1,4 +1,5 @@
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
+import { nsToSec } from "../../plan/units.ts";
 import type { LevelPlace, LevelTally, RunSnapshot } from "./run-snapshot.ts";
 
 /** The metrics of a running load test, for Prometheus and OTLP. */
@@ -88,7 +89,12 @@ function listGauges({ outstanding, elapsedSec, client, place, windows }: RunSnap
     gauge("rampart.requests.in_flight", "{request}", outstanding, "Requests in flight."),
     gauge("rampart.run.elapsed", "s", elapsedSec, "Time since the run began."),
     gauge("rampart.client.cpu", "1", client.cpuRatio, "CPU time of the measuring thread; 1 is a full core."),
-    gauge("rampart.client.event_loop.lag", "s", client.loopLagMaxNs / 1e9, "Maximum delay of its event loop recently."),
+    gauge(
+      "rampart.client.event_loop.lag",
+      "s",
+      nsToSec(client.loopLagMaxNs),
+      "Maximum delay of its event loop recently.",
+    ),
     ...(place === undefined
       ? []
       : [gauge("rampart.level", "1", place.level, "The current level, in the unit of its label.", placeLabels(place))]),

@@ -7,6 +7,9 @@ import { PALETTE } from "./themes.ts";
 
 const WIDEST_BAR_PX = 48;
 
+/** For names of two lines. */
+const TWO_LINES = { axisLabel: { lineHeight: 15, margin: 10 } } as const;
+
 /** @param topPx minimum top of the axes */
 export function drawBars(plot: BarPlot, topPx: number, isOnPage: boolean): EChartsOption {
   const names = plot.series.map(({ name }) => name);
@@ -15,7 +18,13 @@ export function drawBars(plot: BarPlot, topPx: number, isOnPage: boolean): EChar
     ...(isOnPage ? { tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, confine: true } } : {}),
     ...(hasLegend ? { legend: legendAt(topPx, names, isOnPage) } : {}),
     grid: gridAt(hasLegend && !isOnPage ? topPx + 20 : topPx),
-    xAxis: { type: "category", data: [...plot.categories], axisTick: { show: false }, ...axisName(plot.xLabel) },
+    xAxis: {
+      type: "category",
+      data: [...plot.categories],
+      axisTick: { show: false },
+      ...(plot.categories.some((name) => name.includes("\n")) ? TWO_LINES : {}),
+      ...axisName(plot.xLabel),
+    },
     yAxis: { type: "value", ...axisName(plot.yLabel) },
     series: plot.series.map(({ name, values }, i) => ({
       type: "bar" as const,

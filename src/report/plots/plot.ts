@@ -67,6 +67,8 @@ export interface XySeries {
   /** Belongs to the previous series, and shares its name and color. */
   readonly isPartOfLast?: boolean | undefined;
   readonly isDashed?: boolean | undefined;
+  /** Whether a short line shows its points. Default: true. */
+  readonly hasMarkers?: boolean | undefined;
 }
 
 /** Points and lines over two numeric axes. */
@@ -79,6 +81,8 @@ export interface XyPlot extends PlotFrame {
   readonly marks?: readonly { readonly x: number; readonly label: string }[] | undefined;
   /** Whether the y axis starts at 0. */
   readonly isFromZero: boolean;
+  /** Whether x counts something, so that its axis has whole numbers only. Default: false. */
+  readonly isWhole?: boolean | undefined;
   /** True: x is the number of nines of a percentile, log10(1 / (1 - ratio)), and is labelled with the percentile. Default: false. */
   readonly isPercentile?: boolean | undefined;
 }

@@ -28,6 +28,7 @@ export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsO
       type: "value",
       scale: true,
       ...axisName(plot.xLabel),
+      ...(plot.isWhole === true ? { minInterval: 1 } : {}),
       ...(plot.isPercentile === true ? PERCENTILE_AXIS : {}),
     },
     yAxis: { type: "value", scale: !plot.isFromZero, ...axisName(plot.yLabel) },
@@ -80,7 +81,7 @@ export function drawSeries(plot: DrawnIn, series: XySeries, color: string): Draw
   return {
     type: "line",
     ...common,
-    showSymbol: !isStepped && series.points.length <= MOST_KNOTS,
+    showSymbol: !isStepped && series.hasMarkers !== false && series.points.length <= MOST_KNOTS,
     symbol: "circle",
     symbolSize: 7,
     itemStyle: { color },

@@ -2,6 +2,7 @@ import { clientLagOf, explainLag, judgeLag, reportedTimes } from "../../measure/
 import { saturationReason } from "../../measure/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../../measure/window.ts";
+import { nsToMs, nsToUs } from "../../plan/units.ts";
 
 /**
  * Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and which figures its lag affects.
@@ -13,19 +14,19 @@ export function toClientJson(window: WindowResult, tokens?: TokenColumns, isStre
   const times = reportedTimes(window, tokens, isStreamed);
   const lag = clientLagOf(window);
   return {
-    sendMeanUs: window.sendMeanNs / 1000,
-    receiveMeanUs: window.receiveMeanNs / 1000,
+    sendMeanUs: nsToUs(window.sendMeanNs),
+    receiveMeanUs: nsToUs(window.receiveMeanNs),
     overheadPct: window.overheadPct,
     cpuRatio,
     coreWaitRatio: coreWaitRatio ?? null,
-    loopLagMaxMs: loopLagMaxNs / 1e6,
-    loopLagMeanMs: loopLagMeanNs / 1e6,
-    loopLagP99Ms: loopLagP99Ns === undefined ? null : loopLagP99Ns / 1e6,
+    loopLagMaxMs: nsToMs(loopLagMaxNs),
+    loopLagMeanMs: nsToMs(loopLagMeanNs),
+    loopLagP99Ms: loopLagP99Ns === undefined ? null : nsToMs(loopLagP99Ns),
     lagBias: judgeLag(lag, times).map(({ figure, statistic, reportedNs, biasNs }) => ({
       figure,
       statistic,
-      reportedMs: reportedNs / 1e6,
-      biasMs: biasNs / 1e6,
+      reportedMs: nsToMs(reportedNs),
+      biasMs: nsToMs(biasNs),
     })),
     lagWarning: explainLag(lag, times) ?? null,
     saturation: saturationReason(window) ?? null,

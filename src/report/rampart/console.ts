@@ -1,21 +1,9 @@
-import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
-import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { describeRemedy, explainInstability } from "../../measure/instability.ts";
-import {
-  errorRatio,
-  inferPerSec,
-  responsesPerSec,
-  saturationReason,
-  sentPerSec,
-  sequencesPerSec,
-  stabilizingLatencyNs,
-} from "../../measure/metrics.ts";
-import { explainShortfall } from "../../measure/rate-shortfall.ts";
-import { formatMetric, judge, type Verdict } from "../../measure/verdicts.ts";
+import type { LevelUnitName } from "../../load/level-units.ts";
+import { inferPerSec } from "../../measure/metrics.ts";
+import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { paint } from "../../plan/terminal-text.ts";
-import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -23,28 +11,29 @@ import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { describeLevelNotes } from "../level-notes.ts";
 import { describeDelivery } from "../load-delivery.ts";
-import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
+import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
 import { judgeRepeated } from "../run-verdicts.ts";
-import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
-import { CONSOLE_PERCENTILES, describeConfidence, formatMarked } from "./confidence-notes.ts";
+import { describeConfidence } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
 import { formatFindMax } from "./find-max.ts";
-import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatGroups } from "./groups.ts";
-import { describeClient, describeOutcome, formatGap, formatServer } from "./level-cells.ts";
+import { describeClient, describeOutcome } from "./level-cells.ts";
+import { formatLevels, formatTimeline } from "./levels-table.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
-import { formatPhases, formatRunTimeline, verdictsOfPhases } from "./phases.ts";
+import { formatPhases, formatRunTimeline } from "./phases.ts";
 import { levelsOverRuns } from "./runs.ts";
 import { describePrecision, describeRunsVerdict, describeVariation, formatRunsTable } from "./runs-table.ts";
 import { formatTokens } from "./tokens.ts";
 import { formatFailures, formatSessions, formatTotals } from "./totals.ts";
+import { formatVerdicts, type VerdictStyle } from "./verdicts-table.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
 
@@ -111,11 +100,8 @@ class RampartConsole implements Report {
     const verdicts = this.plan.assertions.map((assertion) =>
       judge(assertion, judged, this.plan.target.batchSize, this.unit),
     );
-    const text = this.formatVerdicts(verdicts, judged, result.aborted);
-    if (text !== undefined)
-      this.sink.out(`
-${text}
-`);
+    const text = formatVerdicts(this.plan, verdicts, judged, result.aborted, this.style);
+    if (text !== undefined) this.sink.out(`\n${text}\n`);
   }
 
   finishRuns(repeated: RepeatedResult): void {
@@ -142,7 +128,7 @@ ${text}
     const verdicts = judgeRepeated(plan, repeated);
     const details = verdicts.map((verdict, index) => describeRunsVerdict(plan, index, verdict, this.unit));
     const first = levels.flatMap(({ results }) => results[0] ?? []);
-    out(`\n${this.formatVerdicts(verdicts, first, undefined, details)}\n`);
+    out(`\n${formatVerdicts(plan, verdicts, first, undefined, { ...this.style, details })}\n`);
   }
 
   /** Formats the counts, failures and warnings of one of several runs. */
@@ -156,10 +142,12 @@ ${text}
   }
 
   private printRun(result: RunResult): void {
+    const { plan } = this;
     const { out } = this.sink;
     const measured = measuredLevels(result);
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
-    if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
+    if (measured.length > 0)
+      out(`\n${formatLevels(plan, measured, this.unit, this.prepared?.service.hasManyResponses === true)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
       if (level.mlperf !== undefined) out(`\n${formatMlperf(level.mlperf)}\n`);
@@ -172,7 +160,8 @@ ${text}
       out(`\n${formatPhases(phased)}\n`);
       out(`\n${formatRunTimeline(phased, this.plan.target.batchSize, this.unit)}\n`);
     } else if (isRamp(this.plan)) {
-      for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
+      for (const level of measured)
+        if (level.timeline.length > 0) out(`\n${formatTimeline(level, plan.target.batchSize, this.unit)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
     const resends = describeResends(result);
@@ -189,56 +178,12 @@ ${text}
     return targetKindOf(this.plan.target).throughputUnit ?? "infer/s";
   }
 
-  private get isStreamed(): boolean {
-    return tokensPlanOf(this.plan)?.isStreamed === true;
+  private get style(): VerdictStyle {
+    return { unit: this.unit, hasColor: this.sink.hasColor };
   }
 
-  private formatLevels(levels: readonly LevelResult[]): string {
-    const hasPhases = levels.some(({ phase }) => phase !== undefined);
-    const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
-    const isDecoupled = levels.some(({ window }) => window.firstResponse !== window.latency);
-    const hasGaps = this.prepared?.service.hasManyResponses === true;
-    const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
-    const hasStatistics = targetKindOf(this.plan.target).hasNoStatistics !== true;
-    const header = [
-      hasPhases ? "phase" : LEVEL_UNITS[levels[0]?.unit ?? "concurrency"].column,
-      ...(isScheduled ? ["req/s sent"] : []),
-      this.unit,
-      ...(isDecoupled ? ["responses/s", "p99 of the first", ...(hasGaps ? ["between them"] : [])] : []),
-      ...(hasSequences ? ["sequences/s"] : []),
-      "average",
-      ...CONSOLE_PERCENTILES.map((percentile) => `p${percentile}`),
-      ...(isScheduled ? ["p99 from due time"] : []),
-      ...(hasStatistics ? ["server avg"] : []),
-      "errors",
-      "requests",
-      "",
-    ];
-    const rows = levels.map((level) => {
-      const { window } = level;
-      const hasSamples = window.requestCount > 0;
-      return [
-        hasPhases ? describeLevel(this.plan.load, level.level, level.phase?.index) : formatCount(level.level),
-        ...(isScheduled ? [formatCount(sentPerSec(window))] : []),
-        formatCount(inferPerSec(window, this.plan.target.batchSize)),
-        ...(isDecoupled
-          ? [
-              formatCount(responsesPerSec(window)),
-              formatMarked(window.firstResponse, 99),
-              ...(hasGaps ? [formatGap(window)] : []),
-            ]
-          : []),
-        ...(hasSequences ? [formatCount(sequencesPerSec(window))] : []),
-        hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
-        ...CONSOLE_PERCENTILES.map((percentile) => formatMarked(window.latency, percentile)),
-        ...(isScheduled ? [hasSchedule(level) ? formatMarked(window.scheduledLatency, 99) : "-"] : []),
-        ...(hasStatistics ? [formatServer(window)] : []),
-        formatPct(errorRatio(window)),
-        formatCount(window.requestCount),
-        describeOutcome(level),
-      ];
-    });
-    return formatTable(header, rows);
+  private get isStreamed(): boolean {
+    return tokensPlanOf(this.plan)?.isStreamed === true;
   }
 
   /** Formats warnings about a row. */
@@ -253,102 +198,13 @@ ${text}
     return `\n${describeLevel(this.plan.load, level, result.phase?.index)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
   }
 
-  /** Returns what a reader must know before trusting a row; mostly empty. */
+  /** Returns what a reader must know before trusting a row, as lines; mostly empty. */
   private warningsOf(result: LevelResult): string[] {
-    const plan = planOfPhase(this.plan, result.phase?.index);
-    const { window, level, instability, unit } = result;
-    const notes: string[] = [];
-    if (instability !== undefined) {
-      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), this.unit);
-      notes.push(`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`);
-    }
-    if (result.repeats !== undefined) notes.push(this.formatRepeats(result.repeats));
-    if (result.isLatencyUnstable)
-      notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
-    if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level, plan));
-    notes.push(...describeLoadNotes(plan, result));
-    const reason = saturationReason(window);
-    if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
-    const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));
-    if (lag !== undefined) notes.push(lag);
-    return notes;
-  }
-
-  /** Formats the results of a level's other measurements, by the latency that is compared with the limit. */
-  private formatRepeats(repeats: readonly LevelResult[]): string {
-    const others = repeats.map((repeat) => {
-      const latencyNs = stabilizingLatencyNs(repeat.window, this.plan.measurement.percentile);
-      const outcome = repeat.outcome === "measured" ? "" : ` (${describeOutcome(repeat)})`;
-      return `${repeat.window.requestCount === 0 ? "nothing" : formatDurationNs(latencyNs)}${outcome}`;
-    });
-    return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
-  }
-
-  private formatShortfall(window: WindowResult, level: number, plan: Plan): string[] {
-    if (this.prepared === undefined) return [];
-    const shortfall = explainShortfall(window, scheduledRate({ ...this.prepared, plan }, level));
-    return shortfall === undefined ? [] : [`${shortfall.achieved}: look at "from due time"`, shortfall.cause];
-  }
-
-  private formatTimeline({ timeline }: LevelResult): string {
-    const rows = timeline.map((bucket) => {
-      const seconds = (bucket.endNs - bucket.startNs) / 1e9;
-      const hasSamples = bucket.requestCount > 0;
-      return [
-        `${(bucket.startNs / 1e9).toFixed(1)} s`,
-        formatCount(bucket.meanOutstanding),
-        formatCount((bucket.requestCount * this.plan.target.batchSize) / seconds),
-        hasSamples ? formatDurationNs(bucket.latency.meanNs) : "-",
-        hasSamples ? formatUs(bucket.latency.percentileUs(99)) : "-",
-        formatCount(bucket.failedCount),
-      ];
-    });
-    return formatTable(["time", "outstanding", this.unit, "average", "p99", "errors"], rows);
-  }
-
-  /** @param details on the runs behind each value. Default: none */
-  private formatVerdicts(
-    verdicts: readonly Verdict[],
-    levels: readonly LevelResult[],
-    aborted: RunResult["aborted"],
-    details: readonly string[] = [],
-  ): string | undefined {
-    const rows = verdicts.map((verdict, index) => {
-      const { assertion } = verdict;
-      if (aborted?.assertionIndex === index) {
-        const value = formatMetric(assertion.metric, aborted.measured, this.unit);
-        return ["FAIL", verdict.text, `${value} over the last ${formatSpan(assertion)}, which ended the run`, ""];
-      }
-      const measured =
-        verdict.measured === undefined
-          ? "nothing measured"
-          : formatMetric(assertion.metric, verdict.measured, this.unit);
-      const where =
-        levels.length > 1 && verdict.level !== undefined
-          ? ` at ${describeLevel(this.plan.load, verdict.level, verdict.phaseIndex)}`
-          : "";
-      const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
-      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`, details[index] ?? ""];
-    });
-    for (const { isMet, text, measured } of verdictsOfPhases(this.plan, levels))
-      rows.push([isMet ? "pass" : "FAIL", text, measured, ""]);
-    if (rows.length === 0) return undefined;
-    const table = formatTable(["", "assertion", "measured", "over runs"], rows);
-    if (this.sink.hasColor !== true) return table;
-    return table.replaceAll(/^(pass|FAIL)(?= )/gm, (word) => paint(word, word === "pass" ? "green" : "red"));
+    return describeLevelNotes(this.plan, this.prepared, result).flat();
   }
 }
 
 /** Whether the load changes within a level, so that a time line shows more than averages. */
 function isRamp({ load }: Plan): boolean {
   return loadModeOf(load).ramp?.(load) !== undefined;
-}
-
-/** Whether requests of a level are due at times. Some phases of a load may be without a schedule. */
-function hasSchedule({ phase, window }: LevelResult): boolean {
-  return phase === undefined || window.scheduledLatency !== window.latency;
-}
-
-function formatSpan({ abortAfterMs = 0 }: Plan["assertions"][number]): string {
-  return formatDurationNs(msToNs(abortAfterMs));
 }

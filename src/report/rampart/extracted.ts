@@ -98,6 +98,7 @@ function sortTexts({ texts }: ExtractedColumn): [text: string, count: number][] 
   return [...texts].sort(([, a], [, b]) => b - a);
 }
 
-function formatNumber(value: number): string {
+/** Formats an extracted number, or a statistic of several, with up to six digits. */
+export function formatNumber(value: number): string {
   return String(Number(value.toPrecision(6)));
 }

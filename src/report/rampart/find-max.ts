@@ -11,18 +11,20 @@ export function describeLimitState({ state }: LevelLimits): string {
   return { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" }[state];
 }
 
+/** Formats the answer in one line. */
+export function answerOf(plan: Plan, { highest }: FindMaxResult): string {
+  return highest === undefined
+    ? `no load keeps ${plan.limits?.length === 1 ? "the limit" : "all limits"}`
+    : `highest load that keeps the limits: ${describeLevel(plan.load, highest)}`;
+}
+
 /** Formats the answer and what stands behind it. @param unit of throughput */
 export function formatFindMax(plan: Plan, { findMax, levels }: RunResult, unit: string): string {
   const { highest, next, isResolved } = findMax as FindMaxResult;
   const resultOf = (level: number | undefined): LevelResult | undefined =>
     levels.find((result) => result.level === level);
-  const lines: string[] = [];
-  if (highest === undefined) lines.push(`no load keeps ${plan.limits?.length === 1 ? "the limit" : "all limits"}`);
-  else
-    lines.push(
-      `highest load that keeps the limits: ${describeLevel(plan.load, highest)}`,
-      ...explain(plan, resultOf(highest), unit),
-    );
+  const lines = [answerOf(plan, findMax as FindMaxResult)];
+  if (highest !== undefined) lines.push(...explain(plan, resultOf(highest), unit));
   const above = resultOf(next);
   if (above === undefined) {
     if (highest !== undefined && isResolved) lines.push("it is the highest load of the search");

@@ -1,4 +1,4 @@
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatDurationNs, usToNs } from "../../plan/units.ts";
 
 /** Terminals and emails show this number of characters per line without wrapping. */
 const MAX_COLUMNS = 80;
@@ -101,7 +101,7 @@ function joinColumns(columns: readonly (readonly string[])[], rowCount: number):
 
 /** Formats microseconds with a readable unit. */
 export function formatUs(us: number): string {
-  return formatDurationNs(us * 1000);
+  return formatDurationNs(usToNs(us));
 }
 
 /** Formats a ratio in percent. */

@@ -2,6 +2,9 @@ import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts"
 import { formatCount } from "../../plan/units.ts";
 import { formatPct } from "./format.ts";
 
+/** A megabyte, in bytes. */
+const BYTES_PER_MB = 1e6;
+
 /** Summary of a GPU's samples; null when the server does not report the metric. */
 interface GpuSummary {
   readonly uuid: string;
@@ -73,5 +76,5 @@ function describeGpu(gpu: GpuSummary): string[] {
 }
 
 function formatMegabytes(bytes: number): string {
-  return `${formatCount(Math.round(bytes / 1e6))} MB`;
+  return `${formatCount(Math.round(bytes / BYTES_PER_MB))} MB`;
 }

@@ -11,8 +11,13 @@ import { formatTable } from "./format.ts";
 
 /** Formats the result for people. */
 export function formatMlperf(result: MlperfResult): string {
+  return formatTable(["MLPerf", result.scenario], mlperfRows(result));
+}
+
+/** Returns the lines of the result: what, and its value. The first one is the verdict. */
+export function mlperfRows(result: MlperfResult): string[][] {
   const { latency } = result;
-  const rows = [
+  return [
     ["Result is", result.isValid ? "VALID" : "INVALID"],
     ...result.broken.map((reason, index) => [index === 0 ? "because" : "", reason]),
     ...ratesOf(result),
@@ -30,7 +35,6 @@ export function formatMlperf(result: MlperfResult): string {
           ...MLPERF_PERCENTILES.map((name, index) => [`p${name}`, formatDurationNs(latency.percentilesNs[index] ?? 0)]),
         ]),
   ];
-  return formatTable(["MLPerf", result.scenario], rows);
 }
 
 function ratesOf({ samplesPerSec, completedPerSec, withoutOverheadPerSec, scenario }: MlperfResult): string[][] {

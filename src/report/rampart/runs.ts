@@ -11,6 +11,7 @@ import { entryOf, isTimeMetric, nameOfMetric } from "../../measure/tokens/metric
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { nsToUs } from "../../plan/units.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 
 /** Several runs together, level by level, for Rampart's own reports. */
@@ -48,8 +49,8 @@ export function averageUs(tally: LatencyTally): RunValue | undefined {
   if (tally.count === 0) return undefined;
   const { value, effectiveCount } = estimateMeanNs(tally);
   const { deviationNs } = tally;
-  const standardError = deviationNs === undefined ? undefined : deviationNs / Math.sqrt(effectiveCount) / 1000;
-  return { value: value / 1000, standardError };
+  const standardError = deviationNs === undefined ? undefined : nsToUs(deviationNs / Math.sqrt(effectiveCount));
+  return { value: nsToUs(value), standardError };
 }
 
 /** A tally's percentile in microseconds, with its standard error. */

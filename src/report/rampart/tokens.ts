@@ -7,7 +7,7 @@ import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { toMetricConfidence } from "./confidence.ts";
 import { formatNeeds, formatRange, MARK } from "./confidence-notes.ts";
@@ -116,7 +116,7 @@ export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStr
 export function toTokensJson(columns: TokenColumns, window: WindowResult, isStreamed: boolean): object {
   const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, average, estimate }]) => {
     const isTime = isTimeMetric(metric);
-    const scale = (value: number): number => (isTime ? value / 1000 : value);
+    const scale = (value: number): number => (isTime ? nsToUs(value) : value);
     const { percentiles, confidence95 } = toMetricConfidence("mean", average, JSON_PERCENTILES, estimate, scale);
     return [
       isTime ? `${nameOfMetric(metric)}Us` : metric,
@@ -128,7 +128,7 @@ export function toTokensJson(columns: TokenColumns, window: WindowResult, isStre
     withoutContent: columns.emptyCount,
     withoutEndMark: countUnmarkedEnds(columns),
     failed: columns.failedCount,
-    durationSec: window.durationNs / 1e9,
+    durationSec: nsToSec(window.durationNs),
     outputTokensPerSec: outputTokensPerSec(columns, window),
     metrics: Object.fromEntries(metrics) as object,
     warnings: tokenWarnings(columns),

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { ServerCounters } from "../../service/statistics.ts";
 import { extractedSchema, gpusSchema, latencySchema, tokensSchema } from "./latency.ts";
 import { count, type Parts, ratio } from "./parts.ts";
 
@@ -7,27 +8,10 @@ import { count, type Parts, ratio } from "./parts.ts";
 const UNITS = v.picklist(["concurrency", "request-rate"]);
 
 /** The increase of a server's counters. Durations are sums in nanoseconds. */
-export interface ServerCountersJson {
-  readonly name: string;
-  readonly version: string;
+export interface ServerCountersJson extends ServerCounters {
+  /** Whether several versions of the model have the same name. */
   readonly hasManyVersions: boolean;
-  readonly inferenceCount: number;
-  readonly executionCount: number;
-  readonly successCount: number;
-  readonly successNs: number;
-  readonly failCount: number;
-  readonly queueCount: number;
-  readonly queueNs: number;
-  readonly computeInputCount: number;
-  readonly computeInputNs: number;
-  readonly computeInferCount: number;
-  readonly computeInferNs: number;
-  readonly computeOutputCount: number;
-  readonly computeOutputNs: number;
-  readonly cacheHitCount: number;
-  readonly cacheHitNs: number;
-  readonly cacheMissCount: number;
-  readonly cacheMissNs: number;
+  /** The models that it calls. */
   readonly composing: ServerCountersJson[];
 }
 

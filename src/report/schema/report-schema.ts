@@ -100,6 +100,12 @@ function runEntries(parts: Parts) {
         example: v.string(),
         status: optional(v.number()),
         isWarmup: optional(v.literal(true)),
+        answers: optional(
+          v.pipe(
+            v.array(object({ reason: v.string(), answer: v.string() })),
+            v.description("The first answers that the scenario's check refused."),
+          ),
+        ),
       }),
     ),
     sessions: optional(

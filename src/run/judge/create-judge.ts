@@ -13,6 +13,7 @@ export function createJudge(
   { plan, observer, session, feed, tokens, groups, createCheck }: RunParts,
   onExtracted: (values: readonly unknown[], group: number | undefined) => void,
 ): Judging {
+  const finished = { count: 0 };
   const create = (judged: Session, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
     new RequestJudge(
       judged,
@@ -23,6 +24,7 @@ export function createJudge(
       (values, step) => onExtracted(values, groups?.ofStep[step]),
       groups,
       createCheck?.(own),
+      finished,
     );
   const { members, route } = session;
   if (members === undefined || route === undefined) return create(session, tokens?.answers, plan);

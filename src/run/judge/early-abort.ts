@@ -1,7 +1,8 @@
-import { mergeWindows } from "../../measure/merge.ts";
 import type { RecordColumns } from "../../measure/records.ts";
+import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { isTokenMetric } from "../../measure/tokens/token-verdicts.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
-import { toWindowResult, type WindowResult, type WindowTally } from "../../measure/window.ts";
+import type { WindowResult, WindowTally } from "../../measure/window.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
@@ -11,16 +12,30 @@ import type { AbortedBy } from "../../result/run-result.ts";
 import type { Cancel } from "../../runtime/clock.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { Driver } from "../send/driver.ts";
+import type { RequestGroups } from "../split/request-groups.ts";
+import { joinSlices, RecentTime } from "./recent-time.ts";
 
 /** An assertion is judged this often in its time. */
 const SLICES = 10;
-const NOTHING_OPEN = { count: 0, ageSumNs: 0 };
-const NO_HEALTH = { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 };
+
+/** What the assertions that may end a run need from it. */
+export interface WatchedParts {
+  readonly plan: Plan;
+  readonly driver: Driver;
+  readonly signal: RunSignal;
+  /** Measures tokens; undefined when none are measured. */
+  readonly tokens: RunTokens | undefined;
+  /** The groups of requests; undefined when there are none. */
+  readonly groups?: RequestGroups | undefined;
+}
 
 interface Watched {
   readonly index: number;
   readonly assertion: AssertionPlan;
   readonly abortAfterMs: number;
+  readonly recent: RecentTime;
+  /** Whether the tokens of an earlier moment are awaited. */
+  isAwaiting: boolean;
 }
 
 /**
@@ -33,26 +48,26 @@ export class EarlyAbort {
   private readonly plan: Plan;
   private readonly driver: Driver;
   private readonly signal: RunSignal;
-  private readonly watched: readonly (Watched & { readonly recent: RecentTime })[];
+  private readonly watched: readonly Watched[];
   private timers: Cancel[] = [];
   private isRunning = false;
 
-  constructor(plan: Plan, driver: Driver, signal: RunSignal) {
+  constructor(parts: WatchedParts) {
+    const { plan, driver, signal } = parts;
     this.plan = plan;
     this.driver = driver;
     this.signal = signal;
     this.watched = plan.assertions.flatMap((assertion, index) => {
       const { abortAfterMs } = assertion;
-      return abortAfterMs === undefined
-        ? []
-        : [{ index, assertion, abortAfterMs, recent: new RecentTime(msToNs(abortAfterMs)) }];
+      if (abortAfterMs === undefined) return [];
+      return [{ index, assertion, abortAfterMs, recent: recentOf(parts, assertion, index), isAwaiting: false }];
     });
   }
 
-  /** Continues at a level. @param newTally creates the level's tallies */
-  resume(newTally: () => WindowTally): void {
+  /** Continues at a level. @param newTally creates the level's tallies @param newGroups creates those of the groups of requests */
+  resume(newTally: () => WindowTally, newGroups: () => WindowTally[]): void {
     const atNs = this.driver.clock.nowNs();
-    for (const { recent } of this.watched) recent.resume(newTally, atNs);
+    for (const { recent } of this.watched) recent.resume(newTally, newGroups, atNs);
     if (this.isRunning) return;
     this.isRunning = true;
     this.timers = this.watched.map((watched) =>
@@ -70,22 +85,50 @@ export class EarlyAbort {
 
   add(records: RecordColumns, count: number): void {
     if (!this.isRunning) return;
-    for (const { recent } of this.watched) recent.tally?.add(records, count);
+    for (const { recent } of this.watched) recent.add(records, count);
   }
 
-  /** Adds the values extracted from an answer. */
-  addExtracted(values: readonly unknown[]): void {
+  /** Adds the values extracted from an answer. @param group that of the request; default: none */
+  addExtracted(values: readonly unknown[], group?: number): void {
     if (!this.isRunning) return;
-    for (const { recent } of this.watched) recent.tally?.extracted?.add(values);
+    for (const { recent } of this.watched) recent.addExtracted(values, group);
   }
 
-  private check({ index, assertion, abortAfterMs, recent }: Watched & { readonly recent: RecentTime }): void {
+  private check(watched: Watched): void {
     this.driver.drain();
-    const window = recent.cut(this.driver.clock.nowNs());
-    if (window === undefined || this.signal.isStopped) return;
+    const measured = watched.recent.cut(this.driver.clock.nowNs());
+    if (measured === undefined || this.signal.isStopped) return;
+    const { window, tokens } = measured;
+    if (tokens.length === 0) {
+      this.judge(watched, window);
+      return;
+    }
+    // When the thread that counts tokens is behind, moments are left out.
+    if (watched.isAwaiting) return;
+    watched.isAwaiting = true;
+    void joinSlices(tokens)
+      .then(
+        (joined) => this.driver.guard(() => this.judge(watched, window, joined)),
+        (error: unknown) => this.fail(error),
+      )
+      .finally(() => {
+        watched.isAwaiting = false;
+      });
+  }
+
+  /** Tokens that cannot be measured end the run, unless it has ended anyway. */
+  private fail(error: unknown): void {
+    if (!this.isRunning) return;
+    this.driver.guard(() => {
+      throw error;
+    });
+  }
+
+  private judge({ index, assertion, abortAfterMs }: Watched, window: WindowResult, tokens?: LevelTokens): void {
+    if (this.signal.isStopped) return;
     const { target } = this.plan;
     const unit = targetKindOf(target).throughputUnit;
-    const { isMet, measured, text } = judge(assertion, [{ level: 0, window }], target.batchSize, unit);
+    const { isMet, measured, text } = judge(assertion, [{ level: 0, window, ...tokens }], target.batchSize, unit);
     // Without data there is nothing to judge.
     if (isMet || measured === undefined) return;
     const time = formatDurationNs(msToNs(abortAfterMs));
@@ -100,46 +143,15 @@ export class EarlyAbort {
   }
 }
 
-/** The measurements of the last part of the measured time, in slices. */
-class RecentTime {
-  /** Of the current slice; undefined while nothing is measured. */
-  tally: WindowTally | undefined;
-  private readonly spanNs: number;
-  private slices: WindowResult[] = [];
-  private newTally: (() => WindowTally) | undefined;
-  private startNs = 0;
-
-  constructor(spanNs: number) {
-    this.spanNs = spanNs;
-  }
-
-  resume(newTally: () => WindowTally, atNs: number): void {
-    this.pause(atNs);
-    this.newTally = newTally;
-    this.tally = newTally();
-    this.startNs = atNs;
-  }
-
-  /** Ends the current slice. */
-  pause(atNs: number): void {
-    if (this.tally === undefined) return;
-    if (atNs > this.startNs) this.slices.push(toSlice(this.tally, this.startNs, atNs));
-    this.tally = undefined;
-  }
-
-  /** Returns the last part of the time; undefined while it is shorter than asked. */
-  cut(atNs: number): WindowResult | undefined {
-    if (this.newTally === undefined || this.tally === undefined) return undefined;
-    this.resume(this.newTally, atNs);
-    let lengthNs = this.slices.reduce((sum, { durationNs }) => sum + durationNs, 0);
-    // A timer may fire up to a slice late, so the time may be longer than asked by that.
-    while (lengthNs - (this.slices[0]?.durationNs ?? 0) >= this.spanNs)
-      lengthNs -= (this.slices.shift() as WindowResult).durationNs;
-    return lengthNs >= this.spanNs ? mergeWindows(this.slices) : undefined;
-  }
-}
-
-function toSlice(tally: WindowTally, startNs: number, endNs: number): WindowResult {
-  const counts = { sentCount: 0, openBefore: NOTHING_OPEN, openAfter: NOTHING_OPEN, laneCount: 1, canLanesWait: true };
-  return toWindowResult(tally, { startNs, endNs, ...counts, health: NO_HEALTH, server: undefined });
+/** Only what an assertion needs is kept: groups for those with tags, tokens for their metrics. */
+function recentOf(
+  { tokens, groups }: WatchedParts,
+  { metric, where, abortAfterMs = 0 }: AssertionPlan,
+  tap: number,
+): RecentTime {
+  return new RecentTime({
+    spanNs: msToNs(abortAfterMs),
+    ...(where === undefined ? {} : { groups }),
+    ...(tokens === undefined || !isTokenMetric(metric) ? {} : { takeTokens: () => tokens.takeRecent(tap) }),
+  });
 }

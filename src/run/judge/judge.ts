@@ -56,6 +56,9 @@ export class RequestJudge implements Judging {
   private readonly onExtracted: ((values: readonly unknown[], step: number) => void) | undefined;
   private readonly groups: RequestGroups | undefined;
   private readonly contentCheck: ContentCheck | undefined;
+  private readonly finished: { count: number };
+  /** Number of the request that is judged, among the finished ones of the run. */
+  private index = 0;
   /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   readonly needsBodies: boolean;
@@ -69,6 +72,7 @@ export class RequestJudge implements Judging {
    * @param onExtracted receives the values that the target extracts from each successful answer, and its request's step
    * @param groups the groups of requests, whose tags records carry; default: there are none
    * @param contentCheck what the scenario requires of answers; default: nothing
+   * @param finished counts the finished requests of the run; default: those of this judge
    */
   constructor(
     { service, shared, serverNames }: Pick<Session, "service" | "shared" | "serverNames">,
@@ -79,7 +83,9 @@ export class RequestJudge implements Judging {
     onExtracted?: (values: readonly unknown[], step: number) => void,
     groups?: RequestGroups,
     contentCheck?: ContentCheck,
+    finished = { count: 0 },
   ) {
+    this.finished = finished;
     this.contentCheck = contentCheck;
     this.answers = answers;
     this.onExtracted = onExtracted;
@@ -109,6 +115,7 @@ export class RequestJudge implements Judging {
   }
 
   judge(call: Call, slots: Slots): Failure | undefined {
+    this.index = this.finished.count++;
     const found = this.examine(call, slots);
     if (Array.isArray(found)) {
       if (this.answers !== undefined) this.packAnswer(this.answers, call, slots, found);
@@ -124,6 +131,7 @@ export class RequestJudge implements Judging {
     const { sendStartNs, endNs, responses } = call;
     const firstByteNs = firstByteOf(call, failure);
     return {
+      index: this.index,
       sendEpochNs: toEpochNs(sendStartNs),
       firstByteEpochNs: firstByteNs === undefined ? undefined : toEpochNs(firstByteNs),
       endEpochNs: toEpochNs(endNs),
@@ -144,6 +152,7 @@ export class RequestJudge implements Judging {
     this.packPrompt(answers, step);
     const sendNs = Math.round(call.sendStartNs);
     answers.addAnswer({
+      index: this.index,
       server: this.serverNames?.[call.server],
       step,
       sequenceId: slots.sequenceIds[call.slot] as number,
@@ -210,6 +219,7 @@ export class RequestJudge implements Judging {
     if (extracted !== undefined) this.onExtracted?.(extracted, step);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
+      index: this.index,
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
@@ -217,6 +227,7 @@ export class RequestJudge implements Judging {
       ...(server === undefined ? {} : { server }),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),
+      ...(this.answers === undefined ? {} : { hasTokens: true }),
     });
     return records;
   }

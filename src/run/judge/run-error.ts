@@ -1,5 +1,5 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
-import { LevelError } from "../level/level.ts";
+import { LevelError } from "../level/level-frame.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import type { FailureLog } from "./failure-log.ts";
 

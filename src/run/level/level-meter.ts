@@ -3,10 +3,7 @@ import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { RunTimeline } from "../../measure/run-timeline.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
-import type { Plan } from "../../plan/plan.ts";
-import type { EarlyAbort } from "../judge/early-abort.ts";
-import type { RunSignal } from "../run-signal.ts";
-import type { Driver } from "../send/driver.ts";
+import type { EarlyAbort, WatchedParts } from "../judge/early-abort.ts";
 
 /** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
@@ -26,7 +23,7 @@ export class LevelMeter {
   /** @param newGroups creates the tallies of the groups of requests; default: there are none */
   begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
     this.newTally = newTally;
-    this.abort?.resume(newTally);
+    this.abort?.resume(newTally, newGroups);
     this.newGroups = newGroups;
     this.tally = newTally();
     this.groupTallies = newGroups();
@@ -37,10 +34,10 @@ export class LevelMeter {
   abort: EarlyAbort | undefined;
 
   /** Watches the plan's assertions that may end the run. */
-  async watch(plan: Plan, driver: Driver, signal: RunSignal): Promise<void> {
-    if (plan.assertions.every(({ abortAfterMs }) => abortAfterMs === undefined)) return;
+  async watch(parts: WatchedParts): Promise<void> {
+    if (parts.plan.assertions.every(({ abortAfterMs }) => abortAfterMs === undefined)) return;
     const { EarlyAbort } = await import("../judge/early-abort.ts");
-    this.abort = new EarlyAbort(plan, driver, signal);
+    this.abort = new EarlyAbort(parts);
   }
 
   /** Measures no level until the next `begin`. */
@@ -72,7 +69,7 @@ export class LevelMeter {
   /** Adds the values extracted from an answer, in the order of their names. @param group that of the request; default: none */
   addExtracted(values: readonly unknown[], group?: number): void {
     this.tally?.extracted?.add(values);
-    this.abort?.addExtracted(values);
+    this.abort?.addExtracted(values, group);
     if (group !== undefined) this.groupTallies[group]?.extracted?.add(values);
   }
 

@@ -3,7 +3,7 @@ import { levelAt } from "../../load/levels.ts";
 import type { PreparedPhase } from "../../load/load-mode.ts";
 import { RunTimeline } from "../../measure/run-timeline.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
-import type { RunObserver } from "../../result/observer.ts";
+import type { PhasePlace, PhaseStart, RunObserver } from "../../result/observer.ts";
 import type { LevelResult, PhaseResult, PhasesResult, PhaseTally } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
 import type { FailurePolicy } from "../judge/failure-policy.ts";
@@ -89,18 +89,21 @@ export class PhaseRun {
   }
 
   private async runStep(step: PhaseStep): Promise<void> {
-    const { observer, onBegun, onResult, phases } = this.parts;
-    const { phase, phaseIndex, level } = step;
-    const isWarmup = phase.plan.isWarmup === true;
+    const { observer, onBegun, onResult } = this.parts;
+    const { phase, phaseIndex } = step;
+    const { unit, level, isWarmup } = unitAndLevelOf(step);
     await onBegun();
-    const place = { index: phaseIndex, count: phases.length, label: phase.label };
-    observer.onLevelStart?.(phase.load.search.unit, level, isWarmup, place);
+    observer.onLevelStart?.(unit, level, isWarmup, this.placeOf(step));
     if (isWarmup) {
       await this.warmUp(step);
       return;
     }
     const result = await (this.run as LevelRun).measure();
     onResult({ ...result, phase: { index: phaseIndex, label: phase.label } });
+  }
+
+  private placeOf({ phaseIndex, phase }: PhaseStep): PhasePlace {
+    return { index: phaseIndex, count: this.parts.phases.length, label: phase.label };
   }
 
   /** Keeps up the load of a phase that is not measured. */
@@ -146,11 +149,13 @@ export class PhaseRun {
     if (current?.phaseIndex !== upcoming?.step.phaseIndex) this.endPhase(current, atNs);
     this.current = upcoming?.step;
     if (upcoming === undefined) {
+      this.parts.observer.onPhase?.(undefined);
       // What is in flight is awaited at the end of the run.
       void this.parts.driver.stop();
       return;
     }
     const { step, begin } = upcoming;
+    this.parts.observer.onPhase?.({ ...this.placeOf(step), ...unitAndLevelOf(step) });
     this.begin(step, atNs, isCut);
     begin(step.mode.kind === "requests" ? (step.mode.count ?? 0) : Number.POSITIVE_INFINITY);
   }
@@ -219,6 +224,10 @@ export class PhaseRun {
     const { mode = this.parts.mode } = phase.plan;
     return { phaseIndex, phase, levelIndex, level, drive: phase.load.drive(level, []), mode };
   }
+}
+
+function unitAndLevelOf({ phase, level }: PhaseStep): Pick<PhaseStart, "unit" | "level" | "isWarmup"> {
+  return { unit: phase.load.search.unit, level, isWarmup: phase.plan.isWarmup === true };
 }
 
 const NOTHING: PhaseTally = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };

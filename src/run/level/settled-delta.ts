@@ -1,4 +1,5 @@
 import { type ServerDelta, subtractCounters } from "../../measure/server-delta.ts";
+import { msToNs } from "../../plan/units.ts";
 import { sleepMs, systemClock } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { Session } from "../target/session.ts";
@@ -27,7 +28,7 @@ export async function awaitDelta(
 ): Promise<SettledDelta | undefined> {
   const { model, composing = [] } = session.service;
   const called = { name: model.name, version: model.version, composing };
-  const deadlineNs = clock.nowNs() + COUNTER_LAG_MS * 1e6;
+  const deadlineNs = clock.nowNs() + msToNs(COUNTER_LAG_MS);
   for (;;) {
     const after = await session.counters();
     if (after === undefined) return undefined;

@@ -2,6 +2,7 @@ import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../meas
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../measure/window.ts";
+import { msToNs } from "../../plan/units.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import { GroupCutter, toGroupWindows } from "./group-cutter.ts";
@@ -88,7 +89,7 @@ export class WindowCutter {
 
   private startTimeline(): void {
     const { mode } = this.context.plan.measurement;
-    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, mode.durationMs * 1e6);
+    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, msToNs(mode.durationMs));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { usToNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { type CoreYield, openCoreYield } from "../../runtime/core-yield.ts";
 
@@ -66,5 +67,5 @@ export async function openBurstSharing(): Promise<BurstSharing | undefined> {
 
 function cpuNs(): number {
   const { user, system } = process.threadCpuUsage();
-  return (user + system) * 1000;
+  return usToNs(user + system);
 }

@@ -1,5 +1,5 @@
 import type { CancellationPlan } from "../../plan/cancellation.ts";
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatDurationNs, msToNs, nsToMs } from "../../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import { createRandomFor, type Random } from "../../runtime/random.ts";
 import type { Call } from "../../transport/client.ts";
@@ -23,7 +23,7 @@ export class Canceller {
   constructor({ sharePct, delayMs, seed }: CancellationPlan, clock = systemClock) {
     this.clock = clock;
     this.sharePct = sharePct;
-    this.delayNs = delayMs * 1e6;
+    this.delayNs = msToNs(delayMs);
     this.random = createRandomFor(seed, "cancellation");
     const moment = delayMs === 0 ? "as soon as" : `${formatDurationNs(this.delayNs)} after`;
     this.failure = { kind: "cancelled", message: `cancelled ${moment} it was sent, as requested` };
@@ -56,7 +56,7 @@ export class Canceller {
   private waitFor(call: Call): void {
     const { slot } = call;
     const { clock } = this;
-    const restMs = Math.ceil((call.sendEndNs + this.delayNs - clock.nowNs()) / 1e6);
+    const restMs = Math.ceil(nsToMs(call.sendEndNs + this.delayNs - clock.nowNs()));
     const end = (): void => {
       this.waits.delete(slot);
       this.cancel(slot, this.failure);

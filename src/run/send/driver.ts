@@ -1,4 +1,4 @@
-import { type Drive, type DriveOf, maxInFlightOf } from "../../load/drive.ts";
+import { type Drive, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
@@ -6,7 +6,7 @@ import type { Call, LoadClient } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
-import type { ActiveLoad, Sender } from "./active-load.ts";
+import type { ActiveLoad } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
@@ -17,11 +17,11 @@ import type { RequestFeed } from "./feed.ts";
 import { IdleWait } from "./idle-wait.ts";
 import type { LaneOptions } from "./lanes.ts";
 import { RequestTimeout } from "./request-timeout.ts";
-import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
+import { type DriveHost, startDrive } from "./start-drive.ts";
 
 /** Sends requests as a load decides. Does not measure. Can open connections before `setWork`. */
-export class Driver implements Sender {
+export class Driver implements DriveHost {
   /** Number of requests handed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
@@ -31,7 +31,7 @@ export class Driver implements Sender {
   readonly clock: Clock;
   lanes: LaneOptions;
   private work: DriverWork | undefined;
-  private feed: RequestFeed | undefined;
+  feed: RequestFeed | undefined;
   private groups: RequestGroups | undefined;
   /** Only the driver sends on it. */
   readonly client: LoadClient;
@@ -143,8 +143,8 @@ export class Driver implements Sender {
   async start(drive: Drive, quota: number): Promise<void> {
     this.quota = quota;
     this.isStopped = false;
-    const startDrive = this.starters[drive.kind] as (drive: Drive, turn: number) => Promise<void>;
-    return startDrive(drive, ++this.turn);
+    const turn = ++this.turn;
+    return startDrive(this, drive, () => turn === this.turn);
   }
 
   /** Changes to another load without a pause: requests in flight end under it. @param begin starts it */
@@ -156,44 +156,12 @@ export class Driver implements Sender {
     this.guard(begin);
   }
 
-  private use<L extends ActiveLoad>(load: L): L {
+  /** Sends as this load decides from now on. */
+  use<L extends ActiveLoad>(load: L): L {
+    this.isStopped = false;
     this.load = load;
     return load;
   }
-
-  /** How each kind of drive starts. A start that another one overtakes, `turn`, does nothing more. */
-  private readonly starters: { readonly [K in Drive["kind"]]: (drive: DriveOf<K>, turn: number) => Promise<void> } = {
-    closed: ({ concurrency }) => this.use(this.closedLoad).hold(concurrency),
-    ramp: (drive) => this.use(this.closedLoad).ramp(drive),
-    periodic: async (drive) => {
-      const { PeriodicLoad } = await import("./groups/periodic-load.ts");
-      return this.use(new PeriodicLoad(this, drive)).start();
-    },
-    groups: async ({ size }, turn) => {
-      const { GroupLoad } = await import("./groups/group-load.ts");
-      if (turn !== this.turn) return;
-      return this.use(new GroupLoad(this, size)).start();
-    },
-    sessions: async ({ concurrency }, turn) => {
-      const { SessionLoad } = await import("./session-load.ts");
-      if (turn !== this.turn) return;
-      const load = new SessionLoad(this, sessionsOf(this.feed) as SessionFeed);
-      this.load = load;
-      return load.start(concurrency);
-    },
-    scheduled: async ({ arrivals, maxOutstanding }, turn) => {
-      const { createScheduledLoad } = await import("./scheduled-load.ts");
-      if (turn !== this.turn) return;
-      // Slots that wait after a failure get their place like all others.
-      await this.halt();
-      await this.reserve(this.laneCount);
-      const load = await createScheduledLoad(this, this.lanes, maxOutstanding);
-      if (turn !== this.turn) return;
-      this.isStopped = false;
-      this.load = load;
-      load.start(arrivals);
-    },
-  };
 
   /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void> {
@@ -291,7 +259,8 @@ export class Driver implements Sender {
     }
   }
 
-  private halt(): Promise<void> {
+  /** Stops sending like {@link stop}, as a part of a start. */
+  halt(): Promise<void> {
     this.isStopped = true;
     const waiting = this.backoff.clear();
     this.guard(() => {

@@ -1,3 +1,4 @@
+import { nsToMs } from "../../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import { runtimeName } from "../../runtime/runtime.ts";
 
@@ -49,7 +50,7 @@ export class DueTimer {
     }
     const waitNs = this.dueNs - clock.nowNs();
     if (waitNs - TIMER_MARGIN_NS >= 1e6) {
-      this.cancelTimer = clock.after(Math.floor((waitNs - TIMER_MARGIN_NS) / 1e6), () => {
+      this.cancelTimer = clock.after(Math.floor(nsToMs(waitNs - TIMER_MARGIN_NS)), () => {
         this.cancelTimer = undefined;
         this.arm();
       });

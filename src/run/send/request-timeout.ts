@@ -1,4 +1,4 @@
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import type { LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -49,7 +49,7 @@ export class RequestTimeout {
   }
 
   private waitUntil(dueNs: number): void {
-    const restMs = Math.ceil((dueNs - this.clock.nowNs()) / 1e6);
+    const restMs = Math.ceil(nsToMs(dueNs - this.clock.nowNs()));
     // Read what has arrived first, so that a busy client does not blame the server.
     const checkNextTurn = (): void => {
       this.cancelTimer = this.clock.nextTurn(() => this.isWatching && this.waitUntil(this.check()));

@@ -1,5 +1,6 @@
 import type { Dataset } from "../../inputs/dataset.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
+import { msToNs } from "../../plan/units.ts";
 import type { SessionTally } from "../../result/run-result.ts";
 import type { Conversation, Payload, RequestContent, Service } from "../../service/service.ts";
 import type { Call } from "../../transport/client.ts";
@@ -108,7 +109,7 @@ export class SessionFeed extends RequestFeed {
   /** Returns the delay between the current turn's response and the next turn, in nanoseconds. */
   delayNs(slot: number): number {
     const { stream, turn } = this.active[slot] as ActiveSession;
-    return (this.turnsOf(stream)[turn]?.delayMs ?? 0) * 1e6;
+    return msToNs(this.turnsOf(stream)[turn]?.delayMs ?? 0);
   }
 
   /**

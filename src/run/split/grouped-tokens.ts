@@ -1,6 +1,7 @@
 import { joinTokens } from "../../measure/groups.ts";
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
-import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
+import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { TokenLink } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -33,9 +34,9 @@ export class GroupedTokens implements RunTokens {
     this.answers = this.toSink();
   }
 
-  begin(_plan: Plan, startNs: number): void {
+  begin(_plan: Plan, startNs: number, options?: BeginOptions): void {
     for (const [member, { plan, link }] of this.members.entries())
-      link?.begin(plan, startNs, this.groups.list.filter((group) => group.member === member).length);
+      link?.begin(plan, startNs, options, this.groups.list.filter((group) => group.member === member).length);
   }
 
   warmUp(): void {
@@ -54,11 +55,24 @@ export class GroupedTokens implements RunTokens {
     for (const link of this.links()) link.resume();
   }
 
-  async mergeLevel(windowCount: number): Promise<LevelTokens> {
-    const byMember = await Promise.all(this.members.map(({ link }) => link?.mergeGroups(windowCount)));
+  mergeLevel(windowCount: number): Promise<LevelTokens> {
+    return this.collect((link) => link.mergeGroups(windowCount));
+  }
+
+  takeRecent(tap: number): Promise<LevelTokens> {
+    return this.collect((link) => link.takeRecentGroups(tap));
+  }
+
+  /** Asks each member for its groups. */
+  private async collect(ask: (link: TokenLink) => Promise<readonly TokenColumns[]>): Promise<LevelTokens> {
+    const byMember = await Promise.all(this.members.map(({ link }) => link && ask(link)));
     const groupTokens = this.groups.list.map(({ member }, group) => byMember[member]?.[this.indices[group] as number]);
     const known = groupTokens.filter((columns) => columns !== undefined);
     return { tokens: joinTokens(known) ?? new TokenColumns(), groupTokens };
+  }
+
+  async takeRequests(isLast: boolean): Promise<readonly RequestTokens[]> {
+    return (await Promise.all(this.links().map((link) => link.takeRequests(isLast)))).flat();
   }
 
   private links(): TokenLink[] {

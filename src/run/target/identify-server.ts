@@ -1,3 +1,4 @@
+import { msToNs } from "../../plan/units.ts";
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
 import type { SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
@@ -80,8 +81,8 @@ async function probeGrpc({ host, port, isSecure }: AskedPlace): Promise<FoundApi
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const tls = isSecure ? { tls: { ...UNVERIFIED, alpn: ["h2"] } } : {};
   const endpoint = { host, port, authority, pathPrefix: "", headers: [], ...tls };
-  const control = new ControlClient(LIMIT_MS * 1e6, (options) => new GrpcUnaryClient(endpoint, options), {
-    limitNs: LIMIT_MS * 1e6,
+  const control = new ControlClient(msToNs(LIMIT_MS), (options) => new GrpcUnaryClient(endpoint, options), {
+    limitNs: msToNs(LIMIT_MS),
     maxResponseBytes: MAX_BYTES,
   });
   try {

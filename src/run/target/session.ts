@@ -8,6 +8,7 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { msToNs } from "../../plan/units.ts";
 import { loadInputs, loadInputsEarly } from "../../registry/input-kinds.ts";
 import { levelUnitOf, loadModeOf } from "../../registry/load-modes.ts";
 import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../registry/service-kinds.ts";
@@ -176,7 +177,7 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
       ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head })
       : undefined;
   if (isTracing && address.wire !== "http") observer.onTrace?.({ kind: "connect", url: address.url });
-  const stallTimeoutNs = plan.client.stallTimeoutMs * 1e6;
+  const stallTimeoutNs = msToNs(plan.client.stallTimeoutMs);
   return new ControlClient(stallTimeoutNs, (options) => create({ ...options, onWire }), {
     maxResponseBytes: maxResponseBytesOf(plan.client),
   });

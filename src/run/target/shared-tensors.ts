@@ -4,6 +4,7 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { msToNs } from "../../plan/units.ts";
 import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, InferCodec, Service, ServiceSharedMemory } from "../../service/service.ts";
@@ -168,7 +169,7 @@ export class SharedTensors {
 
   private async unregisterAll(): Promise<string[]> {
     const problems: string[] = [];
-    const deadlineNs = nowNs() + CLOSE_MS * 1e6;
+    const deadlineNs = nowNs() + msToNs(CLOSE_MS);
     for (const region of this.registered.splice(0)) {
       try {
         await this.unregister(region, deadlineNs);

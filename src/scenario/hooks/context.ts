@@ -1,6 +1,6 @@
 import { messageOf, RunError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { type Duration, formatDurationNs, parseDurationNs } from "../../plan/units.ts";
+import { type Duration, formatDurationNs, nsToMs, parseDurationNs } from "../../plan/units.ts";
 import { findFreePort, isAddress, waitForAddress } from "../../transport/ready.ts";
 import type { HookContext, ReadyOptions, Shell, StartedProcess, StartOptions } from "./hook-types.ts";
 import type { ProcessEnd, ProcessGroup, ProcessGroups } from "./process-group.ts";
@@ -165,7 +165,7 @@ async function withTimeout(
       );
     });
   });
-  const timer = setTimeout(() => controller.abort(), limitNs / 1e6);
+  const timer = setTimeout(() => controller.abort(), nsToMs(limitNs));
   try {
     await Promise.race([
       wait(limit, (text) => {

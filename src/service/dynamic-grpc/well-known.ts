@@ -1,4 +1,5 @@
 import type protobuf from "protobufjs";
+import { msToSec, secToMs } from "../../plan/units.ts";
 
 /** The fields of a message by name, as protobufjs encodes and decodes them. */
 export interface Fields {
@@ -113,7 +114,7 @@ function readTimestamp(type: protobuf.Type, value: string): WellKnown {
   const match = TIMESTAMP.exec(value);
   const ms = match === null ? Number.NaN : Date.parse(value);
   if (match === null || Number.isNaN(ms)) return { fields: {}, problem: "must be a time such as 2026-01-31T12:00:00Z" };
-  return { fields: { ...at(type, 1, Math.floor(ms / 1000)), ...at(type, 2, toNanos(match[1])) } };
+  return { fields: { ...at(type, 1, Math.floor(msToSec(ms))), ...at(type, 2, toNanos(match[1])) } };
 }
 
 function readDuration(type: protobuf.Type, value: string): WellKnown {
@@ -128,7 +129,7 @@ function toNanos(digits = ""): number {
 }
 
 function showTimestamp(seconds: number, nanos: number): string {
-  const whole = new Date(seconds * 1000).toISOString().slice(0, -".000Z".length);
+  const whole = new Date(secToMs(seconds)).toISOString().slice(0, -".000Z".length);
   return `${whole}${showNanos(nanos)}Z`;
 }
 

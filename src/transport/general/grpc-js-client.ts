@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import { Client, credentials, Metadata, type VerifyOptions } from "@grpc/grpc-js";
+import { nsToMs } from "../../plan/units.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
@@ -77,7 +78,7 @@ export class GrpcJsClient implements LoadClient {
       if (channel === undefined) {
         channel = createChannel(this.endpoint, this.options);
         this.channels[channelIndex] = channel;
-        opening.push(waitForReady(channel, this.options.stallTimeoutNs / 1e6));
+        opening.push(waitForReady(channel, nsToMs(this.options.stallTimeoutNs)));
       }
       const call = new Call(index);
       this.calls.push(call);

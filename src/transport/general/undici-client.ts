@@ -1,6 +1,8 @@
 // The package itself: Bun replaces a bare `undici` import by its own stub.
+
 import type { TLSSocket } from "node:tls";
 import { buildConnector, Client, type Dispatcher } from "undici/index.js";
+import { nsToMs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
@@ -65,7 +67,7 @@ function createClient(endpoint: Endpoint, options: ClientOptions): Client {
   const { tls } = endpoint;
   const scheme = tls === undefined ? "http" : "https";
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
-  const timeoutMs = Math.max(1, options.stallTimeoutNs / 1e6);
+  const timeoutMs = Math.max(1, nsToMs(options.stallTimeoutNs));
   return new Client(`${scheme}://${host}:${endpoint.port}`, {
     pipelining: 1,
     headersTimeout: timeoutMs,

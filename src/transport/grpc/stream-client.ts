@@ -243,7 +243,8 @@ class StreamSlot implements GrpcSlot, SendTicket {
 
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
-    if (!call.isActive || this.lastReceivedNs > deadlineNs) return false;
+    // The server's time for the answer begins when it has accepted the whole request.
+    if (!call.isActive || Math.max(this.lastReceivedNs, call.sendEndNs) > deadlineNs) return false;
     if (call.isSending && this.lane.acceptedNs() > deadlineNs) return false;
     this.lane.forget(this);
     // The bytes may still wait for flow control: the next request must not overwrite them.

@@ -1,3 +1,4 @@
+import { nsToMs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime/socket.ts";
 import type { Call, ClientOptions } from "../client.ts";
@@ -156,7 +157,7 @@ export class Connection {
       this.writeWaiting(socket);
     };
     // One turn of the event loop later, so that a close that has arrived is read first.
-    this.holdTimer = setTimeout(() => setImmediate(release), holdNs / 1e6);
+    this.holdTimer = setTimeout(() => setImmediate(release), nsToMs(holdNs));
   }
 
   /** Resets the start of sending to now. Nothing of the request has been written, and the wait was this client's choice. */

@@ -18,7 +18,7 @@ const scenario = (latency: string, requests: number, more: Record<string, string
 
 test("a server that became ten times slower is worse, and one that did not is not", async () => {
   await inFolder(
-    { "repeated.ts": scenario("20 ms", 40, { repeat: "3" }), "slow.ts": scenario("200 ms", 4) },
+    { "repeated.ts": scenario("20 ms", 40, { repeat: "3" }), "slow.ts": scenario("200 ms", 16) },
     async (folder) => {
       const measure = async (scenarioFile: string, file: string): Promise<string> => {
         const { code, text } = await runInFolder(folder, ["run", scenarioFile, "--json", file]);

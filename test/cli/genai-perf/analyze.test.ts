@@ -7,7 +7,7 @@ import { type Answer, answerChat, type Bench, type ReceivedBody, TOKENIZER, with
 
 /** `genai-perf analyze` against a small server: what is sent at each point, the summary, checkpoints, and the search. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 function analyze({ url, folder }: Bench, type: string, ...more: readonly string[]): string[] {
   return [
@@ -278,8 +278,9 @@ describe("checkpoints", () => {
 
 describe("the search for the highest load", () => {
   /** Fast up to four requests at once, slow beyond. Not so fast that those of one moment miss each other. */
+  const SLOW_MS = 2500;
   const knee: Answer = (response, request) => {
-    setTimeout(() => answerChat(response, request), request.inFlight > 4 ? 400 : 30);
+    setTimeout(() => answerChat(response, request), request.inFlight > 4 ? SLOW_MS : 30);
   };
 
   test("finds the knee, shows every point, and names the broken limits", LIMIT, async () => {
@@ -288,14 +289,14 @@ describe("the search for the highest load", () => {
         "--sweep-range",
         "1:16",
         "--search-limits",
-        "request_latency.max:350",
-        "time_to_first_token.p99:1000",
+        "request_latency.max:2000",
+        "time_to_first_token.p99:20000",
       ];
       const { code, out, err } = await bench.run(analyze(bench, "concurrency", ...search));
       assert.equal(code, 0, err);
       assert.match(
         out,
-        /Highest concurrency that keeps request_latency\.max <= 350\.00 ms and .*: 4 \(5 does not.*\), in 2 of 2 measurements and 2 of 2 measurements\.$/m,
+        /Highest concurrency that keeps request_latency\.max <= 2,000\.00 ms and .*: 4 \(5 does not.*\), in 2 of 2 measurements and 2 of 2 measurements\.$/m,
       );
       const tried = [...err.matchAll(/search: concurrency (\d+)/g)].map(([, load]) => Number(load));
       assert.deepEqual(tried, [1, 2, 4, 8, 6, 5]);
@@ -303,7 +304,7 @@ describe("the search for the highest load", () => {
       const confirmed = [...err.matchAll(/search, to confirm: concurrency (\d+)/g)].map(([, load]) => Number(load));
       assert.deepEqual(confirmed, [4, 5]);
       assert.ok((await bench.list("artifacts")).includes("tiny-openai-chat-concurrency5-repeat1"));
-      assert.match(err, /concurrency 8 breaks request_latency\.max <= 350\.00 ms: \d/);
+      assert.match(err, /concurrency 8 breaks request_latency\.max <= 2,000\.00 ms: \d/);
       assert.deepEqual((await readRows(bench)).map((row) => Number(row[1])).toSorted(), [1, 2, 4, 4, 5, 5, 6, 8]);
       const json = JSON.parse(await bench.read("artifacts", "analyze_export_rampart.json"));
       const [{ is_client_limited: isClientLimited, ...found }] = json.search.answers;

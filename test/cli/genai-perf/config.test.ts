@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
 import { ALL_OPTIONS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
+import { toOutputs } from "../../../src/cli/genai-perf/profile/to-outputs.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
 import { golden, read, readBad, readGood, readYaml } from "./read.ts";
@@ -192,6 +193,46 @@ analyze:
       "cfg.yaml:18:3 --sweep-range max must be greater than min / Write 2:4, or give a list.",
     ],
   );
+});
+
+test("keys of Rampart's own outputs set the same as their flags", () => {
+  const own = `rampart:
+  watch_port: 0
+  otlp: host:4318
+  report_file: page.html
+  junit_file: junit.xml
+  markdown_file: summary.md
+  records_file: records.jsonl
+`;
+  const { settings } = readGood("config", "-f", file("own.yaml", `${CONFIG}${own}`));
+  const flags = "--watch-port 0 --otlp host:4318 --report page.html --junit junit.xml --markdown summary.md";
+  const given = readGood("profile", "-m", "tiny", ...flags.split(" "), "--records-file", "records.jsonl").settings;
+  for (const one of [settings, given]) {
+    const { watchPort, otlpUrl, files } = toOutputs(one, new Map(), "folder");
+    assert.deepEqual([watchPort, otlpUrl], [0, "http://host:4318/v1/metrics"]);
+    assert.deepEqual(
+      [files.html, files.junit, files.markdown, files.records],
+      ["page.html", "junit.xml", "summary.md", "records.jsonl"],
+    );
+  }
+  const wrong = readBad(
+    "config",
+    "-f",
+    file("wrong.yaml", `${CONFIG}${own.replace("watch_port: 0", "watch_port: 70000")}`),
+  );
+  assert.match(wrong.join(), /^User Config: 70000 exceeds upper bounds/);
+  const bad = readGood("config", "-f", file("bad.yaml", `${CONFIG}${own.replace("host:4318", "ftp://host")}`)).settings;
+  assert.throws(() => toOutputs(bad, new Map(), "folder"), /ftp:\/\/host|OTLP|http/);
+});
+
+test("a page, JUnit and Markdown are files of one run, and files of their own", () => {
+  const flags = ["--report", "page.html", "--junit", "page.html", "--markdown", join(folder, "none", "x.md")];
+  const profile = readBad("profile", "-m", "tiny", ...flags).join("\n");
+  assert.match(profile, /is also the file of --report/);
+  assert.match(profile, /x\.md cannot be written/);
+  const sweep = readBad("analyze", "-m", "tiny", "--report", "page.html", "--junit", "junit.xml").join("\n");
+  for (const flag of ["--report", "--junit"])
+    assert.match(sweep, new RegExp(`${flag} is the file of one run, and a sweep has many runs`));
 });
 
 test("invalid YAML and missing files are reported with their position", () => {

@@ -7,7 +7,7 @@ import { answerChat, runChat } from "./chat-server.ts";
 
 /** `--dry-run`: what a run would do, and nothing of it done. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 describe("--dry-run", () => {
   test("prints a sound plan and a summary; nothing is sent, asked or written", LIMIT, async () => {

@@ -16,7 +16,7 @@ import { readGood } from "./read.ts";
 
 /** inputs.json is an output: a run sends the same requests when nothing can be read from the file. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 interface Ran {
@@ -130,8 +130,13 @@ const CASES: Readonly<Record<string, readonly [args: string, files?: Record<stri
 describe("inputs.json is written and not read", () => {
   for (const [name, [args, files = {}]] of Object.entries(CASES))
     test(name, LIMIT, async () => {
-      const kept = await run(openHttp, args, files, true);
-      const lost = await run(openHttp, args, files, false);
+      // Requests of a schedule leave on connections of their own, whose order a busy machine does not keep.
+      const isScheduled = args.includes("--fixed-schedule");
+      const ranWith = async (isKept: boolean): Promise<Ran> => {
+        const ran = await run(openHttp, args, files, isKept);
+        return isScheduled ? { ...ran, sent: ran.sent.toSorted() } : ran;
+      };
+      const [kept, lost] = [await ranWith(true), await ranWith(false)];
       assert.deepEqual(lost, { ...kept, inputs: "" });
       assert.ok(kept.isPassed);
       const { data } = JSON.parse(kept.inputs) as { data: { payload: [object] }[] };

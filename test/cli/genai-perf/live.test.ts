@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** `--live` in a run. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 test("--live draws the run's state while it lasts, and is gone when the report comes", LIMIT, async () => {
   // The last answer waits until the state was drawn after the first ones.
@@ -44,6 +45,16 @@ test("Ctrl-C removes the view from the terminal before anything else is printed"
   const { err } = await runChat(() => ["--request-count", "1000", "--live"], options);
   const [, after] = err.split("\u001b[?25h\u001b[Jrampart: ending the run");
   assert.ok(after !== undefined && !after.includes("\u001b"), JSON.stringify(err.slice(-300)));
+});
+
+test("--report, --junit and --markdown write Rampart's reports of a profile", LIMIT, async () => {
+  const flags = (folder: string): string[] =>
+    ["report", "junit", "markdown"].flatMap((name) => [`--${name}`, join(folder, name)]);
+  const { code, err, files } = await runChat((folder) => ["--request-count", "4", ...flags(folder)], {});
+  assert.equal(code, 0, err);
+  assert.match(files.get("report") ?? "", /<dt>Requests sent<\/dt><dd>4<\/dd>[\s\S]*time to first token/);
+  assert.match(files.get("junit") ?? "", /<testcase name="concurrency 1 is measured"/);
+  assert.match(files.get("markdown") ?? "", /p99 TTFT[\s\S]*4 requests, 4 completed, 0 failed/);
 });
 
 test("--watch-port serves the run's state, and --otlp sends its metrics", LIMIT, async () => {

@@ -11,7 +11,7 @@ import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What flags of the load do to the requests that a server sees: how many at once, in which order, how many at all. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 interface Seen {
   readonly code: number;
@@ -130,8 +130,8 @@ describe("the load of genai-perf profile", () => {
     const { code, err, outstanding, sentMs } = await profile(30, args);
     assert.equal(code, 0, err);
     assert.deepEqual([outstanding[0], outstanding.length, Math.max(...outstanding)], [1, 80, 6]);
-    checkDue(sentMs[outstanding.indexOf(6)], 500);
-    assert.ok(Math.max(...outstanding.slice(0, 3)) <= 2, outstanding.join());
+    // One more every 100 ms, and none of them early.
+    for (let level = 2; level <= 6; level++) checkDue(sentMs[outstanding.indexOf(level)], 100 * (level - 1));
     assert.doesNotMatch(err, /the measurement ended after/);
   });
 

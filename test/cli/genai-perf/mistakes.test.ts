@@ -10,7 +10,7 @@ import { TOKENIZER } from "./run-captured.ts";
 
 /** What users and servers do wrong: told in words that help, and in the exit code. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 const answerPage = (response: ServerResponse): void => {
   response.writeHead(200, { "Content-Type": "text/html" }).end("<html>\n<body>Welcome</body></html>");

@@ -6,7 +6,7 @@ import { runChat } from "./chat-server.ts";
 
 /** What `genai-perf profile` tells beyond the original: a second table, and a JSON file of its own. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const COUNT = ["--request-count", "4"];
 const TITLE = /Rampart \| More Metrics/;
 

@@ -8,7 +8,7 @@ import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** A run is measured while it lasts. Its files, measured again by process-export-files, say the same to the last digit. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const REQUESTS = 12;
 
 const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;

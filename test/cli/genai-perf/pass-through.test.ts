@@ -21,7 +21,7 @@ import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What flags of perf_analyzer after `--` do to a profile. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** An answer at once. */
 function answerNow(response: ServerResponse): void {

@@ -10,7 +10,7 @@ import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** How long is measured, what goes before it, what is cancelled, and several servers: each flag by what it does. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const BODY = '{"choices":[{"message":{"content":"the"}}]}';
 
 type Answer = (response: ServerResponse, index: number) => void;
@@ -131,13 +131,13 @@ describe("--benchmark-duration", () => {
       };
       const { code, err, reported, servers } = await run(
         [answer],
-        profile("--concurrency", "2", "--benchmark-duration", "0.05", "--benchmark-grace-period", "0.04"),
+        profile("--concurrency", "2", "--benchmark-duration", "0.05", "--benchmark-grace-period", "3"),
       );
       assert.equal(code, 0, err);
       assert.equal(reported, (servers[0]?.requestCount ?? 0) - 1);
       assert.deepEqual(servers[0]?.givenUp, [1]);
       assert.match(err, /1 of \d+ requests were cancelled; they are not failures/);
-      assert.match(err, /1 x unfinished: cancelled without an answer at the end of the grace period of 40 ms/);
+      assert.match(err, /1 x unfinished: cancelled without an answer at the end of the grace period of 3 s/);
     },
   );
 });
@@ -239,10 +239,10 @@ test("a YAML file has them all", LIMIT, async () => {
       `output: { artifact_directory: "${join(folder, "artifacts")}" }`,
       `tokenizer: { name: "${TOKENIZER}" }`,
       "rampart:",
-      "  duration: 0.2",
+      "  duration: 2",
       "  grace_period: 5",
       "  warmup_duration: 0.1",
-      "  cancel_percentage: 20",
+      "  cancel_percentage: 50",
       "  cancel_delay: 0",
       `  more_urls: ["${more}"]`,
     ];

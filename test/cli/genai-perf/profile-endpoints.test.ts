@@ -11,7 +11,7 @@ import { readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What `genai-perf profile` sends for each kind of endpoint and input, and what it makes of the answers. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 const tokenizer = await loadTokenizer(TOKENIZER);
 /** Of "the the", which all servers here answer. */

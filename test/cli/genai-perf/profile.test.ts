@@ -9,7 +9,7 @@ import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const EVENTS = { "Content-Type": "text/event-stream" };
 const REQUESTS = 8;
 

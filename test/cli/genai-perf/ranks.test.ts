@@ -12,7 +12,7 @@ import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** `--enable-mpi` after `--`: profiles of several ranks under Open MPI's own mpirun. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const RANKS = 2;
 const REQUESTS = 6;
 

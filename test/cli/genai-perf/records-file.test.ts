@@ -7,7 +7,7 @@ import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-s
 
 /** `--records-file`: a line for each request, whatever came of it. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 interface Line {
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
@@ -37,12 +37,13 @@ describe("--records-file", () => {
     assert.equal(code, 0, err);
     assert.equal(lines.length, 6);
     let beforeNs = -1;
+    let longestGapMs = 0;
     for (const { metadata, metrics, error } of lines) {
       assert.equal(error, undefined);
       const { model, benchmark_phase: phase, was_cancelled: isCancelled, finish_reason: finishReason } = metadata;
       assert.deepEqual([model, phase, isCancelled, finishReason], ["tiny", "profiling", false, "stop"]);
       const offsetNs = Number(metadata["request_start_offset_ns"]);
-      assert.ok(offsetNs > beforeNs && offsetNs < 30e9);
+      assert.ok(offsetNs > beforeNs && offsetNs < 300e9);
       beforeNs = offsetNs;
       const startedMs = Date.parse(String(metadata["request_start_time"]));
       assert.ok(startedMs >= startMs - 2 && startedMs <= Date.now() + 2);
@@ -50,10 +51,13 @@ describe("--records-file", () => {
       assert.deepEqual([value("input_sequence_length"), value("output_sequence_length")], [10, 3]);
       assert.deepEqual([value("usage_prompt_tokens"), value("usage_completion_tokens")], [12, 2]);
       const [ttftMs, gapMs] = [value("time_to_first_token"), value("time_to_second_token")];
-      assert.ok(ttftMs > 0 && gapMs >= 5);
+      // A busy machine may read both tokens at once.
+      assert.ok(ttftMs > 0 && gapMs >= 0 && ttftMs + gapMs >= 5, `${ttftMs} ${gapMs}`);
+      longestGapMs = Math.max(longestGapMs, gapMs);
       assert.ok(Math.abs(value("request_latency") - ttftMs - gapMs) < 1e-6);
       assert.deepEqual([metrics["inter_chunk_latency"]?.value, metrics["request_latency"]?.unit], [[gapMs], "ms"]);
     }
+    assert.ok(longestGapMs >= 5, `${longestGapMs}`);
     assert.match(
       text,
       /"request_start_ns":\d{19},"request_start_offset_ns":\d+,"request_ack_ns":\d{19},"request_end_ns":\d{19},/,

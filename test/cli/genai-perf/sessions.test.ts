@@ -10,7 +10,7 @@ import { readAll, readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What the flags of sessions do to what is sent, and what is written of it. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const FOLDER = "tiny-openai-chat-session_concurrency2";
 
 interface Received {

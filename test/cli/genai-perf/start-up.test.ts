@@ -13,7 +13,7 @@ import { TOKENIZER } from "./run-captured.ts";
 
 /** What a profile makes before its first request, and what is left of it when it is cut off there. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 describe("only requests that are sent are created", () => {
   const plan = makePlan({

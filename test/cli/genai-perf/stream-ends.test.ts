@@ -6,7 +6,7 @@ import { type ChatRun, runChat } from "./chat-server.ts";
 
 /** `genai-perf profile` of streams that end well for HTTP, and without the mark that their protocol ends with. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const REQUESTS = ["--request-count", "8", "--concurrency", "1"];
 
 function answer(hasMark: (index: number) => boolean): (response: ServerResponse, index: number) => void {

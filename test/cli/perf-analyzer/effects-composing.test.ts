@@ -7,7 +7,7 @@ import { runCommand, withFolder } from "./run-command.ts";
 
 /** Models that the measured one calls: whose statistics are told, where from, and what is refused. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 const LEAF: KserveCalled = { name: "leaf", version: "3", timesPerRequest: 2 };
 const IDLE: KserveCalled = { name: "idle", version: "1", timesPerRequest: 0 };
 

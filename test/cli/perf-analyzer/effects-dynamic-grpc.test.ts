@@ -148,7 +148,7 @@ describe("a message generator", () => {
     });
   });
 
-  test("is ended by Ctrl-C, and so is what it started", { timeout: 30_000 }, async () => {
+  test("is ended by Ctrl-C, and so is what it started", { timeout: 180_000 }, async () => {
     await withFolder(async (folder) => {
       const file = join(folder, "inputs.json");
       const pids = join(folder, "pids");

@@ -10,7 +10,7 @@ import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-comman
 
 /** What flags do to what is printed and written. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 
 test("-v prints windows as they come, -v -v requests and answers too", LIMIT, async () => {
   await withServer({}, async (server) => {
@@ -232,9 +232,27 @@ test("--json writes Rampart's own report as JSON", LIMIT, async () => {
   });
 });
 
+test("--report, --junit and --markdown write Rampart's reports", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    await withFolder(async (folder) => {
+      const [page, junit, markdown] = ["page.html", "junit.xml", "summary.md"].map((name) => join(folder, name)) as [
+        string,
+        string,
+        string,
+      ];
+      const flags = ["--report", page, "--junit", junit, "--markdown", markdown];
+      const { code, err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "9", ...flags]);
+      assert.equal(code, 0, err);
+      assert.match(readFileSync(page, "utf8"), /<dt>Requests sent<\/dt><dd>9<\/dd>/);
+      assert.match(readFileSync(junit, "utf8"), /<testcase name="concurrency 1 is measured"/);
+      assert.match(readFileSync(markdown, "utf8"), /9 requests, 9 completed, 0 failed/);
+    });
+  });
+});
+
 test("output files are refused before a run when they can not be written", LIMIT, async () => {
   await withServer({}, async (server) => {
-    for (const flag of ["-f", "--profile-export-file"]) {
+    for (const flag of ["-f", "--profile-export-file", "--report", "--junit", "--markdown"]) {
       const path = join("/nonexistent-folder", "file");
       const { code, err } = await runCommand(["-m", "simple", "-u", server.url, flag, path]);
       assert.equal(code, 99);

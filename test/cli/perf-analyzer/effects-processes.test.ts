@@ -7,7 +7,7 @@ import { QUICK_WINDOWS, runCommand } from "./run-command.ts";
 
 /** Processes that measure together, under Open MPI's own mpirun. `flag-table.ts` names a test. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const DEAD_URL = "127.0.0.1:1";
 const mpirun = ensureOpenMpi();
 

@@ -11,7 +11,7 @@ import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from
 
 /** What flags do to when and how many requests are sent. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** The due times of the first requests, in nanoseconds, as the flags' load mode decides them. */
 function dueTimesNs(flags: readonly string[], count: number): number[] {
@@ -211,7 +211,7 @@ test("-s decides whether windows agree", LIMIT, async () => {
     return takeMs(delayMs);
   };
   await withServer({ onInfer }, async (server) => {
-    const args = ["-m", "simple", "-u", server.url, "-p", "50", "-r", "4"];
+    const args = ["-m", "simple", "-u", server.url, "-p", "150", "-r", "4"];
     const strict = await runCommand([...args, "-s", "0"]);
     assert.equal(strict.code, 2);
     assert.match(strict.err, /Failed to obtain stable measurement within 4 measurement windows for concurrency 1\./);
@@ -227,7 +227,7 @@ test("-r is the most windows of a level", LIMIT, async () => {
     return takeMs(delayMs);
   };
   await withServer({ onInfer }, async (server) => {
-    const { code, out } = await runCommand(["-m", "simple", "-u", server.url, "-p", "30", "-s", "0", "-r", "5", "-v"]);
+    const { code, out } = await runCommand(["-m", "simple", "-u", server.url, "-p", "100", "-s", "0", "-r", "5", "-v"]);
     assert.equal(code, 2);
     const passes = [...out.matchAll(/^ {2}Pass \[(\d+)\]/gm)].map((match) => Number(match[1]));
     assert.deepEqual(passes, [1, 2, 3, 4, 5]);
@@ -254,9 +254,10 @@ test("--binary-search looks for the highest level under -l by halving", LIMIT, a
     { onInfer: () => takeMs(outstandingNow() <= 3 ? 20 : 300) },
     async (server) => {
       outstandingNow = () => server.outstanding;
-      const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "200", "-p", "320", "-s", "1000000"];
-      const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
-      assert.equal(code, 0);
+      const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "200", "-p", "500", "-s", "1000000"];
+      // A median does not move when the machine stops a few requests.
+      const { code, out, err } = await runCommand(["-m", "simple", "-u", server.url, ...flags, "--percentile", "50"]);
+      assert.equal(code, 0, `${out}${err}`);
       assert.deepEqual(levelsOf(out), [1, 8, 4, 2, 3]);
       assert.match(out, /^ {2}Using Binary Search algorithm$/m);
       const summary = [...out.matchAll(/^Concurrency: (\d+), throughput/gm)].map((match) => Number(match[1]));
@@ -309,11 +310,11 @@ test("--stall-timeout ends a run whose server answers nothing", LIMIT, async () 
 test("--request-timeout fails a request that takes too long", LIMIT, async () => {
   const never = new Promise<undefined>(() => {});
   const onInfer = ({ index }: { index: number }): Promise<undefined> | undefined => (index === 4 ? never : undefined);
-  const args = ["-m", "simple", "--request-count", "10", "--request-timeout", "0.5"];
+  const args = ["-m", "simple", "--request-count", "10", "--request-timeout", "3"];
   await withServer({ onInfer }, async (server) => {
     const strict = await runCommand([...args, "-u", server.url]);
     assert.equal(strict.code, 99);
-    assert.match(strict.err, /Thread \[0\] had error: no complete answer within 500 ms/);
+    assert.match(strict.err, /Thread \[0\] had error: no complete answer within 3 s/);
   });
   await withServer({ onInfer }, async (server) => {
     const lax = await runCommand([...args, "-u", server.url, "--request-count", "30", "--max-failure-ratio", "0.5"]);

@@ -11,7 +11,7 @@ import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from
 
 /** What the flags of sequences, periodic concurrency and fixed schedules do. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const SEQUENCE_MODEL = {
   model: "seq",
   isSequence: true,

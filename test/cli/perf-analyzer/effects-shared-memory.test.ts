@@ -18,7 +18,7 @@ import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from
 
 /** What the flags of shared memory do. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const INT32_16 = { datatype: "INT32", dims: [16] };
 
 /** Names that no other test has, whatever runs beside this one. */

@@ -6,7 +6,7 @@ import { runCommand } from "./run-command.ts";
 
 /** What the flags of TLS do, against Go's TLS. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 const certificates = await makeCertificates();
 const { caFile, certFile, keyFile, clientCertFile, clientKeyFile, elsewhereCertFile, elsewhereKeyFile } = certificates;

@@ -8,7 +8,7 @@ import { runCommand, withFolder } from "./run-command.ts";
 
 /** What flags do to the bytes that reach a server. `flag-table.ts` names these tests. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** Sends requests with the flags to a server of its own and returns what it was sent. */
 async function sentWith(flags: readonly string[], options: KserveOptions = {}, count = 1): Promise<SeenInfer[]> {

@@ -51,7 +51,7 @@ export function runCommand(args: readonly string[]): Promise<CommandResult> {
 }
 
 /** Three short windows that always agree: the quickest measurement there is in windows. */
-export const QUICK_WINDOWS: readonly string[] = ["-p", "50", "-s", "1000000"];
+export const QUICK_WINDOWS: readonly string[] = ["-p", "50", "-s", "1000000", "-r", "100"];
 
 /** Calls `use` with a new folder, which is removed afterwards. */
 export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {

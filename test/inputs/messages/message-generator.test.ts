@@ -16,7 +16,7 @@ import { untilEnded } from "../../servers/until-ended.ts";
 const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
 after(() => rm(folder, { recursive: true, force: true }));
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 /** A length in this machine's byte order, for printf. */
 const length = (count: number): string =>
   [...new Uint8Array(new Uint32Array([count]).buffer)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");

@@ -52,6 +52,29 @@ describe("a meter of tokens", () => {
     assert.deepEqual([first("outputTokens"), first("inputTokens"), first("requestLatencyNs")], [3, 3, 12e6]);
   });
 
+  test("a tap has what was measured since it was taken last, whatever windows and other taps do", () => {
+    const { meter: made, packer } = meter();
+    packer.addPrompt(0, prompt);
+    const add = (texts: string): void => {
+      packer.addAnswer(answer(0, event(texts), "data: [DONE]\n\n"));
+      packer.flush();
+    };
+    const take = (tap: number): number[] => [...made.takeRecent(tap).metrics.outputTokens.view()];
+    add("before");
+    assert.deepEqual(take(0), [], "opens the tap");
+    add("a b");
+    made.cut();
+    add("a b c");
+    assert.deepEqual(take(1), [], "opens the tap");
+    packer.addFailure(failure);
+    add("a");
+    const taken = made.takeRecent(0);
+    assert.deepEqual([[...taken.metrics.outputTokens.view()], taken.failedCount], [[2, 3, 1], 1]);
+    assert.deepEqual([take(0), take(1)], [[], [1]]);
+    made.cut();
+    assert.deepEqual([...made.merge(2).metrics.outputTokens.view()], [1, 2, 3, 1], "windows have them too");
+  });
+
   test("merges the last windows, and forgets all but prompts when a level begins", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);

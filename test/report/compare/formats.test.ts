@@ -114,7 +114,7 @@ test("HTML is one page without references, and escapes names", () => {
   assert.ok(text.includes("base_&lt;1&gt;.json") && !text.includes("<1>"));
   assert.match(text, /prefers-color-scheme: dark/);
   assert.match(text, /<td class="worse">worse<\/td>/);
-  assert.equal(text.match(/<svg/g)?.length, 4);
+  assert.equal(text.match(/<svg/g)?.length, 1 + 4, "all runs, and an interval for each metric");
   for (const tag of ["section", "table", "tbody", "tr", "td", "li", "ul", "p", "svg"])
     assert.equal(
       text.match(new RegExp(`<${tag}[ >]`, "g"))?.length,
@@ -171,4 +171,29 @@ describe("changes in words", () => {
       assert.equal(formatChange({ kind, value, low, high, basis: "runs" }), change);
       assert.equal(formatInterval({ kind, value, low, high, basis: "runs" }), interval);
     });
+});
+
+test("the page draws all runs of both sides over each other, at their measured values", () => {
+  const text = formatHtml([sides]);
+  const drawing = /<svg class="curves"[\s\S]*?<\/svg>/.exec(text)?.[0] ?? "";
+  const runs = [...drawing.matchAll(/<g class="(base|new)">(.*?)<\/g>/gs)];
+  assert.deepEqual(
+    runs.map(([, side]) => side),
+    ["base", "base", "base", "new", "new", "new"],
+  );
+  const titles = [...drawing.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title);
+  assert.equal(titles[1], "base_&lt;1&gt;.json, run 2, concurrency 4: 101, 28 ms");
+  assert.equal(titles[5], "new.json, run 3, concurrency 4: 119, 15 ms");
+  const places = [...drawing.matchAll(/cx="([\d.]+)" cy="([\d.]+)"/g)].map(([, x, y]) => [Number(x), Number(y)]);
+  const throughputs = [100, 101, 99, 120, 121, 119];
+  const latencies = [20, 28, 14, 21, 27, 15];
+  const rankBy = (values: readonly number[]): number[] =>
+    values.map((_, index) => index).toSorted((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
+  assert.deepEqual(rankBy(places.map(([x = 0]) => x)), rankBy(throughputs), "further right is more throughput");
+  assert.deepEqual(rankBy(places.map(([, y = 0]) => -y)), rankBy(latencies), "higher up is more latency");
+  const empty = compareRuns(makeRunSet("a", { errorRate: [0] }), makeRunSet("b", { errorRate: [0] }), {
+    precision: 0.05,
+    acceptsWithinRuns: false,
+  });
+  assert.ok(!formatHtml([{ comparison: empty, limits: [], isAll: false }]).includes('class="curves"'));
 });

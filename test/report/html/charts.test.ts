@@ -7,6 +7,7 @@ import { steps } from "../../../src/scenario/loads.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
 import { TINY, type Written, writeReports } from "./make-report.ts";
 
 /** The charts and tables of a page have the numbers of the JSON report. */
@@ -22,32 +23,6 @@ async function write(scenario: object): Promise<Written> {
   toRemove.push(written);
   return written;
 }
-
-/** A series of a chart as the page has it. */
-interface DrawnSeries {
-  readonly name: string;
-  readonly data: readonly (readonly number[] | { readonly value: readonly number[] })[];
-}
-
-interface Drawn {
-  readonly yAxis: { readonly name: string };
-  readonly series: readonly DrawnSeries[];
-}
-
-/** Returns the charts of a page by their titles. */
-function chartsOf(html: string): ReadonlyMap<string, Drawn> {
-  const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? "";
-  const { options } = JSON.parse(data) as { options: Drawn[] };
-  const titles = [...html.matchAll(/data-plot="\d+" role="img" aria-label="([^"]*)"/g)].map(([, title]) => title ?? "");
-  const places = [...html.matchAll(/data-plot="(\d+)"/g)].map(([, index]) => Number(index));
-  return new Map(titles.map((title, i) => [title, options[places[i] as number] as Drawn]));
-}
-
-function pointsOf({ data }: DrawnSeries): (readonly number[])[] {
-  return data.map((point) => ("value" in point ? point.value : point));
-}
-
-const digits = (value: number): number => Number(value.toPrecision(6));
 
 test("charts of levels have the numbers of the JSON report", LIMIT, async () => {
   const { json, read } = await write({

@@ -6,15 +6,20 @@ import { steps } from "../../../src/scenario/loads.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type Browser, type OpenPage, startChromium } from "../../servers/chromium.ts";
 import { TINY, type Written, writeReports } from "./make-report.ts";
+import { answerWithScores, MLPERF, mixed, SEARCH } from "./page-scenarios.ts";
 
 /** The page of a report in a real browser. */
 
 const LIMIT = { timeout: 300_000 };
 const EVIL = `evil </script><script>document.title = "taken"</script><img src="http://evil.test/x" onerror="document.title = 'taken'">`;
 
-const SCENARIOS: readonly (readonly [name: string, scenario: object, charts: readonly string[]])[] = [
+/** A function makes the scenario for the address of a server. */
+type Made = object | ((url: string) => object);
+
+const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: readonly string[]])[] = [
   [
     "streamed tokens with failures",
     {
@@ -46,12 +51,49 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object, charts: rea
       repeat: 2,
     },
     [
+      "Throughput by Run",
+      "p99 Latency by Run",
       "Latency Against Throughput",
       "Latency by Percentile",
       "Time Line",
       "Latency Over Time",
       "Windows and Stability",
       "Average Latency by Part",
+    ],
+  ],
+  [
+    "the search for a limit",
+    SEARCH,
+    [
+      "Throughput by Load",
+      "P50 latency by Load",
+      "Error rate by Load",
+      "Latency Against Throughput",
+      "Latency by Percentile",
+      "Time Line",
+      "Latency Over Time",
+      "Windows and Stability",
+      "Average Latency by Part",
+    ],
+  ],
+  ["MLPerf", MLPERF, ["Latency by Percentile", "Time Line", "Latency Over Time", "Average Latency by Part"]],
+  [
+    "targets and tags with wrong answers",
+    mixed,
+    [
+      "Latency Against Throughput",
+      "Latency by Percentile",
+      "Latency by target",
+      "Throughput by target",
+      "Latency by size",
+      "Throughput by size",
+      "Time Line",
+      "Latency Over Time",
+      "Output Tokens per Second",
+      "Time to first token",
+      "Time to first token by Percentile",
+      "Inter-token latency",
+      "Inter-token latency by Percentile",
     ],
   ],
 ];
@@ -70,18 +112,21 @@ const DRAWN = `[...document.querySelectorAll("[data-plot]")].map((place) => {
 
 describe("the page in Chromium", LIMIT, () => {
   let browser: Browser | undefined;
+  let server: AnsweringServer | undefined;
   const written: Written[] = [];
   before(async () => {
+    server = await startAnsweringServer(answerWithScores);
     browser = await startChromium();
   }, LIMIT);
   after(async () => {
     for (const one of written) one.remove();
     await browser?.close();
+    server?.close();
   });
 
   for (const [name, scenario, charts] of SCENARIOS) {
     test(`draws all charts, fits desktop and phone, and loads nothing: ${name}`, LIMIT, async () => {
-      const report = await writeReports(scenario);
+      const report = await writeReports(typeof scenario === "function" ? scenario(server?.url ?? "") : scenario);
       written.push(report);
       const page = await (browser as Browser).open(pathToFileURL(report.page).href);
       for (const isDark of [false, true])

@@ -8,7 +8,7 @@ import { KserveServer } from "../kserve-server.ts";
 
 /** Assertions that end a run early. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const hold = (concurrency: number): LoadPlan => ({
   ...{ kind: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
 });

@@ -20,7 +20,7 @@ import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts
 
 /** Runs against servers that answer with success but not with an answer, whatever is exported of it and whichever client sends. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** What is exported decides whether answers are kept or looked at while they are read. */
 const OBSERVERS: readonly (readonly [name: string, observer: RunObserver])[] = [

@@ -7,7 +7,7 @@ import { GroupedTokens } from "../../../src/run/split/grouped-tokens.ts";
 import { groupSteps } from "../../../src/run/split/request-groups.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 const planWith = (tokenizer: string) =>
   makePlan({ measurement: { tokens: { answers: "chat", isStreamed: true, tokenizer, revision: "main" } } });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RunError, userError } from "../../../src/plan/problem.ts";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
 import { explainEnd, toRunError } from "../../../src/run/judge/run-error.ts";
-import { LevelError } from "../../../src/run/level/level.ts";
+import { LevelError } from "../../../src/run/level/level-frame.ts";
 
 const counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0 };
 

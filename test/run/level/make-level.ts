@@ -1,7 +1,12 @@
+import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
+import { LevelRun } from "../../../src/run/level/level.ts";
 import type { LevelContext } from "../../../src/run/level/level-context.ts";
 import { LevelMeter } from "../../../src/run/level/level-meter.ts";
+// Loaded before the fake clock moves, because the mode imports it when it begins.
+import "../../../src/run/level/resolve-limits.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
 import { Driver } from "../../../src/run/send/driver.ts";
@@ -20,6 +25,8 @@ import { FakeClient, makeDataset, makeService } from "../send/fake-client.ts";
 export interface LevelParts {
   readonly mode?: MeasurementModePlan;
   readonly latencyLimitMs?: number;
+  /** What a level must keep that is measured until it is resolved. */
+  readonly limits?: readonly AssertionPlan[];
   readonly observer?: RunObserver;
   readonly counters?: () => Promise<ServerCounters[] | undefined>;
   readonly isAsync?: boolean;
@@ -82,6 +89,7 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
   const signal = new RunSignal();
   const context: LevelContext = {
     plan: makePlan({
+      ...(parts.limits === undefined ? {} : { limits: parts.limits }),
       measurement: {
         ...(mode === undefined ? {} : { mode }),
         ...(latencyLimitMs === undefined ? {} : { latencyLimitMs }),
@@ -120,6 +128,33 @@ export async function settleWithin<T>(clock: FakeClock, limitMs: number, promise
   });
   settled.catch(() => {});
   for (let ms = 0; ms < limitMs && !isOver; ms += 10) await clock.advanceMs(10);
-  if (!isOver) throw new Error(`nothing came of it within ${limitMs} ms`);
+  if (!isOver) throw new Error(`the measurement did not end within ${limitMs} ms`);
   return settled;
+}
+
+/** A level after it was measured. */
+export interface Measured extends LevelUnderTest {
+  /** Time of the measurement on the fake clock. */
+  readonly tookMs: number;
+  readonly result: LevelResult;
+}
+
+/** Measures at this concurrency. @param act on the level, in the background */
+export async function measureLevel(
+  level: LevelUnderTest,
+  concurrency: number,
+  act: (level: LevelUnderTest) => Promise<void> = () => Promise.resolve(),
+): Promise<Measured> {
+  const { clock, context, meter, driver } = level;
+  const { mode } = context.plan.measurement;
+  await driver.start(
+    { kind: "closed", concurrency },
+    mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY,
+  );
+  const run = new LevelRun(context, meter, concurrency);
+  const startMs = clock.nowMs;
+  const measured = run.begin(undefined).then(() => run.measure());
+  void act(level);
+  const result = await settleWithin(clock, 60_000, measured).finally(() => driver.close());
+  return { ...level, tookMs: clock.nowMs - startMs, result };
 }

@@ -18,7 +18,7 @@ import { makeSessionFeed } from "./make-sessions.ts";
 
 /** Conversations against a server that answers each turn with its number. */
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 180_000 };
 const EVENTS = { "Content-Type": "text/event-stream" };
 
 interface Message {

@@ -65,3 +65,26 @@ test("answers are measured by group, window by window, and the groups together a
   const last = await tokens.mergeLevel(1);
   assert.deepEqual(last.groupTokens?.map(counted), [[[4], 0], [[], 1], undefined, [[2], 0]]);
 });
+
+test("recent tokens are taken by group", async () => {
+  const groups = groupSteps(
+    [
+      { member: 0, tags: { target: "a" } },
+      { member: 1, tags: { target: "b" } },
+    ],
+    2,
+  );
+  const tokens = new GroupedTokens(groups, [
+    { plan: PLAN, link: makeLink() },
+    { plan: PLAN, link: undefined },
+  ]);
+  tokens.begin(PLAN, 0);
+  await tokens.takeRecent(3);
+  addAnswer(tokens, 0, "a b");
+  const taken = await tokens.takeRecent(3);
+  assert.deepEqual([...taken.tokens.metrics.outputTokens.view()], [2]);
+  assert.deepEqual(
+    taken.groupTokens?.map((columns) => columns?.count),
+    [1, undefined],
+  );
+});

@@ -23,7 +23,7 @@ import { withServer } from "../kserve-server.ts";
 
 /** Runs in which several targets share one load. */
 
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 function run(scenario: Parameters<typeof toPlan>[0], observer: RunObserver = {}): Promise<RunResult> {

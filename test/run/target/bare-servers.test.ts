@@ -13,7 +13,7 @@ import { type GrpcAnswer, startGrpcAnsweringServer } from "../../servers/grpc-an
 
 /** Runs against servers of KServe's protocol that lack what Triton adds to it: they are measured without, and the user is told. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const REQUESTS = { mode: { kind: "requests", count: 6 } } as const;
 const METADATA = {
   name: "m",

@@ -11,7 +11,7 @@ import { makeCertificates } from "../../servers/tls.ts";
 import { latin1 } from "../../transport/bytes.ts";
 import { startRawServer } from "../../transport/raw-server.ts";
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 const identify = (port: number) => identifyServer({ host: "127.0.0.1", port, isSecure: false });
 

@@ -7,7 +7,7 @@ import { inFolder, ROOT, scriptCommand } from "../../cli/rampart-process.ts";
 
 /** What is undone however a process ends. */
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 const SCRIPT = `
 import { rmSync, writeFileSync } from "node:fs";

@@ -9,7 +9,7 @@ import { findDeadPort } from "../../golden/dead-port.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { type KserveOptions, type KserveServer, withServer } from "../kserve-server.ts";
 
-const LIMIT = { timeout: 30_000 };
+const LIMIT = { timeout: 180_000 };
 
 /** Sets a session up with a plan, and closes it. */
 async function setUp(

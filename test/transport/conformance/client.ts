@@ -107,7 +107,8 @@ async function makeCall(request: ProtoObject): Promise<ProtoObject> {
     onDone: done.resolve,
     onResponse: ({ messageCount }) => {
       if (messageCount === cancelAt) client.cancel(0, CANCELLED);
-      if (messageCount === pacedCount) cancelAround();
+      // At once: the sending side has ended with the last message, and one more response may be there already.
+      if (messageCount === pacedCount && cancel !== undefined && cancelAt === 0) client.cancel(0, CANCELLED);
     },
     onMetadata: (_call, headers, isTrailers) => heads.push({ headers, isTrailers }),
   });

@@ -89,7 +89,8 @@ for (const { name, features, cases, failing, flaky } of CLIENTS) {
         ];
         const mode = ["--mode", "client", "--bind", "127.0.0.1", "--conf", configuration, ...known];
         const { code, output } = await run(runner, [...mode, "--", ...thisRuntime(), CLIENT, name]);
-        assert.equal(code, 0, output.slice(-4000));
+        const failed = output.match(/^FAILED: .*(?:\n\t.*)*/gm)?.join("\n") ?? "";
+        assert.equal(code, 0, `${failed}\n${output.slice(-2000)}`);
         assert.match(output, new RegExp(`^Total cases: ${cases}$`, "m"));
       } finally {
         await rm(folder, { recursive: true });
@@ -101,7 +102,7 @@ for (const { name, features, cases, failing, flaky } of CLIENTS) {
 /** Runs a program to its end, whatever its exit status is. */
 function run(program: string, args: readonly string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
-    const options = { timeout: 180_000, maxBuffer: 64 * 1024 * 1024 };
+    const options = { timeout: 360_000, maxBuffer: 64 * 1024 * 1024 };
     execFile(program, args, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr });
     });

@@ -14,7 +14,7 @@ export interface LoadResult {
 export function runLoad(args: readonly string[]): Promise<LoadResult> {
   const before = runtimeName === "deno" ? ["run", "-A", "--no-check", main] : [main];
   const child = spawn(process.execPath, [...before, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 150_000);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (piece: Buffer) => {

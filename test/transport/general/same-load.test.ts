@@ -74,7 +74,7 @@ for (const { protocol, general, flags } of [
 ] as const) {
   describe(`own client and ${general}, ${protocol} ${flags.join(" ")}`, () => {
     test("the server gets the same requests, as often, and both report the same counts", {
-      timeout: 60_000,
+      timeout: 180_000,
     }, async () => {
       const own = await record(protocol, [...flags, "--client", "own"]);
       const other = await record(protocol, [...flags, "--client", general]);
@@ -102,7 +102,7 @@ describe("Rampart's own client is the default", () => {
   }
 
   test("the bytes say so: heads of the own HTTP client come with our own spelling and order", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const heads = async (flags: readonly string[]): Promise<string> => {
       const { connections } = await record("http", flags);
@@ -121,7 +121,7 @@ describe("Rampart's own client is the default", () => {
     assert.match(given, new RegExp(`^POST \\S+ HTTP/1\\.1\r\nHost: \\S+\r\nUser-Agent: ${USER_AGENT}\r\nAccept: `));
   });
 
-  test("the bytes say so: the own gRPC client's SETTINGS are not grpc-js's", { timeout: 60_000 }, async () => {
+  test("the bytes say so: the own gRPC client's SETTINGS are not grpc-js's", { timeout: 180_000 }, async () => {
     const greeting = async (flags: readonly string[]): Promise<string> => {
       const { connections } = await record("grpc", flags);
       const [first] = framesIn(new Uint8Array(connections.at(-1) as Uint8Array));

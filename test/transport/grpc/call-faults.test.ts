@@ -301,6 +301,8 @@ describe("own client: calls", () => {
           await new Promise((resolve) => setTimeout(resolve, 100));
           connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
         }
+        // The answer takes its time too, during which the server is looked at several times.
+        await new Promise((resolve) => setTimeout(resolve, 500));
         connection.write(headers(1, GRPC_HEADERS), ok(1));
       },
       async (driver) => {

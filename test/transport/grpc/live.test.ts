@@ -104,7 +104,7 @@ for (const [name, create, isStreaming] of [
       ["identity_bytes", 70_000],
       ["identity_fp32", isOwn ? 17 * MIB : MIB],
     ] as const) {
-      test(`Triton: ${model} gives ${size} bytes back as they were`, { timeout: 30_000 }, async () => {
+      test(`Triton: ${model} gives ${size} bytes back as they were`, { timeout: 180_000 }, async () => {
         const { info, tensor } = identityCase(model, size);
         const identity = createGrpcCodec(info, { isStreaming });
         await withDriver(

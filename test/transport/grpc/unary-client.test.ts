@@ -331,7 +331,7 @@ describe("own gRPC client and flow control", () => {
     );
   });
 
-  test("opens its own windows again while a response of 20 MiB arrives", { timeout: 20_000 }, async () => {
+  test("opens its own windows again while a response of 20 MiB arrives", { timeout: 180_000 }, async () => {
     const body = pattern(20 * 1024 * 1024);
     let windows: { stream: number; connection: number } | undefined;
     await withClient(

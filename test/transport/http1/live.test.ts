@@ -121,7 +121,7 @@ for (const [name, Client] of [
       ["identity_bytes", 100_000],
       ["identity_fp32", 17 * MIB],
     ] as const) {
-      test(`${model} gives ${size} bytes back as they were`, { timeout: 30_000 }, async () => {
+      test(`${model} gives ${size} bytes back as they were`, { timeout: 180_000 }, async () => {
         const { info, tensor } = identityCase(model, size);
         const codec = createHttpCodec(info, { inputFormat: "binary", outputFormat: "binary" });
         await withDriver(triton.httpPort, async (driver) => {

@@ -9,7 +9,7 @@ import { requestsIn } from "./requests-in.ts";
 /** Whether our HTTP/1.1 client sends another request over a connection, and what it does about one that is lost. */
 
 const REQUEST = postRequest("/v1/chat/completions", latin1("{}"));
-const LIMIT = { timeout: 60_000 };
+const LIMIT = { timeout: 180_000 };
 
 const STREAM = latin1(
   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: a\n\n\r\n0\r\n\r\n",

@@ -16,7 +16,7 @@ export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): st
   const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames, passThrough } = settings;
   const { stimulus, stabilityPct, measurement, warmupRequests } = perfAnalyzer;
   const { searchLimits: _a, isLive: _b, isDryRun: _c, plotFormats: _d, recordsFile: _e, ...shown } = rampart;
-  const { watchPort: _f, otlp: _g, ...own } = shown;
+  const { watchPort: _f, otlp: _g, reportFile: _h, junitFile: _i, markdownFile: _j, ...own } = shown;
   const parts = {
     modelNames,
     endpoint,

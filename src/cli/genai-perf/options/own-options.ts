@@ -178,6 +178,27 @@ export const OWN_OPTIONS = inGroup("Rampart", [
     help: "JSONL file with one line per request, failed ones included.",
   },
   {
+    names: ["--report"],
+    setting: "outputs.files.html",
+    key: "rampart.report_file",
+    ...sets("path", "rampart.reportFile", ""),
+    help: "Page for people: one HTML file with verdicts, charts and tables that needs no network.",
+  },
+  {
+    names: ["--junit"],
+    setting: "outputs.files.junit",
+    key: "rampart.junit_file",
+    ...sets("path", "rampart.junitFile", ""),
+    help: "JUnit XML file with the verdicts, for GitLab, Jenkins and GitHub.",
+  },
+  {
+    names: ["--markdown"],
+    setting: "outputs.files.markdown",
+    key: "rampart.markdown_file",
+    ...sets("path", "rampart.markdownFile", ""),
+    help: "Markdown file with a summary, for pull requests and the summaries of CI jobs.",
+  },
+  {
     names: ["--live"],
     key: "rampart.live",
     ...sets("boolean", "rampart.isLive", false),

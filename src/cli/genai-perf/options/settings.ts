@@ -47,6 +47,9 @@ export interface OwnSettings extends LoadOptions {
   maxResponseBytes: number;
   plotFormats: string[];
   recordsFile: string;
+  reportFile: string;
+  junitFile: string;
+  markdownFile: string;
   isLive: boolean;
   watchPort: number | null;
   /** A URL, or `env`; empty: not sent. */

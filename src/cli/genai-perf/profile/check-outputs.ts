@@ -2,8 +2,10 @@ import { join } from "node:path";
 import { UserError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
+import { ownFilesOf } from "../options/own-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { nameOf } from "../options/subcommands.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 
 /** Refuses a profile whose output files would replace its input files. @throws UserError with each of them */
@@ -11,7 +13,7 @@ export function checkOutputs(settings: GenaiSettings, given: GivenSettings, fold
   const { plots: _folder, ...files } = artifactFiles(folder, settings.output.profileExportFile);
   const outputs = [
     ...[join(folder, INPUTS_FILE), ...Object.values(files)].map((path) => ["--artifact-dir", path] as const),
-    ["--records-file", settings.rampart.recordsFile] as const,
+    ...ownFilesOf(settings).map(({ at, path }) => [nameOf(at), path] as const),
   ];
   const problems = findReadOutputs(outputs, readPaths(settings, given));
   if (problems.length > 0) throw new UserError(problems);

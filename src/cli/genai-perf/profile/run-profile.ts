@@ -11,6 +11,7 @@ import type { RunResult } from "../../../result/run-result.ts";
 import { ALONE, type Peers } from "../../../run/peers/peers.ts";
 import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
+import { ownFilesOf } from "../options/own-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { inGenaiPerf } from "../setting-names.ts";
@@ -141,11 +142,11 @@ async function measureRun(
 }
 
 /** Removes the files of an earlier run, so that they are not taken for those of this one if it fails. */
-async function removeEarlier(folder: string, { output, rampart }: GenaiSettings): Promise<void> {
-  const { plots, ...files } = artifactFiles(folder, output.profileExportFile);
+async function removeEarlier(folder: string, settings: GenaiSettings): Promise<void> {
+  const { plots, ...files } = artifactFiles(folder, settings.output.profileExportFile);
   for (const path of Object.values(files)) removeOutput(path);
   await removePlots(plots);
-  if (rampart.recordsFile !== "") removeOutput(rampart.recordsFile);
+  for (const { path } of ownFilesOf(settings)) removeOutput(path);
 }
 
 function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {

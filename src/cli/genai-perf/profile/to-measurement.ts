@@ -1,4 +1,5 @@
 import type { MeasurementPlan } from "../../../plan/plan.ts";
+import { secToMs } from "../../../plan/units.ts";
 import { isPayloadFile } from "../input-format.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -14,13 +15,13 @@ export function toMeasurement(settings: GenaiSettings, given: GivenSettings, ent
   const mode: MeasurementPlan["mode"] =
     durationSec === null || isOverridden(given)
       ? toMode(settings, entryCount)
-      : { kind: "duration", durationMs: durationSec * 1000, graceMs: gracePeriodSec * 1000 };
+      : { kind: "duration", durationMs: secToMs(durationSec), graceMs: secToMs(gracePeriodSec) };
   const { stimulus, warmupRequests } = settings.perfAnalyzer;
   return {
     mode,
     // Like GenAI-Perf, which never warms up with sessions. A warning says so.
     warmupRequests: loadOf(stimulus.kind).holdsSessions ? 0 : warmupRequests,
-    ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: warmupSec * 1000 }),
+    ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: secToMs(warmupSec) }),
     percentile: null,
     latencyLimitMs: null,
   };

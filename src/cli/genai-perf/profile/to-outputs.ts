@@ -6,6 +6,7 @@ import type { GenaiPerfPlan } from "../../../report/genai-perf/measured.ts";
 import { resolveOtlpUrl } from "../../../report/live/otlp/otlp-settings.ts";
 import type { PlotFormat } from "../../../report/plots/plot.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
+import { ownFilesPlan } from "../options/own-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { toInputConfig } from "./to-input-config.ts";
@@ -20,7 +21,7 @@ export function toOutputs(settings: GenaiSettings, given: GivenSettings, folder:
     files: {
       ...files,
       ...(output.isPlotting ? { plots } : {}),
-      ...(rampart.recordsFile === "" ? {} : { records: rampart.recordsFile }),
+      ...ownFilesPlan(settings),
     },
     genaiPerf: toReportsPlan(settings, given),
     isVerboseCsv: false,

@@ -3,6 +3,7 @@ import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
+import { secToMs } from "../../../plan/units.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { RequestForm } from "../../../service/service.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
@@ -57,8 +58,8 @@ export function toProfilePlan(
       kind: "own",
       callMode: "async",
       maxLanes: null,
-      stallTimeoutMs: rampart.stallTimeoutSec * 1000,
-      ...(rampart.requestTimeoutSec === null ? {} : { requestTimeoutMs: rampart.requestTimeoutSec * 1000 }),
+      stallTimeoutMs: secToMs(rampart.stallTimeoutSec),
+      ...(rampart.requestTimeoutSec === null ? {} : { requestTimeoutMs: secToMs(rampart.requestTimeoutSec) }),
       ...(rampart.maxResponseBytes === DEFAULT_MAX_RESPONSE_BYTES
         ? {}
         : { maxResponseBytes: rampart.maxResponseBytes }),
@@ -74,7 +75,7 @@ export function toProfilePlan(
 }
 
 function toCancellation({ input, rampart }: GenaiSettings): CancellationPlan {
-  return { sharePct: rampart.cancelPct, delayMs: rampart.cancelDelaySec * 1000, seed: input.randomSeed };
+  return { sharePct: rampart.cancelPct, delayMs: secToMs(rampart.cancelDelaySec), seed: input.randomSeed };
 }
 
 /** GenAI-Perf's interval. */

@@ -1,5 +1,6 @@
 import { checkOutputFiles } from "../../output-files.ts";
 import { flagOf, LOAD_NAMES, loadOf } from "../loads.ts";
+import { ownFilesOf } from "../options/own-files.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
@@ -7,7 +8,7 @@ import type { RuleSet } from "./rule-set.ts";
 export function checkOwn(rules: RuleSet): void {
   checkNeeds(rules);
   checkPhases(rules);
-  checkRecordsFile(rules);
+  checkOwnFiles(rules);
   const { isDryRun, searchLimits, scheduleStartMs, scheduleEndMs, hasScheduleAutoOffset } = rules.settings.rampart;
   rules.refuse(
     isDryRun && searchLimits !== null,
@@ -62,13 +63,23 @@ function checkPhases(rules: RuleSet): void {
     rules.refuse(rules.isChosen(at), at, `${nameOf(at)} ${why}`, "Leave it out.");
 }
 
-function checkRecordsFile(rules: RuleSet): void {
-  const { rampart, subcommand } = rules.settings;
-  const at = "rampart.recordsFile";
-  const flag = nameOf(at);
-  if (rampart.recordsFile === "") return;
-  const hint = "Leave it out: each run's profile_export.json has its requests.";
-  rules.refuse(subcommand === "analyze", at, `${flag} is the file of one run, and a sweep has many runs`, hint);
-  for (const { message, hint, value } of checkOutputFiles([[flag, rampart.recordsFile]]))
+function checkOwnFiles(rules: RuleSet): void {
+  const { settings } = rules;
+  const files = ownFilesOf(settings).map((file) => ({ ...file, flag: nameOf(file.at) }));
+  for (const { at, flag } of files) {
+    const hint =
+      at === "rampart.recordsFile"
+        ? "Leave it out: each run's profile_export.json has its requests."
+        : "Leave it out: each run has reports of its own.";
+    rules.refuse(
+      settings.subcommand === "analyze",
+      at,
+      `${flag} is the file of one run, and a sweep has many runs`,
+      hint,
+    );
+  }
+  for (const { path: flag, message, hint, value } of checkOutputFiles(files.map((file) => [file.flag, file.path]))) {
+    const at = files.find((file) => file.flag === flag)?.at ?? "rampart.recordsFile";
     rules.refuse(true, at, `${value} ${message}`, hint);
+  }
 }

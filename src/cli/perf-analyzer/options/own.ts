@@ -1,4 +1,5 @@
 import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
+import { msToSec, secToMs } from "../../../plan/units.ts";
 import { resolveOtlpUrl } from "../../../report/live/otlp/otlp-settings.ts";
 import { toOutputPath } from "../../output-files.ts";
 import { option, type UngroupedOption } from "./option.ts";
@@ -91,6 +92,27 @@ export const OWN: readonly UngroupedOption[] = [
     help: "Write Rampart's own report too: all requests of the run, confidence, histograms, the client's CPU and lag.",
     parse: (reader) => toOutputPath(filled(GIVE_FILE)(reader)),
   }),
+  option("outputs.files.html", {
+    names: ["--report"],
+    isOwn: true,
+    value: "FILE",
+    help: "Write the report as a page: one HTML file with verdicts, charts and tables that needs no network.",
+    parse: filled(GIVE_FILE),
+  }),
+  option("outputs.files.junit", {
+    names: ["--junit"],
+    isOwn: true,
+    value: "FILE",
+    help: "Write the verdicts as JUnit XML, with a test case for each level.",
+    parse: filled(GIVE_FILE),
+  }),
+  option("outputs.files.markdown", {
+    names: ["--markdown"],
+    isOwn: true,
+    value: "FILE",
+    help: "Write a summary in Markdown. - is standard output; the text then goes to stderr.",
+    parse: (reader) => toOutputPath(filled(GIVE_FILE)(reader)),
+  }),
   option("outputs.watchPort", {
     names: ["--watch-port"],
     isOwn: true,
@@ -123,10 +145,10 @@ function secondsToMs(hint: string): (reader: ValueReader) => number | undefined 
   const read = decimal((value) => value > 0, "The value must be > 0 seconds.", hint);
   return (reader) => {
     const seconds = read(reader);
-    return seconds === undefined ? undefined : seconds * 1000;
+    return seconds === undefined ? undefined : secToMs(seconds);
   };
 }
 
 function formatSeconds(ms: number): string {
-  return String(ms / 1000);
+  return String(msToSec(ms));
 }

@@ -1,5 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf } from "../../../plan/problem.ts";
+import { msToSec } from "../../../plan/units.ts";
 import { urlsOf } from "../../../registry/service-kinds.ts";
 import { nowNs, toEpochNs } from "../../../runtime/clock.ts";
 import type { Report, TextSink } from "../../report.ts";
@@ -80,7 +81,7 @@ class OtlpExporter implements Report {
     if (snapshot === undefined) return;
     const sending = new AbortController();
     this.sending = sending;
-    const late = setTimeout(() => sending.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+    const late = setTimeout(() => sending.abort(new Error(`no answer within ${msToSec(timeoutMs)} s`)), timeoutMs);
     try {
       const { attributes, startEpochNs } = this;
       const scope = { version: VERSION, attributes, startEpochNs, atEpochNs: toEpochNs(nowNs()) };

@@ -1,4 +1,5 @@
 import { compactBuckets, type ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
+import { nsToSec } from "../../../plan/units.ts";
 import type { Labels, Metric } from "../metric-list.ts";
 
 /** Metrics as OTLP in JSON. Source: `ExportMetricsServiceRequest` of opentelemetry-proto; 64-bit integers are strings. */
@@ -60,7 +61,7 @@ function toHistogram(histogram: ExponentialHistogram): object {
   const { scale, offset, counts } = compactBuckets(histogram, MOST_BUCKETS);
   return {
     count: String(histogram.count),
-    sum: histogram.sumNs / 1e9,
+    sum: nsToSec(histogram.sumNs),
     scale,
     zeroCount: "0",
     positive: { offset, bucketCounts: counts.map(String) },

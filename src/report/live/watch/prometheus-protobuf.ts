@@ -1,4 +1,5 @@
 import { compactBuckets, type ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
+import { nsToSec } from "../../../plan/units.ts";
 import { ProtoWriter, WIRE } from "../../../service/protobuf/wire.ts";
 import type { Labels, Metric } from "../metric-list.ts";
 import { prometheusName } from "./prometheus-text.ts";
@@ -83,7 +84,7 @@ function encodeHistogram(histogram: ExponentialHistogram): Uint8Array {
   return write((writer) => {
     writer.tag(HISTOGRAM.count, WIRE.varint);
     writer.varint(histogram.count);
-    writeDouble(writer, HISTOGRAM.sum, histogram.sumNs / 1e9);
+    writeDouble(writer, HISTOGRAM.sum, nsToSec(histogram.sumNs));
     writer.tag(HISTOGRAM.schema, WIRE.varint);
     writer.varint(zigzag(scale));
     writeDouble(writer, HISTOGRAM.zeroThreshold, ZERO_THRESHOLD);

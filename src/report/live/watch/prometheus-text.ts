@@ -1,4 +1,5 @@
 import { type ExponentialHistogram, FIRST_INDEX, SCALE } from "../../../measure/exponential-histogram.ts";
+import { nsToSec } from "../../../plan/units.ts";
 import type { Labels, Metric } from "../metric-list.ts";
 
 /** Metrics in Prometheus' text format 0.0.4. */
@@ -50,7 +51,7 @@ function formatHistogram(name: string, labels: Labels, { counts, count, sumNs }:
   return [
     ...lines,
     `${name}_bucket${formatLabels({ ...labels, le: "+Inf" })} ${count}`,
-    `${name}_sum${formatLabels(labels)} ${sumNs / 1e9}`,
+    `${name}_sum${formatLabels(labels)} ${nsToSec(sumNs)}`,
     `${name}_count${formatLabels(labels)} ${count}`,
   ];
 }

@@ -1,6 +1,7 @@
 import { Column } from "../../../measure/column.ts";
 import { estimateMean } from "../../../measure/intervals/mean-interval.ts";
 import { percentileEstimator } from "../../../measure/intervals/percentile-interval.ts";
+import { nsToSec } from "../../../plan/units.ts";
 import { type ExportedExperiment, openProfileExport } from "../profile-export.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredLevel, MeasuredValue, RunFormat } from "./measured-run.ts";
@@ -33,7 +34,7 @@ class Requests {
 
   /** From the first send to the last response. */
   get durationSec(): number {
-    return this.startNs === undefined ? 0 : Number(this.endNs - this.startNs) / 1e9;
+    return this.startNs === undefined ? 0 : nsToSec(Number(this.endNs - this.startNs));
   }
 }
 

@@ -1,0 +1,98 @@
+import { METRICS, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { type AnsweredRequest, toMetricInput } from "./token-columns.ts";
+
+/**
+ * Token metrics of single requests, for those who follow each request of a run: the file of records, and a scenario's `onRecord`.
+ * The thread that measures collects them, and the thread of the run takes them from time to time.
+ */
+
+/** The tokens of one finished request. */
+export interface RequestTokens {
+  /** Its number among the finished requests of the run, from 0. */
+  readonly index: number;
+  /** Values of the table of metrics in its units: nanoseconds, tokens, rates. Without those that the answer lacks; empty without content. */
+  readonly metrics: ReadonlyMap<TokenMetric, number>;
+  /** Arrival of each read with content, in nanoseconds after the send. */
+  readonly contentNs: Float64Array;
+  /** Why the answer counts as failed for tokens: an error in it, or a stream that was cut; absent for a good one. */
+  readonly error?: string;
+}
+
+/** Tokens of several requests as columns, which threads send to each other. */
+export interface TakenTokens {
+  readonly indices: Float64Array;
+  /** A row for each request, with all metrics of the table; NaN for a missing value. */
+  readonly values: Float64Array;
+  readonly contentCounts: Float64Array;
+  /** Those of all requests, one after the other. */
+  readonly contentNs: Float64Array;
+  /** By position in `indices`. */
+  readonly errors: readonly (readonly [row: number, error: string])[];
+}
+
+interface Entry {
+  readonly index: number;
+  readonly answered: AnsweredRequest | undefined;
+  readonly error: string | undefined;
+  /** The error if the server turns out to mark the end of its streams. */
+  readonly cutError: string | undefined;
+}
+
+/** Collects the tokens of single requests until they are taken. Those of undecided streams wait. */
+export class RequestTokensLog {
+  private entries: Entry[] = [];
+  private undecided: Entry[] = [];
+
+  /** @param cutError set while it is not known whether the stream was cut */
+  add(index: number, answered: AnsweredRequest | undefined, error?: string, cutError?: string): void {
+    (cutError === undefined ? this.entries : this.undecided).push({ index, answered, error, cutError });
+  }
+
+  /** It is known whether the server marks the end of its streams. */
+  decide(isMarked: boolean): void {
+    for (const entry of this.undecided.splice(0))
+      this.entries.push(isMarked ? { ...entry, answered: undefined, error: entry.cutError } : entry);
+  }
+
+  /** Returns what was collected since the last call. @param isLast whether nothing follows, so that undecided streams are complete */
+  take(isLast: boolean): TakenTokens {
+    if (isLast) this.decide(false);
+    const entries = this.entries.splice(0);
+    const times = entries.map(({ answered }) => answered?.times.contentNs ?? []);
+    const values = new Float64Array(entries.length * TOKEN_METRICS.length).fill(Number.NaN);
+    for (const [row, { answered }] of entries.entries()) {
+      if (answered === undefined || answered.times.contentNs.length === 0) continue;
+      const input = toMetricInput(answered);
+      for (const [column, metric] of TOKEN_METRICS.entries())
+        values[row * TOKEN_METRICS.length + column] = METRICS[metric].value(input);
+    }
+    return {
+      indices: Float64Array.from(entries, ({ index }) => index),
+      values,
+      contentCounts: Float64Array.from(times, ({ length }) => length),
+      contentNs: Float64Array.from(times.flatMap((all) => [...all])),
+      errors: entries.flatMap(({ error }, row) => (error === undefined ? [] : [[row, error] as const])),
+    };
+  }
+}
+
+/** Returns the requests of taken columns, in their order. */
+export function readTaken({ indices, values, contentCounts, contentNs, errors }: TakenTokens): RequestTokens[] {
+  const errorOf = new Map(errors);
+  let at = 0;
+  return Array.from(indices, (index, row) => {
+    const error = errorOf.get(row);
+    const first = at;
+    at += contentCounts[row] as number;
+    const found = TOKEN_METRICS.flatMap((metric, column): [TokenMetric, number][] => {
+      const value = values[row * TOKEN_METRICS.length + column] as number;
+      return Number.isNaN(value) ? [] : [[metric, value]];
+    });
+    return {
+      index,
+      metrics: new Map(found),
+      contentNs: contentNs.slice(first, at),
+      ...(error === undefined ? {} : { error }),
+    };
+  });
+}

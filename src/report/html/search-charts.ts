@@ -1,0 +1,123 @@
+import { isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
+import { formatMetric, metricText } from "../../measure/verdicts.ts";
+import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
+import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
+import { asSet, leaveOut } from "../plots/plotted-run.ts";
+import { roundForPlot } from "../plots/sample.ts";
+import type { LevelJson } from "../schema/report-schema.ts";
+import { LIMIT_STATES } from "../tables/answer-tables.ts";
+import { levelRows, type ShownReport, timeUnitFor } from "./shown-run.ts";
+
+/** The curve of a search for the highest load: each limited metric by load, with intervals and the states of points. */
+
+/** The section of these charts. */
+export const SEARCH_GROUP = "Highest load";
+const STATES = ["kept", "broken", "unresolved"] as const;
+
+/** A limit further above the values than this would flatten them. */
+const FAR_RATIO = 4;
+
+type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
+
+/** A judged metric at one load. */
+interface SearchPoint {
+  readonly load: number;
+  readonly verdict: VerdictJson & { readonly value: number };
+}
+
+/** Returns a chart for each limit of a search; an empty set for other loads. */
+export function searchPlots(report: ShownReport): PlotSet {
+  const levels = levelRows(report).map(({ json }) => json);
+  if (!levels.some(({ limits }) => limits !== undefined)) return { plots: [], leftOut: [] };
+  const xLabel = levels[0]?.unit === "request-rate" ? "Requests per second" : "Requests in flight";
+  return joinPlots((report.plan.limits ?? []).map((limit, index) => drawLimit(report, limit, index, levels, xLabel)));
+}
+
+function drawLimit(
+  { unit }: ShownReport,
+  limit: AssertionPlan,
+  index: number,
+  levels: readonly LevelJson[],
+  xLabel: string,
+): PlotSet {
+  const name = metricText(limit.metric);
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} by Load`;
+  const points = levels
+    .flatMap(({ level, limits }): SearchPoint[] => {
+      const verdict = limits?.verdicts[index];
+      return verdict?.value === undefined ? [] : [{ load: level, verdict: { ...verdict, value: verdict.value } }];
+    })
+    .toSorted((a, b) => a.load - b.load);
+  if (points.length === 0) return leaveOut(title, "it has no value at any load");
+  const most = Math.max(...points.flatMap(({ verdict: { value, high } }) => [value, high ?? value]));
+  const isFar = limit.limit > FAR_RATIO * most;
+  const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
+  const at = ({ load }: SearchPoint, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
+  const curve: XySeries = {
+    name: "measured",
+    style: "line",
+    points: points.map((point) => at(point, point.verdict.value)),
+  };
+  const states = STATES.flatMap((state) => drawState(state, points, at));
+  const [first, last] = [points[0] as SearchPoint, points.at(-1) as SearchPoint];
+  const limitLine: XySeries = {
+    name: `limit ${formatMetric(limit.metric, limit.limit, unit)}`,
+    style: "line",
+    isDashed: true,
+    hasMarkers: false,
+    points: [at(first, limit.limit), ...(last.load > first.load ? [at(last, limit.limit)] : [])],
+  };
+  const notes = [
+    "Vertical lines are 95 % confidence intervals. A point keeps the limit when its whole interval does.",
+    ...(isFar ? [`The limit, ${formatMetric(limit.metric, limit.limit, unit)}, is far above.`] : []),
+  ];
+  const frame = { title, xLabel, yLabel: `${name} (${scale.name})`, group: SEARCH_GROUP, notes };
+  return asSet({
+    kind: "xy",
+    ...frame,
+    series: [curve, ...(isFar ? [] : [limitLine]), ...states],
+    isFromZero: true,
+    isWhole: levels[0]?.unit === "concurrency",
+  });
+}
+
+/** Draws the points of a state and their intervals. */
+function drawState(
+  state: (typeof STATES)[number],
+  points: readonly SearchPoint[],
+  at: (point: SearchPoint, value: number) => PlotPoint,
+): XySeries[] {
+  const own = points.filter(({ verdict }) => verdict.state === state);
+  if (own.length === 0) return [];
+  const { text } = LIMIT_STATES[state];
+  const intervals = own.flatMap((point): XySeries[] => {
+    const { value, low = null, high = null } = point.verdict;
+    const ends = [low ?? value, high ?? value] as const;
+    if (ends[0] === ends[1]) return [];
+    return [{ name: text, style: "line", isPartOfLast: true, points: ends.map((end) => at(point, end)) }];
+  });
+  return [{ name: text, style: "points", points: own.map((point) => at(point, point.verdict.value)) }, ...intervals];
+}
+
+const TOKEN_TIMES: ReadonlySet<string> = new Set(TOKEN_METRICS.filter(isTimeMetric).map(nameOfMetric));
+
+/** Returns the unit of a chart for values of a metric up to this one. */
+function scaleOf(metric: MetricPlan, most: number, unit: string): { readonly name: string; readonly size: number } {
+  switch (metric.kind) {
+    case "throughput":
+      return { name: unit, size: 1 };
+    case "error-ratio":
+      return { name: "%", size: 0.01 };
+    case "extracted":
+      return { name: "value", size: 1 };
+    case "goodput":
+      return { name: "requests/s", size: 1 };
+    case "output-tokens-per-sec":
+      return { name: "tokens/s", size: 1 };
+    case "token-average":
+    case "token-percentile":
+      if (!TOKEN_TIMES.has(metric.of)) return { name: "value", size: 1 };
+  }
+  const time = timeUnitFor(most / 1e3);
+  return { name: time.name, size: time.us * 1e3 };
+}

@@ -1,0 +1,75 @@
+import { nameOfMetric } from "../../measure/tokens/metrics.ts";
+import { metricText } from "../../measure/verdicts.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
+import { describeLevel } from "../../registry/load-modes.ts";
+import { formatRange } from "../rampart/confidence-notes.ts";
+import { formatPct, formatUs } from "../rampart/format.ts";
+import type { ReportJson } from "../schema/report-schema.ts";
+import type { ResultTable, TableCell } from "./result-table.ts";
+
+/** Several runs of one plan together. */
+
+type RepeatedJson = Extract<ReportJson, { runs: unknown }>;
+
+/** A level over runs as data. */
+export type CombinedLevelJson = RepeatedJson["combination"]["levels"][number];
+type Over = CombinedLevelJson["inferPerSec"];
+
+/** Makes the table of means over runs with their intervals; undefined for a plan that ran once, or without a complete run. */
+export function combinationTable(plan: Plan, json: ReportJson, unit: string): ResultTable | undefined {
+  if (!("runs" in json) || json.combination.levels.length === 0) return undefined;
+  const rows = json.combination.levels.flatMap((level) => {
+    const measured = quantitiesOf(level, unit).flatMap(([name, over, format]) =>
+      over === undefined ? [] : [overCells(name, over, format)],
+    );
+    const label = describeLevel(plan.load, level.level);
+    return measured.map((cells, index) => [index === 0 ? label : "", ...cells]);
+  });
+  const header = ["level", "metric", "mean of the runs", "95 % interval", "deviation", "between / within", "runs"];
+  const notes = [
+    "Each value is the mean over whole runs. Between / within is the variation between runs over that within a run: above 2, a single run says too little.",
+    ...describePrecision(plan, json),
+  ];
+  return { title: "Runs together", header, rows, notes };
+}
+
+type Quantity = readonly [name: string, over: Over, format: (value: number) => string];
+
+function quantitiesOf(level: CombinedLevelJson, unit: string): Quantity[] {
+  const { latencyUs, scheduledLatencyUs, tokens } = level;
+  return [
+    [unit, level.inferPerSec, formatCount],
+    ["average latency", latencyUs.mean, formatUs],
+    ...(["p50", "p90", "p99"] as const).map((name): Quantity => [`${name} latency`, latencyUs[name], formatUs]),
+    ["p99 from due time", scheduledLatencyUs?.p99, formatUs],
+    ["p99 time to first token", tokens?.metrics[FIRST_TOKEN]?.p99, formatUs],
+    ["p99 inter-token latency", tokens?.metrics[BETWEEN_TOKENS]?.p99, formatUs],
+    ["output tokens/s", tokens?.outputTokensPerSec, formatCount],
+    ["errors", level.errorRatio, formatPct],
+  ];
+}
+
+const FIRST_TOKEN = `${nameOfMetric("timeToFirstTokenNs")}Us`;
+const BETWEEN_TOKENS = `${nameOfMetric("interTokenLatencyNs")}Us`;
+
+function overCells(name: string, over: NonNullable<Over>, format: (value: number) => string): TableCell[] {
+  const { mean, low, high, deviation, betweenToWithinRatio, count } = over;
+  return [
+    name,
+    format(mean),
+    low === null || high === null ? "" : formatRange(format(low), format(high)),
+    deviation === null ? "" : format(deviation),
+    betweenToWithinRatio === null ? "" : formatCount(Number(betweenToWithinRatio.toPrecision(2))),
+    formatCount(count),
+  ];
+}
+
+function describePrecision({ repeat }: Plan, { repeat: { until }, runs }: RepeatedJson): string[] {
+  if (repeat?.until === undefined || until === undefined) return [];
+  const reached = until["reachedRatio"];
+  const found = typeof reached === "number" ? `within ${formatPct(reached)}` : "not known";
+  return [
+    `${metricText(repeat.until.metric)} is ${found} of its mean after ${runs.length} runs; ${formatPct(repeat.until.ratio)} was asked for.`,
+  ];
+}

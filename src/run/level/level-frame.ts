@@ -1,0 +1,131 @@
+import { mergeWindows } from "../../measure/merge.ts";
+import { stabilizingLatencyNs } from "../../measure/metrics.ts";
+import type { TimelineBucket } from "../../measure/timeline.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import { nsToMs } from "../../plan/units.ts";
+import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { HandOver, LevelContext } from "./level-context.ts";
+import type { LevelMeter } from "./level-meter.ts";
+import { WindowCutter } from "./window-cutter.ts";
+
+/** What every mode of measuring a level needs: the windows, and the result that they become. */
+export class LevelFrame {
+  readonly context: LevelContext;
+  readonly meter: LevelMeter;
+  /** Concurrency or request rate. */
+  readonly level: number;
+  readonly windows: WindowCutter;
+  /** Requests that waited when sending stopped. */
+  delayedByLimit: DelayedRequests | undefined;
+  /** Number of windows in the result. */
+  private mergedCount = 1;
+  private isHandedOver = false;
+
+  constructor(context: LevelContext, meter: LevelMeter, level: number) {
+    this.context = context;
+    this.meter = meter;
+    this.level = level;
+    this.windows = new WindowCutter(context, meter);
+  }
+
+  get clock(): Clock {
+    return this.context.driver.clock;
+  }
+
+  get batchSize(): number {
+    return this.context.session.service.batchSize;
+  }
+
+  /** Number of windows in the result. */
+  get windowCount(): number {
+    return this.mergedCount;
+  }
+
+  /** Whether the next load has begun already. */
+  get hasHandedOver(): boolean {
+    return this.isHandedOver;
+  }
+
+  /** Returns the result of a level measured in one window. */
+  finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
+    const { signal } = this.context;
+    if (signal.isStopped) return this.result("partial", window, 1, { timeline });
+    // A phase may be shorter than any response.
+    const isEmpty = window.requestCount + window.failedCount + window.cancelledCount === 0;
+    if (isEmpty && this.context.handOver === undefined) throw new LevelError();
+    const { percentile } = this.context.plan.measurement;
+    if (window.requestCount > 0) this.context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
+    return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
+  }
+
+  /** Returns the result of a stopped run: the recent windows and the current one. */
+  async partial(recent: readonly WindowResult[], trials: number): Promise<LevelResult> {
+    const last = await this.windows.cut(this.clock.nowNs());
+    // Windows without responses are part of the measured time.
+    return this.result("partial", this.merge([...recent, last]), trials, {});
+  }
+
+  /** Merges the windows that the result consists of. */
+  merge(windows: readonly WindowResult[]): WindowResult {
+    this.mergedCount = windows.length;
+    return mergeWindows(windows);
+  }
+
+  /** Ends the only window and changes to the next load at the same moment. */
+  async cutAndChange(handOver: HandOver): Promise<LevelResult> {
+    const { driver } = this.context;
+    driver.onAllSent = undefined;
+    driver.drain();
+    const endNs = this.clock.nowNs();
+    const buckets = this.meter.timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
+    this.meter.timeline = undefined;
+    this.delayedByLimit = driver.delayedByLimit;
+    this.isHandedOver = true;
+    // The window ends now; only the server's counters are awaited.
+    const cutting = this.windows.cut(endNs);
+    handOver.change(endNs, true);
+    return this.finish(await cutting, buckets);
+  }
+
+  /** Returns the result of the level with this window. */
+  result(
+    outcome: LevelResult["outcome"],
+    window: WindowResult,
+    trials: number,
+    rest: Partial<LevelResult>,
+  ): LevelResult {
+    const delayedByLimit = this.isHandedOver
+      ? this.delayedByLimit
+      : (this.delayedByLimit ?? this.context.driver.delayedByLimit);
+    return {
+      unit: this.context.unit,
+      level: this.level,
+      outcome,
+      window,
+      trials,
+      instability: undefined,
+      isLatencyUnstable: false,
+      hasServerCounters: this.windows.hasServerCounters,
+      timeline: [],
+      ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
+      ...rest,
+    };
+  }
+
+  /** Whether the latency reaches the plan's limit, in whole milliseconds like perf_analyzer. */
+  isOverLimit(window: WindowResult): boolean {
+    const { latencyLimitMs, percentile } = this.context.plan.measurement;
+    if (latencyLimitMs === null || window.requestCount === 0) return false;
+    return Math.floor(nsToMs(stabilizingLatencyNs(window, percentile))) >= latencyLimitMs;
+  }
+}
+
+/** A level in which no request succeeded. */
+export class LevelError extends Error {
+  override readonly name = "LevelError";
+
+  constructor() {
+    super("no request succeeded while a level was measured");
+  }
+}

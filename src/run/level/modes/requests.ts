@@ -1,0 +1,54 @@
+import type { MlperfRules } from "../../../load/load-mode.ts";
+import type { MeasurementModePlan, Plan } from "../../../plan/plan.ts";
+import { msToNs } from "../../../plan/units.ts";
+import { loadModeOf } from "../../../registry/load-modes.ts";
+import type { LevelResult } from "../../../result/run-result.ts";
+import { sleepUnless } from "../../../runtime/clock.ts";
+import type { LevelFrame } from "../level-frame.ts";
+
+type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
+
+/** Measures a number of requests in one window that ends with the last answer. */
+export async function measureRequests(frame: LevelFrame, { count, minDurationMs }: RequestsMode): Promise<LevelResult> {
+  const { driver, signal, handOver } = frame.context;
+  if (handOver !== undefined && !handOver.isLast) {
+    const sent = new Promise<void>((resolve) => {
+      driver.onAllSent = resolve;
+      if (driver.quota <= 0) resolve();
+    });
+    await handOver.prepare("measured");
+    await Promise.race([sent, signal.stopped]);
+    return frame.cutAndChange(handOver);
+  }
+  if (minDurationMs !== undefined) {
+    await sleepUnless(minDurationMs, signal.stopped, frame.clock);
+    driver.quota = Math.max(0, (count ?? 0) - frame.windows.sentCount);
+  }
+  await Promise.race([driver.finished(), signal.stopped]);
+  driver.drain();
+  // Nothing happens after the last response, so the window ends with it.
+  const { lastEndNs } = frame.meter;
+  const { startNs } = frame.windows;
+  const hasEnd = !signal.isStopped && lastEndNs > startNs;
+  const window = await frame.windows.cut(hasEnd ? lastEndNs : frame.clock.nowNs());
+  const result = frame.finish(window, []);
+  const mlperf = await judgeQueries(frame, { count: count ?? 0, minDurationMs }, startNs);
+  return mlperf === undefined ? result : { ...result, mlperf };
+}
+
+/** Returns MLPerf's rules for the load of a plan; undefined when it is none of MLPerf's loads. */
+export function mlperfRulesOf({ load }: Plan): MlperfRules | undefined {
+  return loadModeOf(load).mlperf?.(load);
+}
+
+async function judgeQueries(
+  { context, meter }: LevelFrame,
+  { count, minDurationMs = 0 }: { count: number; minDurationMs: number | undefined },
+  startNs: number,
+): Promise<LevelResult["mlperf"]> {
+  const rules = mlperfRulesOf(context.plan);
+  if (rules === undefined || meter.mlperf === undefined) return undefined;
+  const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
+  const required = { minQueryCount: count / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
+  return judgeMlperf(rules, required, meter.mlperf.sample(), startNs);
+}

@@ -1,0 +1,57 @@
+import type { Drive, DriveOf } from "../../load/drive.ts";
+import type { ActiveLoad, Sender } from "./active-load.ts";
+import type { ClosedLoad } from "./closed-load.ts";
+import type { RequestFeed } from "./feed.ts";
+import type { LaneOptions } from "./lanes.ts";
+import { type SessionFeed, sessionsOf } from "./session-feed.ts";
+
+/** The way each kind of drive starts: one entry per kind. */
+
+/** The sender that a drive starts on. */
+export interface DriveHost extends Sender {
+  readonly closedLoad: ClosedLoad;
+  readonly lanes: LaneOptions;
+  readonly feed: RequestFeed | undefined;
+  /** Sends as this load decides from now on. */
+  use<L extends ActiveLoad>(load: L): L;
+  /** Stops sending. Resolves when nothing is outstanding. */
+  halt(): Promise<void>;
+}
+
+/** @param isCurrent whether no other start or stop has followed; a start that another one overtakes does nothing more */
+type Starter<D> = (host: DriveHost, drive: D, isCurrent: () => boolean) => Promise<void>;
+
+const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
+  closed: (host, { concurrency }) => host.use(host.closedLoad).hold(concurrency),
+  ramp: (host, drive) => host.use(host.closedLoad).ramp(drive),
+  periodic: async (host, drive, isCurrent) => {
+    const { PeriodicLoad } = await import("./groups/periodic-load.ts");
+    if (!isCurrent()) return;
+    return host.use(new PeriodicLoad(host, drive)).start();
+  },
+  groups: async (host, { size }, isCurrent) => {
+    const { GroupLoad } = await import("./groups/group-load.ts");
+    if (!isCurrent()) return;
+    return host.use(new GroupLoad(host, size)).start();
+  },
+  sessions: async (host, { concurrency }, isCurrent) => {
+    const { SessionLoad } = await import("./session-load.ts");
+    if (!isCurrent()) return;
+    return host.use(new SessionLoad(host, sessionsOf(host.feed) as SessionFeed)).start(concurrency);
+  },
+  scheduled: async (host, { arrivals, maxOutstanding }, isCurrent) => {
+    const { createScheduledLoad } = await import("./scheduled-load.ts");
+    if (!isCurrent()) return;
+    // Slots that wait after a failure get their place like all others.
+    await host.halt();
+    await host.reserve(host.laneCount);
+    const load = await createScheduledLoad(host, host.lanes, maxOutstanding);
+    if (isCurrent()) host.use(load).start(arrivals);
+  },
+};
+
+/** Starts a drive on its sender. @param isCurrent whether no other start or stop has followed */
+export function startDrive(host: DriveHost, drive: Drive, isCurrent: () => boolean): Promise<void> {
+  const start = STARTERS[drive.kind] as Starter<Drive>;
+  return start(host, drive, isCurrent);
+}

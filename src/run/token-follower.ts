@@ -1,0 +1,38 @@
+import type { RunTokens } from "../measure/tokens/run-tokens.ts";
+import type { RunObserver } from "../result/observer.ts";
+import type { RunResult } from "../result/run-result.ts";
+import { toRunError } from "./judge/run-error.ts";
+
+/** Time between two looks at the tokens of single requests. */
+const INTERVAL_MS = 250;
+
+/**
+ * Executes a run and passes the tokens of its requests to the observer while it lasts, the last of them after its end.
+ * The result has the error of the thread that measures tokens, if it fails only then.
+ */
+export async function followTokens(
+  tokens: RunTokens,
+  observer: RunObserver,
+  execute: () => Promise<RunResult>,
+): Promise<RunResult> {
+  const pass = async (isLast: boolean): Promise<void> => {
+    for (const one of await tokens.takeRequests(isLast)) observer.onTokens?.(one);
+  };
+  let passing: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    // An error of the thread ends the run where its levels are merged.
+    passing ??= pass(false)
+      .catch(() => {})
+      .finally(() => {
+        passing = undefined;
+      });
+  }, INTERVAL_MS);
+  const result = await execute().finally(() => clearInterval(timer));
+  try {
+    await passing;
+    await pass(true);
+    return result;
+  } catch (error) {
+    return { ...result, error: result.error ?? toRunError(error) };
+  }
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
+import { formatHtml } from "../../../src/report/compare/html.ts";
+import { startChromium } from "../../servers/chromium.ts";
+import { makeRunSet } from "./make-runs.ts";
+
+/** The page of a comparison in a real browser. */
+
+test("the page fits desktop and phone in light and dark, and needs nothing", { timeout: 300_000 }, async () => {
+  const metrics = (factor: number) => ({
+    throughput: [100 * factor, 101 * factor, 99 * factor],
+    "latency.p99": [20e6 / factor, 28e6 / factor, 14e6 / factor],
+  });
+  const [base, next] = [makeRunSet("base.json", metrics(1)), makeRunSet("new.json", metrics(1.2))];
+  const comparison = compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false });
+  const folder = mkdtempSync(join(tmpdir(), "rampart-compare-"));
+  const file = join(folder, "compare.html");
+  writeFileSync(file, formatHtml([{ comparison, limits: [], isAll: false }]));
+  const browser = await startChromium();
+  try {
+    const page = await browser.open(pathToFileURL(file).href);
+    for (const isDark of [false, true])
+      for (const width of [1280, 390]) {
+        await page.resize(width, 900, isDark);
+        assert.equal(await page.evaluate("document.documentElement.scrollWidth"), width, "it scrolls sideways");
+        const drawn = "document.querySelector('.curves').getBoundingClientRect().width";
+        assert.ok((await page.evaluate<number>(drawn)) > 250, "the runs are drawn");
+      }
+    assert.deepEqual([page.messages, page.requests], [[], []]);
+  } finally {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,69 @@
+import type { ServerResponse } from "node:http";
+import { errorRate, p50, p99, throughput } from "../../../src/scenario/assertions.ts";
+import { concurrency, findMax } from "../../../src/scenario/find-max/builders.ts";
+import { steps } from "../../../src/scenario/loads.ts";
+import { mix } from "../../../src/scenario/mix.ts";
+import { singleStream } from "../../../src/scenario/mlperf/builders.ts";
+import { prompts } from "../../../src/scenario/prompts.ts";
+import { embedded } from "../../../src/scenario/targets/embedded.ts";
+import { http } from "../../../src/scenario/targets/http.ts";
+import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import type { ScenarioAnswer } from "../../../src/service/scenario-answer.ts";
+import { TINY } from "./make-report.ts";
+
+/** Short scenarios whose pages have sections of their own. */
+
+/** A search whose throughput breaks a limit above about four requests in flight. */
+export const SEARCH = {
+  name: "the limit under an SLO",
+  target: embedded({ latency: "10 ms" }),
+  load: findMax({
+    over: concurrency(1, 8),
+    where: [throughput().below(450), p50("latency").below("2 s"), errorRate().below(0.5)],
+    window: "150 ms",
+    settle: "20 ms",
+    atMost: "1 s",
+  }),
+};
+
+/** MLPerf's single stream, in a time that its rules accept for this test. */
+export const MLPERF = {
+  name: "single stream",
+  target: embedded({ latency: "1 ms" }),
+  load: singleStream({ for: "200 ms", queries: 100 }),
+};
+
+/** Two targets and a tag, values that one of them extracts, and answers that a check refuses. @param url of a server that answers with JSON */
+export function mixed(url: string): object {
+  return {
+    name: "two targets",
+    target: mix([
+      {
+        name: "chat",
+        target: embeddedLlm({ streaming: true, ttft: "3 ms", itl: "1 ms", tokenizer: TINY }),
+        inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+        weight: 1,
+      },
+      { name: "web", target: http(url, { extract: { score: "score", label: "label" } }), weight: 2 },
+    ]),
+    tags: ({ index }: { readonly index: number }) => ({ size: index % 2 === 0 ? "small" : "large" }),
+    check: ({ content, bytes }: ScenarioAnswer) =>
+      content !== "" || !new TextDecoder().decode(bytes).includes('"score":6') || "the score is <b>too high</b>",
+    load: steps([1, 3], { requests: 60 }),
+  };
+}
+
+/** A plan that is run several times. */
+export const REPEATED = {
+  name: "repeated",
+  target: embedded({ latency: "1 ms" }),
+  load: steps([1, 3], { requests: 40 }),
+  repeat: 3,
+  assert: [p99("latency").below("5 s")],
+};
+
+/** Answers with a score of 0 to 6, which {@link mixed} extracts and whose highest it refuses. */
+export function answerWithScores(response: ServerResponse, index: number): void {
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ score: index % 7, label: index % 3 === 0 ? "good" : "bad" }));
+}
