@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { checkCodeSignature } from "../../compile/release/code-signature.ts";
 import { readFormat } from "../../compile/release/file-format.ts";
 import type { Sbom } from "../../compile/release/sbom.ts";
 import { executableName, TARGETS, type Target } from "../../compile/release/targets.ts";
@@ -36,6 +37,7 @@ describe("the executable for", () => {
       const file = readFileSync(join(folder, executableName(target)));
       const { format, machine, loader } = target;
       assert.deepEqual(readFormat(file), { format, machine, ...(loader === undefined ? {} : { loader }) });
+      if (format === "Mach-O") assert.ok(checkCodeSignature(file) === (machine === "arm64" ? "valid" : "none"));
       // A sentence of the scenario guide, which `rampart help` prints.
       assert.ok(file.includes("defineScenario"), "the guides are missing");
       assert.ok(file.includes("Perf Analyzer Version"), "perf_analyzer mode is missing");
