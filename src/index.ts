@@ -27,7 +27,7 @@ export type {
 export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
-export type { FinishedRequest, OnRecord } from "./result/finished-request.ts";
+export type { FinishedRequest, FinishedTokens, OnRecord } from "./result/finished-request.ts";
 export type {
   AbortableAssertion,
   Assertion,
@@ -67,6 +67,7 @@ export type {
   ScenarioDefinition,
   ScenarioExtras,
   ScenarioSource,
+  ServerTraceOptions,
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";

@@ -108,6 +108,7 @@ const BUILDERS: readonly (readonly [
 const OBJECTS: readonly (readonly [title: string, type: string])[] = [
   ["`repeat`", "RepeatOptions"],
   ["`stability`", "StabilityOptions"],
+  ["`serverTrace`", "ServerTraceOptions"],
   ["`sequences`", "SequenceOptions"],
   ["`metrics`", "MetricsOptions"],
   ["`cancel`", "CancelOptions"],

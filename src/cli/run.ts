@@ -79,7 +79,7 @@ export async function runScenarioCommand(args: readonly string[], command: strin
       else printHelp(`${command} ${file}`, await loadScenario(file, await io.loadApi()), io);
       return EXIT.passed;
     }
-    const hint = `Write ${command} scenarios/quickstart.ts, or make one with rampart init.`;
+    const hint = `Write ${command} FILE, such as ${command} first.ts, or make a scenario with rampart init.`;
     const missing: Problem[] = file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
     const overrides = readOverrides(flags, missing);
     if (file === undefined) throw new UserError(missing);
@@ -203,7 +203,8 @@ function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunRe
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   const judged = judgedLevels(result);
-  if (result.findMax !== undefined && result.findMax.highest === undefined) return false;
+  // Without a load that keeps the limits there is nothing to judge: a limit is broken, or it is not known.
+  if (result.findMax !== undefined && result.findMax.highest === undefined) return !result.findMax.isResolved;
   return (
     isValid(result) &&
     plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet) &&

@@ -134,6 +134,8 @@ function describeBias({ figure, statistic, reportedNs, biasNs }: LagBias): strin
   const name = `${statistic === "mean" ? "" : "p99 of "}${NAMES[figure]}, ${formatDurationNs(reportedNs)},`;
   if (figure === "interTokenLatency" && statistic === "mean")
     return `${name} is an average of gaps that are off by ${share} each`;
+  // A delay of the whole time cannot be true of all requests: some were read at once.
+  if (biasNs >= reportedNs) return `${name} is not longer than this delay and may show the client, not the server`;
   return `${name} is likely too long by ${share}`;
 }
 

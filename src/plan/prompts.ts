@@ -46,7 +46,13 @@ export function promptsSchema(v: Builders) {
     prefix: v.nullable(v.object({ count: whole(1), tokens: whole(1) })),
     /** Generated conversations instead of single requests; null: none. */
     sessions: v.nullable(
-      v.object({ count: whole(1), turns: length, delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")) }),
+      v.object({
+        count: whole(1),
+        turns: length,
+        delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+        /** Absent: the delay is always the same. */
+        delayStddevMs: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
+      }),
     ),
     /** Tokens of a system message shared by all requests. */
     systemTokens: whole(0),

@@ -89,6 +89,9 @@ function judgeWhole(
   const answers = runs.flatMap(({ findMax }) => findMax ?? []);
   const answer = [...new Set(answers.map((one) => answerOf(plan, one)))].join("; ");
   const mlperf = levels.flatMap((level) => level.mlperf ?? []);
+  // Without a load that was found there is nothing to judge.
+  if (!json.isPartial && answers.some(({ highest, isResolved }) => highest === undefined && !isResolved))
+    return { verdict: "unstable", headline: `${answer}; UNRESOLVED` };
   if (missed > 0) return { verdict: "failed", headline: `${missed} of ${assertions.length} assertions failed` };
   if (mlperf.some(({ isValid }) => !isValid))
     return { verdict: "failed", headline: "the rules of MLPerf are not kept" };

@@ -1,3 +1,4 @@
+import type { TokenMetric } from "../measure/tokens/metrics.ts";
 import type { Tags } from "../plan/split/tags.ts";
 
 /** A scenario's function for finished requests. */
@@ -21,6 +22,20 @@ export interface FinishedRequest {
   readonly responses: number;
   /** Its tags; empty without any. In a mix, `target` is the name of its target. */
   readonly tags: Tags;
+  /** The level at which it ended; absent when it ended after the last phase. */
+  readonly level?: {
+    readonly unit: "concurrency" | "request-rate";
+    /** The concurrency or rate. */
+    readonly value: number;
+    /** Whether it belongs to a warm-up, which is not measured. */
+    readonly isWarmup: boolean;
+    /** Name of the phase; absent if the load has no phases. */
+    readonly phase?: string;
+  };
+  /** Values that the target extracts from the answer, by name; null for those that it lacks. Absent when it extracts none, and for failures. */
+  readonly extracted?: Readonly<Record<string, unknown>>;
+  /** Tokens of the answer; absent when they are not measured, and for failures. */
+  readonly tokens?: FinishedTokens;
   /** Why it failed or was cancelled; absent when it completed. */
   readonly failure?: {
     /** Such as `http`, `stalled` or `check`. */
@@ -30,3 +45,17 @@ export interface FinishedRequest {
     readonly status?: number;
   };
 }
+
+/** A key of the table of token metrics, with its times in milliseconds. */
+type NameInMs<K> = K extends `${infer Name}Ns` ? `${Name}Ms` : K;
+
+/**
+ * Times and counts of the tokens of one answer: `timeToFirstTokenMs`, `interTokenLatencyMs`, `outputTokens`, `serverOutputTokens` and the
+ * other token metrics. Those that the answer lacks are absent.
+ */
+export type FinishedTokens = { readonly [K in TokenMetric as NameInMs<K>]?: number } & {
+  /** Arrival of each read with content, in milliseconds after the send. Several tokens can arrive in one read. */
+  readonly contentMs: readonly number[];
+  /** Why the answer counts as failed for tokens: an error in it, or a stream that was cut off; absent for a good one. */
+  readonly error?: string;
+};

@@ -1,9 +1,11 @@
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "../measure/records.ts";
+import { isTimeMetric, nameOfMetric } from "../measure/tokens/metrics.ts";
+import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import { type FunctionPlan, heldFunction } from "../plan/functions.ts";
 import { RunError } from "../plan/problem.ts";
 import { nsToMs } from "../plan/units.ts";
-import type { FinishedRequest, OnRecord } from "../result/finished-request.ts";
-import { broadcast, type RunObserver } from "../result/observer.ts";
+import type { FinishedRequest, FinishedTokens, OnRecord } from "../result/finished-request.ts";
+import { broadcast, type RunObserver, type RunProgress } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { toEpochNs } from "../runtime/clock.ts";
 import { describeUserError } from "../service/user-defined/user-error.ts";
@@ -17,17 +19,37 @@ const MOST_WAITING = 200_000;
 /** Records between two turns of the event loop, so that the load is not held up. */
 const BATCH = 64;
 
+/** Passed records stay in memory up to this number, because removing each on its own is slow. */
+const FORGOTTEN = 4096;
+
 /** Longest time that a finished request waits in its columns. */
 const INTERVAL_MS = 250;
 
 const NO_TAGS = {};
+
+/** What a record has from its answer. */
+type FromAnswer = Pick<FinishedRequest, "extracted"> & { readonly hasTokens: boolean };
+
+/** A record, and whether its tokens are still awaited. */
+interface Waiting {
+  record: FinishedRequest;
+  isComplete: boolean;
+}
 
 /** Calls a scenario's function for each finished request, in batches between the events of the load. */
 export class RecordHook {
   private readonly onRecord: OnRecord;
   private readonly signal: RunSignal;
   private readonly groups: RequestGroups | undefined;
-  private waiting: FinishedRequest[] = [];
+  private readonly readsAnswers: boolean;
+  private progress: RunProgress | undefined;
+  private level: FinishedRequest["level"];
+  /** By the number of the request, until its record is drained. */
+  private readonly fromAnswers = new Map<number, FromAnswer>();
+  /** Records that wait for their tokens, by number. */
+  private readonly awaiting = new Map<number, Waiting>();
+  /** In the order of the ends. */
+  private waiting: Waiting[] = [];
   /** Index of the first record that the function has not received. */
   private next = 0;
   /** Failures of records that are not drained yet, in the order of the records. */
@@ -36,11 +58,15 @@ export class RecordHook {
   private working: Promise<void> | undefined;
   private error: RunError | undefined;
 
-  /** @param groups whose tags records carry; undefined without any */
-  constructor(named: FunctionPlan, signal: RunSignal, groups: RequestGroups | undefined) {
+  /**
+   * @param groups whose tags records carry; undefined without any
+   * @param readsAnswers whether answers are read, for extracted values or tokens. Otherwise their bodies are not kept for this function.
+   */
+  constructor(named: FunctionPlan, signal: RunSignal, groups: RequestGroups | undefined, readsAnswers = false) {
     this.onRecord = heldFunction<OnRecord>(named);
     this.signal = signal;
     this.groups = groups;
+    this.readsAnswers = readsAnswers;
   }
 
   /** Executes a run and passes its records. The result has the error of the function, if it throws. */
@@ -49,13 +75,53 @@ export class RecordHook {
       onFailed: ({ failure }) => this.failures.push(failure),
       onBatch: (records, count) => this.add(records, count),
       onProgress: (progress) => {
+        this.progress = progress;
         timer = setInterval(() => progress.drainRecords(), INTERVAL_MS);
       },
+      // Phases change while requests end, which only `onPhase` reports in time.
+      onLevelStart: (unit, value, isWarmup, phase) => {
+        if (phase === undefined) this.beginLevel({ unit, value, isWarmup });
+      },
+      onPhase: (start) =>
+        this.beginLevel(
+          start && { unit: start.unit, value: start.level, isWarmup: start.isWarmup, phase: start.label },
+        ),
+      ...(this.readsAnswers ? this.answerEvents() : {}),
     };
     let timer: ReturnType<typeof setInterval> | undefined;
-    const result = await execute(broadcast([observer, own])).finally(() => clearInterval(timer));
+    // First, so that what ended before a level is passed to all before they hear of the level.
+    const result = await execute(broadcast([own, observer])).finally(() => clearInterval(timer));
+    // The tokens of a request whose answer was never measured, because the run ended, do not come.
+    for (const entry of this.awaiting.values()) entry.isComplete = true;
+    this.awaiting.clear();
+    this.proceed();
     while (this.working !== undefined) await this.working;
     return this.error === undefined || result.error !== undefined ? result : { ...result, error: this.error };
+  }
+
+  private answerEvents(): Pick<RunObserver, "onRecord" | "onTokens"> {
+    return {
+      onRecord: ({ index, extracted, hasTokens = false }) => {
+        if (extracted !== undefined || hasTokens)
+          this.fromAnswers.set(index, { ...(extracted === undefined ? {} : { extracted }), hasTokens });
+      },
+      onTokens: (tokens) => {
+        // A batch may hold its record still.
+        if (!this.awaiting.has(tokens.index)) this.progress?.drainRecords();
+        const entry = this.awaiting.get(tokens.index);
+        if (entry === undefined) return;
+        this.awaiting.delete(tokens.index);
+        entry.record = { ...entry.record, tokens: toTokens(tokens) };
+        entry.isComplete = true;
+        this.proceed();
+      },
+    };
+  }
+
+  /** What ended before belongs to the level before. */
+  private beginLevel(level: FinishedRequest["level"]): void {
+    this.progress?.drainRecords();
+    this.level = level;
   }
 
   private add(records: RecordColumns, count: number): void {
@@ -63,14 +129,37 @@ export class RecordHook {
     for (let row = 0; row < count; row++) {
       const hasFailed = ((records.flags[row] as number) & RECORD_FAILED) !== 0;
       const failure = hasFailed ? this.failures[failed++] : undefined;
-      if (this.error === undefined) this.waiting.push(this.toRecord(records, row, failure));
+      this.put(this.toRecord(records, row, failure));
     }
     this.failures = this.failures.slice(failed);
     if (this.waiting.length - this.next > MOST_WAITING) {
-      const message = `onRecord is slower than the requests: more than ${MOST_WAITING.toLocaleString("en-US")} records wait for it`;
+      const cause = this.hasNext
+        ? "onRecord is slower than the requests"
+        : "the tokens of requests are measured too late for onRecord";
+      const message = `${cause}: more than ${MOST_WAITING.toLocaleString("en-US")} records wait for it`;
       this.fail(new RunError("exception", message, "Make it faster, or lower the load."));
     }
-    if (this.next < this.waiting.length) this.working ??= this.work();
+    this.proceed();
+  }
+
+  private put(record: FinishedRequest): void {
+    const { extracted, hasTokens = false } = this.fromAnswers.get(record.index) ?? {};
+    this.fromAnswers.delete(record.index);
+    if (this.error !== undefined) return;
+    const entry: Waiting = {
+      record: extracted === undefined ? record : { ...record, extracted },
+      isComplete: !hasTokens,
+    };
+    if (hasTokens) this.awaiting.set(record.index, entry);
+    this.waiting.push(entry);
+  }
+
+  private get hasNext(): boolean {
+    return this.waiting[this.next]?.isComplete === true;
+  }
+
+  private proceed(): void {
+    if (this.hasNext) this.working ??= this.work();
   }
 
   private toRecord(records: RecordColumns, row: number, failure: Failure | undefined): FinishedRequest {
@@ -88,13 +177,14 @@ export class RecordHook {
       ...(hasFirst ? { firstByteMs: nsToMs(firstNs - sendNs) } : {}),
       responses: records.responseCount[row] as number,
       tags: this.groups?.list[records.group[row] as number]?.tags ?? NO_TAGS,
+      ...(this.level === undefined ? {} : { level: this.level }),
       ...(failure === undefined ? {} : { failure: toFailure(failure) }),
     };
   }
 
   /** Never rejects. Called when records wait, so that it is pending when it returns. */
   private async work(): Promise<void> {
-    while (this.next < this.waiting.length) {
+    while (this.hasNext) {
       await new Promise<void>((resolve) => setImmediate(resolve));
       for (const record of this.takeBatch()) {
         try {
@@ -110,11 +200,12 @@ export class RecordHook {
     this.working = undefined;
   }
 
+  /** Takes the next records, up to the first one that waits for its tokens. */
   private takeBatch(): readonly FinishedRequest[] {
-    const batch = this.waiting.slice(this.next, this.next + BATCH);
-    this.next += batch.length;
-    if (this.next < this.waiting.length) return batch;
-    this.waiting = [];
+    const batch: FinishedRequest[] = [];
+    for (; this.hasNext && batch.length < BATCH; this.next++) batch.push((this.waiting[this.next] as Waiting).record);
+    if (this.next < this.waiting.length && this.next < FORGOTTEN) return batch;
+    this.waiting.splice(0, this.next);
     this.next = 0;
     return batch;
   }
@@ -122,6 +213,7 @@ export class RecordHook {
   private fail(error: RunError): void {
     this.error ??= error;
     this.waiting = [];
+    this.awaiting.clear();
     this.next = 0;
     this.signal.fail(error);
   }
@@ -129,4 +221,15 @@ export class RecordHook {
 
 function toFailure({ kind, message, status }: Failure): NonNullable<FinishedRequest["failure"]> {
   return { kind, message, ...(status === undefined ? {} : { status }) };
+}
+
+function toTokens({ metrics, contentNs, error }: RequestTokens): FinishedTokens {
+  const named = [...metrics].map(([metric, value]) =>
+    isTimeMetric(metric) ? [`${nameOfMetric(metric)}Ms`, nsToMs(value)] : [metric, value],
+  );
+  return {
+    ...Object.fromEntries(named),
+    contentMs: Array.from(contentNs, nsToMs),
+    ...(error === undefined ? {} : { error }),
+  };
 }

@@ -138,7 +138,7 @@ async function runPlan(
 
 /** Executes a run with what follows it besides its observer: scrapes, and the scenario's function for records. */
 async function followed(
-  { plan, observer, signal, groups, tokens }: RunParts,
+  { plan, observer, signal, groups, tokens, session }: RunParts,
   execute: (observer: RunObserver) => Promise<RunResult>,
 ): Promise<RunResult> {
   let around = async (given: RunObserver): Promise<RunResult> => {
@@ -148,7 +148,9 @@ async function followed(
   };
   if (plan.onRecord !== undefined) {
     const { RecordHook } = await import("./record-hook.ts");
-    const hook = new RecordHook(plan.onRecord, signal, groups);
+    const sessions = [session, ...(session.members ?? []).map((member) => member.session)];
+    const readsAnswers = tokens !== undefined || sessions.some(({ service }) => service.answerReader !== undefined);
+    const hook = new RecordHook(plan.onRecord, signal, groups, readsAnswers);
     const inner = around;
     around = (given) => hook.around(given, inner);
   }

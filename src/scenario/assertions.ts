@@ -216,7 +216,11 @@ function schemaByMetric(
   );
   const amount = v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"));
   const sides = ["below", "at-most", "above", "at-least"];
-  const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
+  const ratio = v.pipe(
+    v.number("must be a number from 0 to 1: 0.01 is 1 %"),
+    v.minValue(0, "must be 0 or more"),
+    v.maxValue(1, "must be 1 or less: 0.01 is 1 %"),
+  );
   return v.lazy((input) => {
     const { kind, of: name } = (input as { metric?: { kind?: unknown; of?: unknown } } | undefined)?.metric ?? {};
     if (kind === "token-percentile" || kind === "token-average") {

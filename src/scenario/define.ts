@@ -1,5 +1,6 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
+import type { TraceLevel } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
 import type { CheckAnswer } from "../service/scenario-answer.ts";
@@ -19,12 +20,28 @@ import type { AnswerType, Protocol, Target } from "./targets/target.ts";
 export interface StabilityOptions {
   /** Length of a measuring window; one lasts 1.2 times as long, as in perf_analyzer. Default: `"5 s"`. */
   readonly window?: Duration;
+  /** Requests in a window, instead of a time; it lasts whole seconds, as in perf_analyzer. Not with `window`. Default: windows of time. */
+  readonly requests?: number;
   /** Largest difference between the last three windows, in percent of the lowest. Default: 10. */
   readonly percent?: number;
   /** Windows after which a level is unstable. Default: 10. */
   readonly trials?: number;
   /** The latency percentile that must be stable. Default: the average. */
   readonly percentile?: number;
+}
+
+/** What Triton traces while the scenario runs. Its settings are restored after the run. Without a field, its setting stays as it is. */
+export interface ServerTraceOptions {
+  /** File on the server that receives the traces. */
+  readonly file?: string;
+  /** What is traced. */
+  readonly levels?: readonly TraceLevel[];
+  /** One in this many requests is traced. */
+  readonly rate?: number;
+  /** Most requests to trace; -1 is no limit. */
+  readonly count?: number;
+  /** Traces after which the file is written; 0 is at the end. */
+  readonly logFrequency?: number;
 }
 
 /** The source of the server's GPU metrics. */
@@ -107,6 +124,8 @@ export interface ScenarioDefinition<
   readonly sequences?: SequenceOptions;
   /** Read the GPU metrics of the server at each level; `{}` takes the defaults. Default: none. */
   readonly metrics?: MetricsOptions;
+  /** Trace settings of a Triton server for the time of the run; one server, not a mix. Default: unchanged. */
+  readonly serverTrace?: ServerTraceOptions;
   /**
    * Stop at the first level that reaches this latency. That level and the one before it are measured until two measurements agree.
    * Default: none.

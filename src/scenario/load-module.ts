@@ -50,7 +50,7 @@ const LOAD_LIMIT_MS = 300_000;
 export async function loadScenario(file: string, api: object, limitMs = LOAD_LIMIT_MS): Promise<LoadedScenario> {
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
-    const hint = "Give the path of a scenario, such as scenarios/quickstart.ts.";
+    const hint = "Give the path of a scenario, or write one with rampart init.";
     throw userError("unreadable", file, "there is no such file", hint);
   }
   if (DATA_FILE.test(path)) {
@@ -63,7 +63,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     loaded = (await beforeLimit(import(pathToFileURL(path).href), file, limitMs)) as { default?: unknown };
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw toLoadError(error, file, path);
+    throw toLoadError(error, file, path, Object.keys(api));
   } finally {
     takeBack();
   }

@@ -55,9 +55,13 @@ export interface PromptOptions {
   readonly prefix?: { readonly count: number; readonly tokens: number };
   /**
    * Conversations for the load `sessions(…)`: how many, how many turns each has, and the pause between a response and the next turn.
-   * Default: none; the pause is `"0 ms"`.
+   * The pause is a duration, or `{ mean, stddev }` of a normal distribution. Default: none; the pause is `"0 ms"`.
    */
-  readonly sessions?: { readonly count: number; readonly turns: Length; readonly delay?: Duration };
+  readonly sessions?: {
+    readonly count: number;
+    readonly turns: Length;
+    readonly delay?: Duration | { readonly mean: Duration; readonly stddev: Duration };
+  };
   /** Tokens of a system message that all requests share. Default: 0. */
   readonly systemTokens?: number;
   /** Texts per request for embeddings, passages per request for rankings. Default: 1. */
@@ -125,7 +129,7 @@ export function promptSchemas() {
     count: v.optional(countSchema()),
     seed: v.optional(whole),
     prefix: v.optional(strictOptions({ count: countSchema(), tokens: countSchema() })),
-    sessions: v.optional(strictOptions({ count: countSchema(), turns: length, delay: v.optional(durationSchema()) })),
+    sessions: v.optional(strictOptions({ count: countSchema(), turns: length, delay: v.optional(spreadSchema()) })),
     systemTokens: v.optional(countSchema()),
     batch: v.optional(countSchema()),
     images: v.optional(
@@ -147,11 +151,16 @@ export function promptSchemas() {
   ] as const;
 }
 
-function audioSchema() {
-  const length = v.union(
+/** A duration, or a normal distribution of durations. */
+function spreadSchema() {
+  return v.union(
     [durationSchema(), strictOptions({ mean: durationSchema(), stddev: durationSchema() })],
     'must be a duration such as "3 s", or { mean, stddev }',
   );
+}
+
+function audioSchema() {
+  const length = spreadSchema();
   const numbers = v.pipe(v.array(countSchema(), "must be a list of numbers"), v.nonEmpty("must have a number"));
   return strictOptions({
     count: v.optional(countSchema()),
@@ -204,7 +213,13 @@ export function asksLength({ osl, mix = [] }: PromptOptions): boolean {
 function toSessionsPlan(sessions: PromptOptions["sessions"]): PromptsPlan["sessions"] {
   if (sessions === undefined) return null;
   const { count, turns, delay = "0 ms" } = sessions;
-  return { count, turns: toLengthPlan(turns), delayMs: toMs(delay) };
+  const pause = typeof delay === "string" ? { mean: delay, stddev: undefined } : delay;
+  return {
+    count,
+    turns: toLengthPlan(turns),
+    delayMs: toMs(pause.mean),
+    ...(pause.stddev === undefined ? {} : { delayStddevMs: toMs(pause.stddev) }),
+  };
 }
 
 function toImagesPlan(images: PromptOptions["images"]): PromptsPlan["images"] {

@@ -1,5 +1,6 @@
 import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nearestName } from "../plan/nearest-name.ts";
 import { messageOf, type Problem, problem, UserError } from "../plan/problem.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
@@ -8,11 +9,37 @@ import { messageOf, type Problem, problem, UserError } from "../plan/problem.ts"
 const OWN_FOLDER = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 const HINT = "Correct the file.";
 
-/** Converts an error while a scenario is loaded. @param file as the user typed it @param path absolute path of the file */
-export function toLoadError(error: unknown, file: string, path: string): UserError {
+/**
+ * Converts an error while a scenario is loaded.
+ * @param file as the user typed it
+ * @param path absolute path of the file
+ * @param names exports of `"rampart"`
+ */
+export function toLoadError(error: unknown, file: string, path: string, names: readonly string[] = []): UserError {
   // Bun reports several errors in one file together, each with its position.
   const parts = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
-  return new UserError(parts.map((part) => toProblem(part, "does not load", file, path)));
+  return new UserError(
+    parts.map((part) => {
+      const found = toProblem(part, "does not load", file, path);
+      return { ...found, hint: hintForName(found.message, names) ?? found.hint };
+    }),
+  );
+}
+
+/** A name that the file uses without a definition, or imports from `"rampart"` where it is not: Bun's words, and those of Node and Deno. */
+const UNDEFINED_NAME = /: (?:Can't find variable: )?([\w$]+) is not defined$/;
+const MISSING_EXPORT =
+  /named '([\w$]+)' not found in module 'rampart'|'rampart(?::\w+)?' does not provide an export named '([\w$]+)'/;
+
+/** Returns how to correct a name; undefined when the error is another one. */
+function hintForName(message: string, names: readonly string[]): string | undefined {
+  const undefinedName = UNDEFINED_NAME.exec(message)?.[1];
+  if (undefinedName !== undefined && names.includes(undefinedName))
+    return `Add it to the import: import { ${undefinedName} } from "rampart".`;
+  const [, inBun, inNode] = MISSING_EXPORT.exec(message) ?? [];
+  const name = undefinedName ?? inBun ?? inNode;
+  const near = name && nearestName(name, names);
+  return near === undefined ? undefined : `Did you mean ${near}?`;
 }
 
 /** Converts an error that the scenario's code throws later; undefined when no frame is in the scenario's folder. */

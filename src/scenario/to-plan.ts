@@ -9,7 +9,7 @@ import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
-import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
+import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE } from "../plan/telemetry.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
@@ -132,7 +132,10 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
     ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
-    telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
+    telemetry: {
+      metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url),
+      trace: definition.serverTrace === undefined ? null : { ...NO_TRACE, ...definition.serverTrace },
+    },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
@@ -162,13 +165,31 @@ function toMetricsPlan(metrics: MetricsOptions | undefined, targetUrl: string): 
   return { url, intervalMs: every === undefined ? DEFAULT_METRICS_INTERVAL_MS : toMs(every) };
 }
 
-function toStabilityMode({ window, percent, trials }: StabilityOptions): MeasurementModePlan {
-  return {
-    kind: "time-windows",
-    windowMs: window === undefined ? DEFAULT_WINDOWS.windowMs : toMs(window),
+function toStabilityMode({ window, requests, percent, trials }: StabilityOptions): MeasurementModePlan {
+  const rule = {
     stabilityPct: percent ?? DEFAULT_WINDOWS.stabilityPct,
     maxTrials: trials ?? DEFAULT_WINDOWS.maxTrials,
   };
+  if (requests !== undefined) return { kind: "count-windows", requestsPerWindow: requests, ...rule };
+  return { kind: "time-windows", windowMs: window === undefined ? DEFAULT_WINDOWS.windowMs : toMs(window), ...rule };
+}
+
+/** Returns what is wrong with fields that only one kind of window, or only one server, can have. */
+function checkServerFields({ stability, serverTrace, target }: CheckedDefinition): Problem[] {
+  const problems: Problem[] = [];
+  if (stability?.window !== undefined && stability.requests !== undefined) {
+    const message = "a window has a length or a number of requests, not both";
+    problems.push(problem("conflict", "stability.requests", message, "Leave one out.", String(stability.requests)));
+  }
+  if (serverTrace === undefined) return problems;
+  if (Object.keys(serverTrace).length === 0)
+    problems.push(problem("missing", "serverTrace", "has no setting", 'Write { levels: ["TIMESTAMPS"] }.'));
+  const { call, hasServerTrace } = targetBuilderOf(target);
+  if (hasServerTrace !== true) {
+    const hint = "Leave it out, or measure one triton(…) target.";
+    problems.push(problem("conflict", "serverTrace", `the target is ${call}, which has no trace settings`, hint));
+  }
+  return problems;
 }
 
 /** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
@@ -206,7 +227,7 @@ function describeValue(value: unknown): string {
 function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
   const { target, load } = definition;
   const assert = allAssertions(definition);
-  const problems = [...checkLoads(load), ...checkBesidePhases(load, definition)];
+  const problems = [...checkLoads(load), ...checkBesidePhases(load, definition), ...checkServerFields(definition)];
   const protocols = partsOf(definition).map(
     (part) => part.target.options.protocol ?? targetBuilderOf(part.target).protocol ?? "http",
   );

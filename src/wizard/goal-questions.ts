@@ -2,7 +2,6 @@ import type { Answers, GoalQuestionId } from "./answers.ts";
 import type { Asked } from "./goals/goal.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
 import type { Question } from "./question.ts";
-import { wizardTargetOf } from "./targets.ts";
 
 /** The questions that the goals ask, each as the chosen goal asks it. */
 
@@ -16,7 +15,7 @@ interface Option {
 const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
   against: {
     value: "WHAT",
-    help: "For a comparison: model (another one on the same server) or server. Default: what --other-model or --other-url says, or model.",
+    help: "For a comparison: model (another one), server (the same on another one) or, for embedded, protocol. Default: what --other-model or --other-url says; otherwise model, or the only possible one.",
   },
   "other-model": { value: "MODEL", help: "For a comparison: the other model." },
   "other-url": { value: "URL", help: "For a comparison: address of the other server." },
@@ -63,10 +62,7 @@ const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
 export const GOAL_QUESTIONS: readonly Question[] = (Object.keys(OPTIONS) as GoalQuestionId[]).map(toQuestion);
 
 function toQuestion(id: GoalQuestionId): Question {
-  const asked = (answers: Answers): Asked | undefined => {
-    const [goal, target] = [goalOf(answers), wizardTargetOf(answers)];
-    return target !== undefined && goal?.suits?.(target) === false ? undefined : goal?.asks[id];
-  };
+  const asked = (answers: Answers): Asked | undefined => goalOf(answers)?.asks[id];
   return {
     id,
     message: (answers) => asked(answers)?.message ?? id,

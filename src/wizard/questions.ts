@@ -24,13 +24,12 @@ const sendsInputs =
   (answers: Answers): boolean =>
     asksFor(id)(answers) && goalOf(answers)?.usesInputs?.(answers) !== false;
 
-/** Returns the goals that are possible with the target and use all options. */
-function goalsFor(answers: Answers, { given }: Surroundings): Choice[] {
-  const target = wizardTargetOf(answers);
+/** Returns the goals that use all options. */
+function goalsFor({ given }: Surroundings): Choice[] {
   const ids = GOAL_QUESTIONS.map(({ id }) => id).filter((id) => given[id] !== undefined);
-  const possible = Object.entries(GOALS).filter(([, goal]) => target === undefined || goal.suits?.(target) !== false);
-  const meant = possible.filter(([, { asks }]) => ids.every((id) => id in asks));
-  return (meant.length > 0 ? meant : possible).map(([value, { label, hint }]) => ({ value, label, hint }));
+  const all = Object.entries(GOALS);
+  const meant = all.filter(([, { asks }]) => ids.every((id) => id in asks));
+  return (meant.length > 0 ? meant : all).map(([value, { label, hint }]) => ({ value, label, hint }));
 }
 
 /** Creates a question for a number of tokens. */
@@ -160,25 +159,21 @@ export const QUESTIONS: readonly Question[] = [
     value: "GOAL",
     help: `What to find out: ${describeGoals()}. Default: number for a single number of users or rate, otherwise curve.`,
     isNeeded: always,
-    choices: (answers, around) => goalsFor(answers, around),
-    preset: (answers, around) => {
-      const goals = goalsFor(answers, around).map(({ value }) => value);
+    choices: (_answers, around) => goalsFor(around),
+    preset: (_answers, around) => {
+      const goals = goalsFor(around).map(({ value }) => value);
       const amount = around.given.users ?? around.given.rate;
       const isOne = amount !== undefined && numbersOf(amount).length === 1;
       const usual = isOne ? "number" : "curve";
       return goals.includes(usual) ? usual : goals[0];
     },
-    check: (answer, answers) => {
-      if (!Object.hasOwn(GOALS, answer)) return `must be one of ${Object.keys(GOALS).join(", ")}`;
-      const target = wizardTargetOf(answers);
-      const isPossible = target === undefined || GOALS[answer]?.suits?.(target) !== false;
-      return isPossible ? undefined : `is not possible with the ${target?.name}`;
-    },
+    check: (answer) => (Object.hasOwn(GOALS, answer) ? undefined : `must be one of ${Object.keys(GOALS).join(", ")}`),
   },
   ...GOAL_QUESTIONS.slice(0, FIRST_LOAD_QUESTION),
   {
     id: "tokenizer",
-    message: "Which tokenizer does it have? (a folder with tokenizer.json, or a model of Hugging Face's hub)",
+    message:
+      "Which tokenizer does it have? (a folder with tokenizer.json, a model of Hugging Face's hub, or an encoding such as o200k_base)",
     value: "TOKENIZER",
     help: "For language models: a folder with tokenizer.json, a model of Hugging Face's hub, or a tiktoken encoding such as o200k_base. Default: the model's name.",
     isNeeded: asksFor("tokenizer"),
@@ -301,7 +296,8 @@ function describeModel({ inputs, maxBatchSize, refusal }: ListedModel): string {
 
 /** Returns the files that are written and made besides the scenario. @param out the scenario */
 export function filesBeside(out: string, answers: Answers): string[] {
-  if (answers.against !== "server" || goalOf(answers)?.otherTarget === undefined) return [];
+  const target = wizardTargetOf(answers);
+  if (target === undefined || goalOf(answers)?.other?.(answers, target) === undefined) return [];
   const start = out.replace(/\.m?ts$/, "");
   return [`${start}-other${out.slice(start.length)}`, `${start}.json`, `${start}-other.json`];
 }

@@ -34,7 +34,7 @@ export function formatScenario(answers: Answers): string {
   return formatFile(compose(answers));
 }
 
-/** Returns the files to write: the scenario, and for a comparison of servers a second one. */
+/** Returns the files to write: the scenario, and for a comparison in two runs a second one. */
 export function filesOf(answers: Answers): WrittenFile[] {
   const { out = "" } = answers;
   const other = formatOther(answers);
@@ -45,15 +45,15 @@ export function filesOf(answers: Answers): WrittenFile[] {
 
 function formatOther(answers: Answers): string | undefined {
   const { out = "" } = answers;
-  const target = chosenGoal(answers).otherTarget?.(answers, chosenTarget(answers));
-  if (target === undefined) return undefined;
+  const other = chosenGoal(answers).other?.(answers, chosenTarget(answers));
+  if (other === undefined) return undefined;
   const base = basename(out);
   return formatFile({
-    title: `The same as ${base}, on the other server.`,
+    title: `The same as ${base}, ${other.place}.`,
     base: `./${base}`,
     fields: [
       { name: "name", value: `${scenarioName(answers)}-other` },
-      { name: "target", value: target },
+      { name: "target", value: other.target },
     ],
   });
 }
@@ -63,7 +63,8 @@ export function timeOf(answers: Answers, around: Surroundings): RunTime | undefi
   const plan = planOf(answers);
   const time = chosenGoal(answers).time?.(answers, plan, around) ?? estimateTime(plan);
   if (time === undefined || formatOther(answers) === undefined) return time;
-  return { leastMs: 2 * time.leastMs, mostMs: 2 * time.mostMs, parts: `${time.parts}, on each server` };
+  const runs = 2 * (plan.repeat?.atLeast ?? 1);
+  return { leastMs: runs * time.leastMs, mostMs: runs * time.mostMs, parts: `${runs} runs of ${time.parts}` };
 }
 
 /** Returns the plan of the scenario. */

@@ -48,13 +48,15 @@ describe("findMax", () => {
     over: string,
     where: string,
     more = "",
-  ): Promise<{ code: number | null; out: string; report: Report }> {
-    const load = `api.findMax({ over: ${over}, where: ${where}, window: "250 ms", settle: "100 ms", atMost: "60 s" })`;
+    atMost = "60 s",
+  ): Promise<{ code: number | null; out: string; report: Report; markdown: string }> {
+    const load = `api.findMax({ over: ${over}, where: ${where}, window: "250 ms", settle: "100 ms", atMost: "${atMost}" })`;
     const text = scenarioText({ target: `api.http("${url}")`, load, ...(more === "" ? {} : { assert: more }) });
     return inFolder({ "x.ts": text }, async (cwd) => {
-      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });
+      const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json", "--markdown", "r.md"], { cwd });
       assert.doesNotMatch(err, /Error/);
-      return { code, out, report: JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as Report };
+      const read = (name: string): string => readFileSync(join(cwd, name), "utf8");
+      return { code, out, report: JSON.parse(read("r.json")) as Report, markdown: read("r.md") };
     });
   }
 
@@ -89,6 +91,21 @@ describe("findMax", () => {
     assert.equal(code, 65, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [null, 2]);
     assert.match(out, /no load keeps the limit\n/);
+  });
+
+  test("ends with 66 when the lowest load cannot be decided", async () => {
+    // No percentile of so few requests has an upper bound.
+    const { code, out, report, markdown } = await search(
+      "api.concurrency(1, 8)",
+      '[p99("latency").below("10 min")]',
+      "[errorRate().is(0)]",
+      "500 ms",
+    );
+    assert.equal(code, 66, out);
+    assert.deepEqual([report.findMax.highest, report.findMax.next, report.findMax.isResolved], [null, 1, false]);
+    assert.match(out, /it is not known whether any load keeps the limit\n/);
+    assert.match(markdown, /^## ⚠️ Not stable: .*\n\nit is not known whether any load keeps the limit; UNRESOLVED/);
+    assert.match(out, /UNRESOLVED/);
   });
 
   test("says that the highest load of the range keeps the limits", async () => {

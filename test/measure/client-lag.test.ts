@@ -121,6 +121,12 @@ test("the warning says how late, which figures, by how much, and who had the cor
   assert.doesNotMatch(explainLag(lagOf(3), STREAMS) ?? "", /p99|left|waited/);
 });
 
+test("a time that is shorter than the lag is not said to be wrong by all of itself", () => {
+  const text = explainLag(lagOf(120), [time("latency", 60, 900)]) ?? "";
+  assert.match(text, /: latency, 60 ms, is not longer than this delay and may show the client, not the server; /);
+  assert.doesNotMatch(text, /100 %/);
+});
+
 test("a window's times are those that its report shows", () => {
   const window = makeWindow({ latenciesNs: [10 * MS, 20 * MS], firstResponseNs: [4 * MS, 6 * MS], sendMeanNs: 5 });
   assert.deepEqual(reportedTimes(window), [time("latency", 15, 20), time("firstResponse", 5, 6)]);

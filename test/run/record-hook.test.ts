@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
 import { holdFunction } from "../../src/plan/functions.ts";
 import type { FinishedRequest, OnRecord } from "../../src/result/finished-request.ts";
@@ -7,8 +10,16 @@ import type { RunObserver } from "../../src/result/observer.ts";
 import type { FailedRequest } from "../../src/result/request-record.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { RecordHook } from "../../src/run/record-hook.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { RequestGroups } from "../../src/run/split/request-groups.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import { hold, steps } from "../../src/scenario/loads.ts";
+import { phase, warmup } from "../../src/scenario/phases.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
+import { http } from "../../src/scenario/targets/http.ts";
+import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Failure } from "../../src/transport/failure.ts";
 
 const RESULT = { error: undefined } as RunResult;
@@ -133,4 +144,88 @@ describe("onRecord", () => {
       assert.match(result.error?.message ?? "", /^onRecord throws: boom \(record-hook\.test\.ts:\d+\)$/);
       assert.equal(signal.isStopped, true);
     });
+});
+
+describe("onRecord of a run", () => {
+  const LIMIT = { timeout: 60_000 };
+  const run = async (scenario: ReturnType<typeof defineScenario>): Promise<RunResult> => {
+    const result = await startPlan(
+      toPlan(scenario, "/"),
+      async () => ({}),
+      async () => {},
+    ).result;
+    assert.equal(result.error, undefined, result.error?.message);
+    return result;
+  };
+
+  test("has phases, warm-ups and the times of tokens, as the report counts them", LIMIT, async () => {
+    const records: FinishedRequest[] = [];
+    const tokenizer = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+    const { levels, phased } = await run(
+      defineScenario({
+        name: "x",
+        target: embeddedLlm({ tokenizer, streaming: true, ttft: "10 ms", itl: "2 ms" }),
+        inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+        load: [warmup({ requests: 4 }, hold(2)), phase("busy", steps([2, 1], { requests: 6 }))],
+        onRecord: async (record) => void records.push(record),
+      }),
+    );
+    assert.deepEqual(
+      records.map(({ index }) => index),
+      Array.from({ length: 16 }, (_, index) => index),
+      "all, in the order of their ends",
+    );
+    const countOf = (isIn: (level: FinishedRequest["level"]) => boolean) =>
+      records.filter(({ level }) => isIn(level)).length;
+    assert.equal(
+      countOf((level) => level?.phase === "busy" && !level.isWarmup),
+      phased?.phases[1]?.tally.completedCount,
+    );
+    assert.equal(
+      countOf((level) => level?.isWarmup === true),
+      phased?.phases[0]?.tally.completedCount,
+    );
+    for (const { unit, level: value, window } of levels)
+      assert.equal(
+        countOf((level) => level?.isWarmup === false && level.unit === unit && level.value === value),
+        window.requestCount,
+      );
+    const firsts = levels.flatMap(({ tokens }) => [...(tokens?.metrics.timeToFirstTokenNs.measured() ?? [])]);
+    const measured = records.filter(({ level }) => level?.isWarmup === false).map(({ tokens }) => tokens);
+    assert.deepEqual(measured.map((tokens) => tokens?.timeToFirstTokenMs).sort(), firsts.map((ns) => ns / 1e6).sort());
+    for (const tokens of measured) {
+      assert.deepEqual([tokens?.outputTokens, tokens?.inputTokens, tokens?.error], [5, 12, undefined]);
+      assert.equal(tokens?.contentMs[0], tokens?.timeToFirstTokenMs);
+    }
+  });
+
+  test("has extracted values, and the level without phases", LIMIT, async () => {
+    let count = 0;
+    const server = createServer((_, response) => response.end(JSON.stringify({ usage: { n: count++ % 3 } })));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const records: FinishedRequest[] = [];
+      const { levels } = await run(
+        defineScenario({
+          name: "x",
+          target: http(`127.0.0.1:${(server.address() as AddressInfo).port}/`, { extract: { n: "usage.n", no: "no" } }),
+          load: steps([1, 2], { requests: 9 }),
+          warmupRequests: 3,
+          onRecord: (record) => void records.push(record),
+        }),
+      );
+      const measured = records.filter(({ level }) => level?.isWarmup === false);
+      assert.deepEqual(
+        levels.map(({ level: value, window }) => [value, window.requestCount]),
+        [1, 2].map((value) => [value, measured.filter(({ level }) => level?.value === value).length]),
+      );
+      assert.deepEqual(
+        new Set(records.map(({ extracted }) => JSON.stringify(extracted))),
+        new Set([0, 1, 2].map((n) => JSON.stringify({ n, no: null }))),
+      );
+      assert.ok(records.every(({ tokens, level }) => tokens === undefined && level?.phase === undefined));
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
 });

@@ -227,6 +227,22 @@ describe("the plan of a generative model", () => {
     assert.deepEqual([target.url, target.moreUrls], ["a:1", ["b:2"]]);
   });
 
+  const addresses: readonly (readonly [given: string, endpoint: "chat" | "completions" | "embeddings", url: string])[] =
+    [
+      ["localhost:1/v1", "chat", "localhost:1"],
+      ["http://h:1/v1/", "completions", "http://h:1"],
+      ["http://h:1/v1/chat/completions", "chat", "http://h:1"],
+      ["https://h/gateway/v1", "embeddings", "https://h/gateway"],
+      ["https://h/v1/chat", "chat", "https://h/v1/chat"],
+      ["https://h/v2", "chat", "https://h/v2"],
+    ];
+  for (const [given, endpoint, url] of addresses)
+    test(`has the base of an address as OpenAI's clients take it: ${given}`, () => {
+      const made = openai([given, "b:2/v1"], { model: "m", endpoint, tokenizer: "none" });
+      assert.deepEqual([made.url, made.moreUrls], [url, ["b:2"]]);
+      assert.equal(openai(given, { model: "m", endpoint, path: "x" }).url, given);
+    });
+
   test("has the conversations of sessions", () => {
     const inputs = prompts({ sessions: { count: 5, turns: { mean: 3, stddev: 1 }, delay: "1.5 s" } });
     const plan = planOf({ inputs, load: sessions(2) });

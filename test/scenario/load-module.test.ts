@@ -107,6 +107,26 @@ describe("rampart run refuses", () => {
       /x\.ts(:\d+)*: does not load: /,
     ],
     [
+      "a builder with a typing error in its import",
+      SCENARIO.replace("hold }", "hold, hlod }").replace("load:", "x: hlod, load:"),
+      /x\.ts(:\d+)*: does not load: .*hlod.*\. Did you mean hold\?/,
+    ],
+    [
+      "a builder that is not imported",
+      SCENARIO.replace(", hold }", " }"),
+      /x\.ts:\d+:\d+: does not load: hold is not defined\. Add it to the import: import \{ hold \} from "rampart"\./,
+    ],
+    [
+      "a builder with a typing error",
+      SCENARIO.replace("load: hold", "load: hlod"),
+      /hlod is not defined\. Did you mean hold\?/,
+    ],
+    [
+      "a name that has nothing to do with Rampart",
+      `somethingElse();\n${SCENARIO}`,
+      /somethingElse is not defined\. Correct the file\./,
+    ],
+    [
       "a file without a default export",
       SCENARIO.replace("export default", "export const x ="),
       /x\.ts: .*default export/,

@@ -63,6 +63,12 @@ const fields: readonly Mistake[] = [
   ["metrics of the embedded target", { target: embedded(), metrics: {} }, "metrics.url", /has no metrics/],
   ["a bare limit", { latencyLimit: 25 }, "latencyLimit", /duration with its unit/],
   ["a limit of nothing", { latencyLimit: "0 ms" }, "latencyLimit", /longer than 0/],
+  [
+    "a ratio as text",
+    { assert: [untyped(errorRate().below)("1 %")] },
+    "assert.0.limit",
+    /must be a number from 0 to 1: 0.01 is 1 %/,
+  ],
   ["a ratio in percent", { maxFailureRatio: 5 }, "maxFailureRatio", /1 or less: 0.01 is 1 %/],
   ["a bare stall timeout", { stallTimeout: 60 }, "stallTimeout", /duration with its unit/],
   ["a bare request timeout", { requestTimeout: 60 }, "requestTimeout", /duration with its unit/],

@@ -9,6 +9,7 @@ import * as api from "../../src/index.ts";
 /**
  * What an option of a compatible mode says can be said in a scenario. An entry names its counterpart, `BUILDER.FIELD`, `BUILDER` or
  * `run --FLAG` for a flag of `rampart run`; or gives a reason in a sentence why there is none.
+ * option-plans.test.ts compares the plans of command lines and of their counterparts.
  */
 
 const PERF_ANALYZER: Readonly<Record<string, string>> = {
@@ -33,9 +34,8 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--num-of-sequences": "sequences.concurrent",
   "--serial-sequences": "sequences.serial",
   "--measurement-interval": "stability.window",
-  "--measurement-mode":
-    "A scenario has windows of time, for, or requests; windows of a number of requests exist to compare with old results.",
-  "--measurement-request-count": "It belongs to windows of a number of requests, which scenarios do not have.",
+  "--measurement-mode": "stability.requests",
+  "--measurement-request-count": "stability.requests",
   "--request-count": "hold.requests",
   "--warmup-request-count": "defineScenario.warmupRequests",
   "--stability-percentage": "stability.percent",
@@ -80,18 +80,17 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--collect-metrics": "defineScenario.metrics",
   "--metrics-url": "metrics.url",
   "--metrics-interval": "metrics.every",
-  "--trace-file":
-    "Triton's trace settings of a run can be set in setup with the server's own API; the option restores them, a scenario does it in teardown.",
-  "--trace-level": "See --trace-file: setup and teardown call the server's API.",
-  "--trace-rate": "See --trace-file: setup and teardown call the server's API.",
-  "--trace-count": "See --trace-file: setup and teardown call the server's API.",
-  "--log-frequency": "See --trace-file: setup and teardown call the server's API.",
+  "--trace-file": "serverTrace.file",
+  "--trace-level": "serverTrace.levels",
+  "--trace-rate": "serverTrace.rate",
+  "--trace-count": "serverTrace.count",
+  "--log-frequency": "serverTrace.logFrequency",
   "-f": "run --csv",
   "--verbose-csv": "The JSON report of a scenario has all that these columns have.",
   "--profile-export-file": "run --profile-export-file",
   "-t": "hold",
-  "-c": "It is an old name of a search under a limit; findMax searches.",
-  "-d": "It is an old name of a search under a limit; findMax searches.",
+  "-c": "With -d it sets the end of a range that stops at a latency: ramp and latencyLimit say both.",
+  "-d": "defineScenario.latencyLimit",
   "-z": "zero",
   "--data-directory": "dir",
   "--proto": "grpc.proto",
@@ -114,15 +113,16 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
 const GENAI_PERF: Readonly<Record<string, string>> = {
   "--file": "It names a YAML file of options or of exported results; rampart run takes the scenario itself.",
   "--override-config": "It belongs to files of options; a scenario is changed by run --set.",
-  "--sweep-type": "It belongs to the command analyze; a scenario has steps, ramp, findMax, or parameters.",
-  "--sweep-range": "It belongs to the command analyze; a scenario has steps, ramp, findMax, or parameters.",
-  "--sweep-list": "It belongs to the command analyze; a scenario has steps, ramp, findMax, or parameters.",
+  // Of a concurrency or a request rate; other parameters are swept by run --set.
+  "--sweep-type": "rate",
+  "--sweep-range": "ramp.step",
+  "--sweep-list": "steps",
   "-d": "It belongs to the command process-export-files, which merges exports of earlier runs.",
   analyze: "It is a section of files of options.",
   "perf_analyzer.path": "There is no second program to start.",
   "perf_analyzer.verbose": "run --verbose",
   "perf_analyzer.stimulus": "hold",
-  "perf_analyzer.measurement.mode": "A scenario has windows of time, for, or requests.",
+  "perf_analyzer.measurement.mode": "stability.window",
   "perf_analyzer.measurement.num": "hold.requests",
   "--audio-length-mean": "audio.length",
   "--audio-length-stddev": "audio.length",
@@ -131,7 +131,8 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--audio-sample-rates": "audio.sampleRatesHz",
   "--audio-num-channels": "audio.channels",
   "--model": "openai.model",
-  "--model-selection-strategy": "mix.weight",
+  "--model-selection-strategy":
+    "It puts names of models into the bodies for one server; mix has a target for each, with rows of its own.",
   "--backend": "tritonInProcess",
   "--endpoint": "openai.path",
   "--endpoint-type": "openai.endpoint",
@@ -147,7 +148,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--batch-size-image": "images.count",
   "-b": "prompts.batch",
   "--extra-inputs": "prompts.extra",
-  "-g": "It gives goodput limits, which goodput has.",
+  "-g": "goodput",
   "-H": "openai.headers",
   "--input-file": "prompts.file",
   "--num-prompts": "prompts.count",
@@ -178,8 +179,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--session-delay-ratio":
     "It scales the pauses of a file of conversations; a scenario's synthetic conversations have delay, and generate or payloads files their own.",
   "--session-turn-delay-mean": "prompts.sessions",
-  "--session-turn-delay-stddev":
-    "The pause between synthetic turns is constant in scenarios; payloads files can give every pause.",
+  "--session-turn-delay-stddev": "prompts.sessions",
   "--session-turns-mean": "prompts.sessions",
   "--session-turns-stddev": "prompts.sessions",
   "--tokenizer": "openai.tokenizer",

@@ -5,6 +5,7 @@ import {
   concurrency,
   defineScenario,
   defineTarget,
+  dir,
   duration,
   dynamicGrpc,
   embedded,
@@ -15,6 +16,7 @@ import {
   findMax,
   fixedSchedule,
   flag,
+  generate,
   goodput,
   hold,
   integer,
@@ -45,6 +47,7 @@ import {
   text,
   throughput,
   torchserve,
+  trace,
   triton,
   warmup,
   zero,
@@ -761,4 +764,160 @@ export const wrongHooks = [
   }),
   // @ts-expect-error A timeout has a unit.
   defineScenario({ ...closed, setup: ({ waitUntilReady }) => waitUntilReady("h:1", { timeout: "5" }) }),
+];
+
+const tensors = generate(function* ({ random, index }) {
+  yield { tensors: { INPUT0: [random(), index], INPUT1: { content: new Int32Array(2), shape: [2] } }, tags: { a: 1 } };
+});
+const bodies = generate(({ index }) => ({ body: { index } }), { count: 4, seed: 1 });
+const asked = generate(async function* () {
+  yield { prompt: "Hi", maxTokens: 3, tags: { length: "short" } };
+});
+const bytes = generate(async () => ({ file: new Uint8Array(3) }));
+
+/** Sound sources of inputs. */
+export const withInputs = [
+  defineScenario({ ...closed, inputs: tensors }),
+  defineScenario({ ...llm, target: chat, inputs: bodies }),
+  defineScenario({ ...llm, target: chat, inputs: asked }),
+  defineScenario({ name: "x", target: restApi("h/x"), load: hold(1), inputs: bodies }),
+  defineScenario({ name: "x", target: torchserve("h", { model: "m" }), load: hold(1), inputs: bytes }),
+  // A folder has what its target takes.
+  defineScenario({ ...closed, inputs: dir("inputs") }),
+  defineScenario({ ...llm, target: chat, inputs: dir("payloads") }),
+  defineScenario({ name: "x", target: torchserve("h", { model: "m" }), load: hold(1), inputs: dir("images") }),
+  // A trace is the load and the inputs, and has a schedule.
+  defineScenario({
+    name: "x",
+    target: chat,
+    load: trace("t.jsonl", { from: "1 min", to: "2 min", speed: 2, seed: 1, extra: { ignore_eos: true } }),
+    assert: [p99("scheduledLatency").below("1 s"), p99("timeToFirstToken").below("1 s").abortAfter("10 s")],
+  }),
+];
+
+/** Mistakes with sources of inputs. */
+export const wrongSources = [
+  // @ts-expect-error A model with tensors takes no bodies.
+  defineScenario({ ...closed, inputs: bodies }),
+  // @ts-expect-error A language model takes no tensors.
+  defineScenario({ ...llm, target: chat, inputs: tensors }),
+  // @ts-expect-error TorchServe takes files.
+  defineScenario({ name: "x", target: torchserve("h", { model: "m" }), load: hold(1), inputs: asked }),
+  // @ts-expect-error An input has tensors, a body, a prompt or a file.
+  generate(() => ({ nothing: 1 })),
+  // @ts-expect-error A body or a prompt, not both.
+  generate(() => ({ body: "x", prompt: "y" })),
+  // @ts-expect-error A number of tokens.
+  generate(() => ({ prompt: "x", maxTokens: "3" })),
+  // @ts-expect-error Elements are in a list.
+  generate(() => ({ tensors: { INPUT0: 1 } })),
+  // @ts-expect-error Tags are texts, numbers or booleans.
+  generate(() => ({ file: new Uint8Array(1), tags: { a: [] } })),
+  // @ts-expect-error There is no such option.
+  generate(() => ({ body: "x" }), { seeds: 1 }),
+  // @ts-expect-error There is no such argument of the function.
+  generate(({ rand }) => ({ body: rand })),
+  // @ts-expect-error A folder has a path.
+  dir(),
+  // @ts-expect-error A folder has no options.
+  dir("inputs", { recursive: true }),
+  // @ts-expect-error A trace is a file.
+  trace(),
+  // @ts-expect-error A time has a unit.
+  trace("t.jsonl", { from: "1" }),
+  // @ts-expect-error There is no such option.
+  trace("t.jsonl", { rate: 1 }),
+  // @ts-expect-error A trace is a load.
+  defineScenario({ ...llm, target: chat, inputs: trace("t.jsonl") }),
+];
+
+/** Sound functions for answers and records. */
+export const withFunctions = [
+  defineScenario({
+    ...closed,
+    check: ({ tensors: { OUTPUT0 }, request, parts }) =>
+      (OUTPUT0?.values().length === 16 && parts.length === 1) || `wrong for ${Object.keys(request.tags).join()}`,
+    onRecord: ({ index, latencyMs, failure, level, extracted, tags }) => {
+      const numbers: number[] = [index, latencyMs, failure?.status ?? 0, level?.value ?? 0];
+      const texts: (string | undefined)[] = [failure?.kind, level?.phase, tags["team"]];
+      console.error(numbers, texts, extracted?.["tokens"], level?.isWarmup === true, level?.unit === "concurrency");
+    },
+  }),
+  defineScenario({
+    ...llm,
+    target: chat,
+    check: ({ content }) => content.includes("Paris") || "no capital",
+    onRecord: async ({ tokens }) => {
+      const times: readonly number[] = tokens?.contentMs ?? [];
+      const first: number | undefined = tokens?.timeToFirstTokenMs;
+      const count: number | undefined = tokens?.outputTokens;
+      await Promise.resolve([times, first, count, tokens?.error]);
+    },
+  }),
+  // Nothing returned is right too.
+  defineScenario({ ...closed, check: ({ json }) => void json() }),
+];
+
+/** Mistakes with functions for answers and records. */
+export const wrongFunctions = [
+  // @ts-expect-error An answer has no such part.
+  defineScenario({ ...closed, check: ({ body }) => body === "" }),
+  // @ts-expect-error True, false, nothing, or a reason.
+  defineScenario({ ...closed, check: () => 1 }),
+  // @ts-expect-error A check cannot be asynchronous.
+  defineScenario({ ...closed, check: async () => true }),
+  // @ts-expect-error A tensor may be missing.
+  defineScenario({ ...closed, check: ({ tensors: { OUTPUT0 } }) => OUTPUT0.values().length === 16 }),
+  // @ts-expect-error A check is a function.
+  defineScenario({ ...closed, check: "OUTPUT0" }),
+  // @ts-expect-error A record has no such field.
+  defineScenario({ ...closed, onRecord: ({ latency }) => console.error(latency) }),
+  // @ts-expect-error A request may have no level.
+  defineScenario({ ...closed, onRecord: ({ level }) => console.error(level.value) }),
+  // @ts-expect-error Times are in milliseconds, and say so.
+  defineScenario({ ...closed, onRecord: ({ tokens }) => console.error(tokens?.timeToFirstToken) }),
+  defineScenario({
+    ...closed,
+    onRecord: (record) => {
+      // @ts-expect-error A record cannot be changed.
+      record.latencyMs = 1;
+    },
+  }),
+];
+
+/** Mistakes with phases, and with assertions that end a run. */
+export const wrongPhases = [
+  // @ts-expect-error A warm-up has a length.
+  warmup(hold(1)),
+  // @ts-expect-error A length has a unit.
+  warmup("10", hold(1)),
+  // @ts-expect-error A phase has a name.
+  phase(hold(1)),
+  // @ts-expect-error A phase is one load.
+  phase("busy", [hold(1), hold(2)]),
+  // @ts-expect-error A number is no load.
+  defineScenario({ ...http, load: [hold(1), 2] }),
+  // @ts-expect-error A soak test has a length.
+  soak(4),
+  // @ts-expect-error A peak begins at some time.
+  spike({ base: 1, peak: 2, for: "1 s" }),
+  // @ts-expect-error No phase has a schedule.
+  defineScenario({ ...inPhases, assert: [p99("scheduledLatency").below("1 s")] }),
+  // @ts-expect-error The time that ends a run has a unit.
+  defineScenario({ ...llm, target: chat, assert: [p99("timeToFirstToken").below("1 s").abortAfter("10")] }),
+  // @ts-expect-error Answers of this target have no tokens.
+  defineScenario({ ...closed, assert: [p99("timeToFirstToken").below("1 s").abortAfter("10 s")] }),
+];
+
+/** Sound assertions on tokens and tags that end a run. */
+export const endingEarly = [
+  defineScenario({
+    ...llm,
+    target: chat,
+    tags: { team: "a" },
+    assert: [
+      p99("interTokenLatency").below("1 s").abortAfter("10 s"),
+      goodput({ latency: "1 s" }).where({ team: "a" }).atLeast(1).abortAfter("10 s"),
+    ],
+  }),
 ];

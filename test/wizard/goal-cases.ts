@@ -34,7 +34,10 @@ export const MORE_ANSWERS: Readonly<Record<string, readonly Answers[]>> = {
     { recording: "requests", "p99-limit": "1 h", "ttft-limit": "1 h" },
     { recording: "conversations", users: "2", "p99-limit": "none", "ttft-limit": "none" },
   ],
-  comparison: [{ ...short, against: "model" }],
+  comparison: [
+    { ...short, against: "model" },
+    { ...short, against: "protocol" },
+  ],
   soak: [{ load: "rate", rate: "50", for: "1500 ms", "p99-limit": "none" }],
   spike: [{ load: "rate", rate: "20", peak: "40", for: "500 ms", around: "500 ms" }],
 };

@@ -8,7 +8,7 @@ import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
 import { toPayload, toPayloadStep } from "../payload-entry.ts";
 import { groupBySession } from "../payload-list.ts";
 import { createEntries } from "./entries.ts";
-import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
+import { DEFAULT_PROMPTS, type PromptSettings, type SessionSettings } from "./settings.ts";
 
 const SESSIONS = setting("load.kind=sessions");
 
@@ -75,7 +75,8 @@ function toPayloadSettings({ format, model, isStreaming, seed, isUsageLeftOut, e
   };
 }
 
-function toPromptSettings(plan: PromptsPlan): PromptSettings {
+/** Converts a plan's prompts to the settings of what makes them. */
+export function toPromptSettings(plan: PromptsPlan): PromptSettings {
   const { images, audio, prefix, outputTokens, mix, sessions } = plan;
   return {
     ...DEFAULT_PROMPTS,
@@ -91,8 +92,17 @@ function toPromptSettings(plan: PromptsPlan): PromptSettings {
     audioPerRequest: audio?.count ?? DEFAULT_PROMPTS.audioPerRequest,
     ...(audio === undefined ? {} : { audio }),
     ...(prefix === null ? {} : { prefix }),
-    ...(sessions === null ? {} : { sessions: { ...sessions, delayMs: { mean: sessions.delayMs, stddev: 0 } } }),
+    ...(sessions === null ? {} : { sessions: toSessionSettings(sessions) }),
     ...(plan.systemTokens === 0 ? {} : { systemTokens: plan.systemTokens }),
     isRanking: plan.format.endsWith("rankings"),
   };
+}
+
+function toSessionSettings({
+  count,
+  turns,
+  delayMs: mean,
+  delayStddevMs: stddev = 0,
+}: NonNullable<PromptsPlan["sessions"]>): SessionSettings {
+  return { count, turns, delayMs: { mean, stddev } };
 }

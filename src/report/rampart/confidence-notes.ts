@@ -34,10 +34,11 @@ export function describeConfidence({ latency, scheduledLatency }: WindowResult):
   const bounded = shown.filter(([, estimate]) => hasBounds(estimate)).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
-  const due = scheduledLatency === latency ? [] : [named(scheduledLatency, 99)];
+  const due: Named[] =
+    scheduledLatency === latency ? [] : [["p99 from due time", estimatePercentile(scheduledLatency, 99)]];
   return [
     `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
-    ...due.filter(([, one]) => hasBounds(one)).map(([, one]) => `p99 from due time ${rangeOf(one)}`),
+    ...due.filter(([, one]) => hasBounds(one)).map(([name, one]) => `${name} ${rangeOf(one)}`),
     ...firm.map(([name, one]) => `${name} ${formatUs(one.value)} (${rangeOf(one)})`),
     ...formatNeeds([...shown, ...due]),
   ];

@@ -12,10 +12,10 @@ export function describeLimitState({ state }: LevelLimits): string {
 }
 
 /** Formats the answer in one line. */
-export function answerOf(plan: Plan, { highest }: FindMaxResult): string {
-  return highest === undefined
-    ? `no load keeps ${plan.limits?.length === 1 ? "the limit" : "all limits"}`
-    : `highest load that keeps the limits: ${describeLevel(plan.load, highest)}`;
+export function answerOf(plan: Plan, { highest, isResolved }: FindMaxResult): string {
+  if (highest !== undefined) return `highest load that keeps the limits: ${describeLevel(plan.load, highest)}`;
+  const limits = plan.limits?.length === 1 ? "the limit" : "all limits";
+  return isResolved ? `no load keeps ${limits}` : `it is not known whether any load keeps ${limits}`;
 }
 
 /** Formats the answer and what stands behind it. @param unit of throughput */

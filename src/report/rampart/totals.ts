@@ -1,3 +1,4 @@
+import type { ServerDelta } from "../../measure/server-delta.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { formatTable } from "./format.ts";
@@ -7,16 +8,23 @@ import { formatTable } from "./format.ts";
 /** Formats the counts of a run. */
 export function formatTotals(result: RunResult): string {
   const cancelled = result.cancelledCount === 0 ? "" : `, ${formatCount(result.cancelledCount)} cancelled`;
-  const server =
-    result.server === undefined
-      ? ""
-      : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
+  const server = result.server === undefined ? "" : formatServerCounts(result.server, result);
   const { sentCount, connectionCount } = result;
   const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
   const connections = connectionCount === 1 ? "connection" : "connections";
   // A target in process has none, and none was opened to one that is not there.
   const over = connectionCount === 0 ? "" : ` over ${connectionCount} ${connections}`;
   return `sent ${requests}${over} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
+}
+
+function formatServerCounts(
+  { successCount, failCount }: ServerDelta,
+  { sentCount, connectionCount }: RunResult,
+): string {
+  const counts = `; the server counted ${formatCount(successCount)} successes and ${formatCount(failCount)} failures`;
+  // Requests of an earlier run can be counted late, at most one for each connection.
+  const hasOthers = successCount + failCount > sentCount + connectionCount;
+  return hasOthers ? `${counts}, more than this run sent: other clients used the model during the run` : counts;
 }
 
 /** Formats the counts of conversations. */

@@ -230,7 +230,7 @@ function toRunError(error: unknown, address: ServiceAddress, serverName: string,
       return new RunError(
         "unreachable",
         `${failed}${attempt}: ${server}: ${failure.message}`,
-        `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
+        `Is the server running, and is ${server}${impliedPort(address)} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
         { failure },
       );
     }
@@ -259,6 +259,12 @@ function toRunError(error: unknown, address: ServiceAddress, serverName: string,
         { failure },
       );
   }
+}
+
+/** Names the port that an address without one stands for. */
+function impliedPort({ url, defaultPort }: ServiceAddress): string {
+  const isBare = /^[^/:[\]]+$/.test(url) && defaultPort > 0;
+  return isBare ? ` (port ${defaultPort}, because it names none)` : "";
 }
 
 /** Returns the server's message if the response is JSON with an `error`, or with a `message` and its `code`. */

@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLError,
+} from "yaml";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, searchedFamily, targetFamily } from "./families.ts";
@@ -31,12 +41,32 @@ export function parseData(text: string, file: string): DataDocument {
   const isJson = /\.json$/i.test(file);
   if (document.errors.length > 0)
     throw new UserError(
-      document.errors.map(({ pos: [offset], message }) =>
-        problem(isJson ? "not-json" : "invalid-value", positionAt(offset), lowerFirst(message), "Correct the file."),
-      ),
+      withoutEchoes(document.errors).map(({ pos: [offset], message, code }) => {
+        const hint = (isJson ? undefined : YAML_HINTS[code]) ?? "Correct the file.";
+        return problem(isJson ? "not-json" : "invalid-value", positionAt(offset), lowerFirst(message), hint);
+      }),
     );
   if (isJson) checkJson(text, file);
   return { data: toData(document, file), place: (found) => placeProblem(found, document, positionAt) };
+}
+
+const INDENTATION =
+  "Check the indentation of this line and of the lines around it: fields of one object start in the same column";
+/** How to correct mistakes whose message does not say it. */
+const YAML_HINTS: Readonly<Partial<Record<YAMLError["code"], string>>> = {
+  BLOCK_AS_IMPLICIT_KEY: `${INDENTATION}. Or put a text with a colon in quotes.`,
+  BAD_INDENT: `${INDENTATION}.`,
+  TAB_AS_INDENT: "Indent with spaces.",
+};
+
+/** Leaves out the second error about a key that has a value of its own already. */
+function withoutEchoes(errors: readonly YAMLError[]): readonly YAMLError[] {
+  return errors.filter(
+    ({ code, pos: [offset] }, index) =>
+      code !== "MULTILINE_IMPLICIT_KEY" ||
+      errors[index - 1]?.code !== "BLOCK_AS_IMPLICIT_KEY" ||
+      errors[index - 1]?.pos[0] !== offset,
+  );
 }
 
 /** YAML allows more than JSON: comments, and texts without quotes. */

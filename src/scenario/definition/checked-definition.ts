@@ -7,7 +7,7 @@ import type { Duration } from "../../plan/units.ts";
 import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { assertionSchema, type CheckedAssertion } from "../assertions.ts";
 import { type CancelOptions, cancelSchema } from "../cancel.ts";
-import type { MetricsOptions, StabilityOptions } from "../define.ts";
+import type { MetricsOptions, ServerTraceOptions, StabilityOptions } from "../define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { inputsSchema } from "../inputs.ts";
@@ -35,6 +35,7 @@ export interface CheckedDefinition {
   readonly stability?: StabilityOptions;
   readonly sequences?: CheckedSequences;
   readonly metrics?: MetricsOptions;
+  readonly serverTrace?: ServerTraceOptions;
   readonly latencyLimit?: Duration;
   readonly maxFailureRatio?: number;
   readonly client?: Plan["client"]["kind"];
@@ -71,6 +72,7 @@ export function definitionSchema(): Schema<CheckedDefinition> {
     stability: v.optional(
       strictOptions({
         window: v.optional(spanSchema()),
+        requests: v.optional(countSchema()),
         percent: v.optional(positiveSchema()),
         trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
         percentile: v.optional(
@@ -87,6 +89,29 @@ export function definitionSchema(): Schema<CheckedDefinition> {
           ),
         ),
         every: v.optional(spanSchema()),
+      }),
+    ),
+    serverTrace: v.optional(
+      strictOptions({
+        file: v.optional(nameSchema("a path on the server")),
+        levels: v.optional(
+          v.pipe(
+            v.array(
+              v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS"),
+              "must be a list of levels",
+            ),
+            v.nonEmpty("must have a level"),
+          ),
+        ),
+        rate: v.optional(whole),
+        count: v.optional(
+          v.pipe(
+            v.number("must be a number"),
+            v.integer("must be a whole number"),
+            v.minValue(-1, "must be -1, which is no limit, or more"),
+          ),
+        ),
+        logFrequency: v.optional(whole),
       }),
     ),
     latencyLimit: v.optional(spanSchema()),

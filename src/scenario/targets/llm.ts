@@ -89,7 +89,8 @@ export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages"
 
 /**
  * A server of OpenAI's API, or of another API of generative, embedding or ranking models over HTTP.
- * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL. With several, requests go to each in turn.
+ * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL, also one that ends in `/v1`. With several, requests go to
+ * each in turn.
  * @example
  * openai("localhost:8000", { model: "llama", streaming: true })
  */
@@ -97,7 +98,20 @@ export function openai<const E extends LlmEndpointName = "chat", const M extends
   url: string | readonly string[],
   options: OpenAiOptions<E, M>,
 ): Target<"http", AnswersOf<E, M>> {
-  return { kind: "openai", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
+  const { path, endpoint } = options as OpenAiOptions;
+  // Other values are refused later, with everything else.
+  const toBase = (one: string): string =>
+    path === undefined && typeof one === "string" ? withoutApiPath(one, endpoint ?? "chat") : one;
+  const urls = Array.isArray(url) ? url.map(toBase) : toBase(url as string);
+  return { kind: "openai", ...splitUrls(urls), options: options as { readonly protocol?: "http" } };
+}
+
+/** Removes the part of an address that the path of requests adds again: `/v1`, as OpenAI's clients take it, or the whole path. */
+function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
+  const path = (LLM_ENDPOINTS as Readonly<Record<string, { readonly path: string } | undefined>>)[endpoint]?.path ?? "";
+  const short = url.replace(/\/+$/, "");
+  const end = [`/${path}`, `/${path.split("/")[0]}`].find((one) => /^\/v\d+(?:\/|$)/.test(one) && short.endsWith(one));
+  return end === undefined ? url : short.slice(0, -end.length);
 }
 
 /** A language model inside Rampart, for the time of the run: every token is ` the`, and arrives at its time. */

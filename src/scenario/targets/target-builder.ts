@@ -30,6 +30,8 @@ export interface TargetBuilder<T extends CheckedTarget = CheckedTarget> {
   readonly form?: DataForm;
   /** Whether the run starts it, so that it has no address. */
   readonly isOwn?: true;
+  /** Whether its server has trace settings. */
+  readonly hasServerTrace?: true;
   /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */
   readonly protocol?: "http" | "grpc";
   /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */

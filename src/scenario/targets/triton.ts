@@ -100,6 +100,7 @@ const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 
 export const tritonBuilder: TargetBuilder<CheckedTarget> = {
   call: "triton(…)",
+  hasServerTrace: true,
   form: serverForm("triton"),
   schema: tritonSchema,
   toPlan: toTritonPlan,

@@ -1,5 +1,7 @@
 import type { Answers } from "../answers.ts";
+import type { Surroundings } from "../question.ts";
 import { nameOf, requestsOf } from "../requests.ts";
+import type { ScenarioField } from "../source/format.ts";
 import { Constant, call, type Source } from "../source/source.ts";
 import { type WizardTarget, wizardTargetOf } from "../targets.ts";
 import type { Asked, Goal } from "./goal.ts";
@@ -16,45 +18,111 @@ import {
   users,
 } from "./loads.ts";
 
-/** What can be compared, by what the target has. */
-const WAYS = {
+/** What can be compared. */
+interface WayOfComparison {
+  readonly label: string;
+  hint(target: WizardTarget): string;
+  suits(target: WizardTarget): boolean;
+  /** Whether both are measured in one run. Otherwise there are two scenarios. */
+  isMixed(target: WizardTarget): boolean;
+  title(answers: Answers): string;
+  /** The other one, as the title of a second scenario says it. */
+  readonly otherPlace: string;
+  /** Returns the answers for the other target. */
+  toOther(answers: Answers): Answers;
+}
+
+const IN_ONE_RUN = "both in one run, each with every other request";
+const IN_TWO_RUNS = "two scenarios, one after the other";
+/** Whether a target is a server that requests are sent to. Targets in process cannot share a run. */
+const isServer = ({ asks }: WizardTarget): boolean => asks.includes("url");
+
+const WAYS: Readonly<Record<string, WayOfComparison>> = {
   model: {
-    label: "another model on the same server",
-    hint: "both in one run, each with every other request",
-    needs: "model",
+    label: "another model",
+    hint: (target) => `from the same place; ${isServer(target) ? IN_ONE_RUN : IN_TWO_RUNS}`,
+    suits: ({ asks }) => asks.includes("model"),
+    isMixed: isServer,
+    title: (answers) => `Which is faster, ${nameOf(answers)} or ${answers["other-model"]}?`,
+    otherPlace: "with the other model",
+    toOther: (answers) => {
+      const { model, tokenizer, "other-model": other = "" } = answers;
+      const hasOwnTokenizer = tokenizer !== undefined && tokenizer === model;
+      return { ...answers, model: other, ...(hasOwnTokenizer ? { tokenizer: other } : {}) };
+    },
   },
-  server: { label: "the same on another server", hint: "two scenarios, one after the other", needs: "url" },
-} as const;
+  server: {
+    label: "the same on another server",
+    hint: () => IN_TWO_RUNS,
+    suits: isServer,
+    isMixed: () => false,
+    title: (answers) => `${nameOf(answers)}, to be compared with another server.`,
+    otherPlace: "on the other server",
+    toOther: (answers) => ({ ...answers, url: answers["other-url"] ?? "" }),
+  },
+  protocol: {
+    label: "the other protocol",
+    hint: () => IN_ONE_RUN,
+    suits: (target) => target.asks.includes("protocol") && !isServer(target),
+    isMixed: () => true,
+    title: () => "Which is faster, HTTP or gRPC?",
+    otherPlace: "over the other protocol",
+    toOther: (answers) => ({ ...answers, protocol: answers.protocol === "grpc" ? "http" : "grpc" }),
+  },
+};
 
-type Way = keyof typeof WAYS;
+function waysFor(target: WizardTarget | undefined): string[] {
+  return target === undefined ? [] : Object.keys(WAYS).filter((way) => WAYS[way]?.suits(target));
+}
 
-function waysFor(target: WizardTarget | undefined): Way[] {
-  const ways = Object.keys(WAYS) as Way[];
-  return ways.filter((way) => target?.asks.includes("url") === true && target.asks.includes(WAYS[way].needs));
+function wayOf({ against = "" }: Answers): WayOfComparison {
+  return (Object.hasOwn(WAYS, against) ? WAYS[against] : WAYS["model"]) as WayOfComparison;
+}
+
+function otherModels({ model }: Answers, { models }: Surroundings): string[] {
+  return models.filter(({ name, refusal }) => name !== model && refusal === "").map(({ name }) => name);
 }
 
 const AGAINST: Asked = {
   message: "What is it compared with?",
-  choices: (answers) => waysFor(wizardTargetOf(answers)).map((way) => ({ value: way, ...WAYS[way] })),
-  preset: (answers) => waysFor(wizardTargetOf(answers))[0],
-  check: (answer, answers) => {
+  choices: (answers) => {
+    const target = wizardTargetOf(answers) as WizardTarget;
+    return waysFor(target).map((value) => {
+      const { label, hint } = WAYS[value] as WayOfComparison;
+      return { value, label, hint: hint(target) };
+    });
+  },
+  preset: (answers, around) => {
+    const target = wizardTargetOf(answers);
+    const ways = waysFor(target);
+    const hasNoOther =
+      around.models.length === 1 && target?.listsAll !== false && otherModels(answers, around).length === 0;
+    return hasNoOther ? (ways.find((way) => way !== "model") ?? ways[0]) : ways[0];
+  },
+  check: (answer, answers, around) => {
     const ways = waysFor(wizardTargetOf(answers));
-    return ways.includes(answer as Way) ? undefined : `must be one of ${ways.join(", ")}`;
+    if (!ways.includes(answer)) return `must be one of ${ways.join(", ")}`;
+    return answer === "model" ? findModelProblem(answers, around) : undefined;
   },
   implied: (given) =>
     given["other-model"] !== undefined ? "model" : given["other-url"] === undefined ? undefined : "server",
 };
 
+/** Says so where there is no other model, before the user looks for one. */
+function findModelProblem(answers: Answers, around: Surroundings): string | undefined {
+  const { models, isOffline, given } = around;
+  const isKnown = !isOffline && models.length > 0 && wizardTargetOf(answers)?.listsAll !== false;
+  if (!isKnown || given["other-model"] !== undefined || otherModels(answers, around).length > 0) return undefined;
+  return `is not possible: there is no other model than ${answers.model} that can be measured`;
+}
+
 const OTHER_MODEL: Asked = {
   message: "Which other model?",
   isNeeded: ({ against }) => against === "model",
-  choices: ({ model }, { models }) =>
-    models
-      .filter(({ name, refusal }) => name !== model && refusal === "")
-      .map(({ name }) => ({ value: name, label: name })),
-  preset: ({ model }, { models }) => {
-    const others = models.filter(({ name, refusal }) => name !== model && refusal === "");
-    return others.length === 1 ? others[0]?.name : undefined;
+  choices: (answers, around) => otherModels(answers, around).map((name) => ({ value: name, label: name })),
+  preset: (answers, around) => {
+    const others = otherModels(answers, around);
+    return others.length === 1 ? others[0] : undefined;
   },
   check: (answer, answers, { models, isOffline }) => {
     if (answer.trim() === "") return "must be a model's name";
@@ -77,10 +145,17 @@ const OTHER_URL: Asked = {
   },
 };
 
-/** Two models, or two servers. */
+/** A comparison of single runs cannot say whether a difference is one of the servers. */
+const REPEATED: ScenarioField = {
+  name: "repeat",
+  value: 3,
+  comment: "Runs of the same server differ too: several on each side show how much.",
+};
+
+/** Two models, two servers or two protocols. */
 export const comparisonGoal: Goal = {
   label: "a comparison",
-  hint: "of two models, or of two servers",
+  hint: "of two models, servers or protocols",
   asks: {
     against: AGAINST,
     "other-model": OTHER_MODEL,
@@ -92,38 +167,40 @@ export const comparisonGoal: Goal = {
     "p99-limit": P99_LIMIT,
     "ttft-limit": TTFT_LIMIT,
   },
-  suits: (target) => waysFor(target).length > 0,
-  suffix: ({ against, "other-model": other = "" }) => (against === "model" ? `-or-${other}` : ""),
-  compose: (answers, target) => ({
-    title:
-      answers.against === "model"
-        ? `Which is faster, ${nameOf(answers)} or ${answers["other-model"]}?`
-        : `${nameOf(answers)}, to be compared with another server.`,
-    fields: [
-      ...(answers.against === "model" ? mixed(answers, target) : [{ name: "target", value: target.toTarget(answers) }]),
-      { name: "load", value: steady(answers, extentOf(answers)), comment: explainArrivals(answers) },
-      ...(answers.against === "model" ? [] : requestsOf(answers, target)),
-      assertions(answers),
-    ],
-  }),
-  otherTarget: (answers, target) =>
-    answers.against === "server" ? target.toTarget({ ...answers, url: answers["other-url"] ?? "" }) : undefined,
+  suffix: ({ against, "other-model": other = "" }) =>
+    against === "model" ? `-or-${other}` : against === "protocol" ? "-protocols" : "",
+  compose: (answers, target) => {
+    const isMixed = wayOf(answers).isMixed(target);
+    return {
+      title: wayOf(answers).title(answers),
+      fields: [
+        ...(isMixed ? mixed(answers, target) : [{ name: "target", value: target.toTarget(answers) }]),
+        { name: "load", value: steady(answers, extentOf(answers)), comment: explainArrivals(answers) },
+        ...(isMixed ? [] : [REPEATED]),
+        ...(isMixed ? [] : requestsOf(answers, target)),
+        assertions(answers),
+      ],
+    };
+  },
+  other: (answers, target) => {
+    const { isMixed, toOther, otherPlace } = wayOf(answers);
+    return isMixed(target) ? undefined : { target: target.toTarget(toOther(answers)), place: otherPlace };
+  },
 };
 
-/** Both models get the same requests, which a constant holds. */
+/** Both get the same requests, which a constant holds. */
 function mixed(answers: Answers, target: WizardTarget): { name: string; value: Source; comment: string }[] {
   const own = requestsOf(answers, target).map(({ value }) => ({ inputs: new Constant("inputs", value) }))[0] ?? {};
-  const hasOwnTokenizer = answers.tokenizer !== undefined && answers.tokenizer === answers.model;
-  const members = [answers.model ?? "", answers["other-model"] ?? ""].map((model) => ({
-    name: model,
-    target: target.toTarget({ ...answers, model, ...(hasOwnTokenizer ? { tokenizer: model } : {}) }),
+  const members = [answers, wayOf(answers).toOther(answers)].map((one) => ({
+    name: (answers.against === "protocol" ? one.protocol : one.model) ?? "",
+    target: target.toTarget(one),
     ...own,
   }));
   return [
     {
       name: "target",
       value: call("mix", members),
-      comment: "Every other request goes to the other model, so both are measured under the same conditions.",
+      comment: "Requests go to both in turn, so both are measured under the same conditions.",
     },
   ];
 }

@@ -29,14 +29,19 @@ export interface Composition {
   readonly fields: readonly ScenarioField[];
 }
 
+/** The target of a second scenario. */
+export interface OtherTarget {
+  readonly target: Call;
+  /** What differs, behind `The same`: `on the other server`. */
+  readonly place: string;
+}
+
 /** A goal of the wizard: everything that its questions, its scenario and its time depend on. */
 export interface Goal {
   readonly label: string;
   readonly hint: string;
   /** The questions that this goal needs, besides those of the target. */
   readonly asks: Readonly<Partial<Record<GoalQuestionId, Asked>>>;
-  /** Whether it is possible with a target. Absent: with all. */
-  suits?(target: WizardTarget): boolean;
   /** Whether the target's own inputs are sent. Absent: always. */
   usesInputs?(answers: Answers): boolean;
   /** What the name of the scenario has behind that of the model. */
@@ -44,8 +49,8 @@ export interface Goal {
   compose(answers: Answers, target: WizardTarget): Composition;
   /** Returns how long the run takes, where the plan does not say it. Absent: the plan says it. */
   time?(answers: Answers, plan: Plan, around: Surroundings): RunTime | undefined;
-  /** Returns the target of a second scenario, which is to be compared with the first. Absent or undefined: there is none. */
-  otherTarget?(answers: Answers, target: WizardTarget): Call | undefined;
+  /** Returns what a second scenario measures, which is to be compared with the first. Absent or undefined: there is none. */
+  other?(answers: Answers, target: WizardTarget): OtherTarget | undefined;
   /** Returns the first level of the load, for command lines with a single one. Absent: none of them does the same. */
   firstLevel?(answers: Answers): number;
   /** Returns the plan whose flags of perf_analyzer come closest. Absent: no flags do the same. */

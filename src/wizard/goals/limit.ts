@@ -8,6 +8,7 @@ import type { Goal } from "./goal.ts";
 import {
   type AmountForm,
   duration,
+  LATENCY_EXAMPLE,
   LOAD,
   limitsOf,
   numbersOf,
@@ -44,7 +45,7 @@ export const limitGoal: Goal = {
     load: LOAD,
     users: users("Up to how many users? (or MIN:MAX)", () => "64", RANGE),
     rate: rate("Up to which rate? (or MIN:MAX)", () => "1000", RANGE),
-    "p99-limit": duration("Which p99 latency must it stay below?", () => "50 ms"),
+    "p99-limit": duration("Which p99 latency must it stay below?", () => "50 ms", undefined, LATENCY_EXAMPLE),
     "ttft-limit": TTFT_LIMIT,
     for: duration("How long at each load, at most? p99 needs about 300 requests", (answers) =>
       streams(answers) ? "2 min" : USUAL_MOST,

@@ -79,16 +79,18 @@ export function rate(message: string, preset: Asked["preset"], form = ONE): Aske
 /** Presets of amounts do not depend on the surroundings. */
 const NOWHERE = {} as never;
 
-/** Asks for a duration. @param word another answer that is allowed, such as `none` */
-export function duration(message: string, preset: Asked["preset"], word?: string): Asked {
+/** Asks for a duration. @param word another answer that is allowed, such as `none` @param example of a duration */
+export function duration(message: string, preset: Asked["preset"], word?: string, example = "30 s"): Asked {
   const otherwise = word === undefined ? "" : `, or ${word}`;
   return {
-    message: `${message} (such as ${word === "none" ? "50 ms" : "30 s"}${otherwise})`,
+    message: `${message} (such as ${example}${otherwise})`,
     preset,
     check: (answer) => {
       if (word !== undefined && answer === word) return undefined;
       const ns = parseDurationNs(answer);
-      return ns !== undefined && ns > 0 ? undefined : `must be a duration with its unit, such as 5 s${otherwise}`;
+      return ns !== undefined && ns > 0
+        ? undefined
+        : `must be a duration with its unit, such as ${example}${otherwise}`;
     },
   };
 }
@@ -96,11 +98,15 @@ export function duration(message: string, preset: Asked["preset"], word?: string
 /** The time of a measurement. */
 export const FOR = duration("How long?", () => "30 s");
 
+/** A latency, as an example of an answer. */
+export const LATENCY_EXAMPLE = "50 ms";
+
 /** The limit of p99 latency, which may be absent. */
 export const P99_LIMIT = duration(
   "Which p99 latency must it stay below?",
   (answers) => (hasServer(answers) ? "none" : "50 ms"),
   "none",
+  LATENCY_EXAMPLE,
 );
 
 /** Whether the target is a server with an address. */
@@ -115,7 +121,7 @@ export function streams(answers: Answers): boolean {
 
 /** The limit of p99 time to first token, which may be absent. */
 export const TTFT_LIMIT: Asked = {
-  ...duration("Which p99 time to first token must it stay below?", () => "none", "none"),
+  ...duration("Which p99 time to first token must it stay below?", () => "none", "none", LATENCY_EXAMPLE),
   isNeeded: streams,
 };
 

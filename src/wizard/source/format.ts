@@ -73,7 +73,15 @@ function formatField(name: string, value: Source, indent: number): string {
 /** Formats on one line where it fits. @param taken columns of the line that other text needs */
 function formatAt(source: Source, indent: number, taken: number): string {
   const flat = formatFlat(source);
-  return taken + flat.length <= MOST_COLUMNS ? flat : formatBroken(source, indent, taken);
+  return taken + flat.length <= MOST_COLUMNS && !mustBreak(source) ? flat : formatBroken(source, indent, taken);
+}
+
+/** Whether it holds a list of several objects with several fields each, which Biome never puts on one line. */
+function mustBreak(source: Source): boolean {
+  const isList = Array.isArray(source) && source.length > 1;
+  const items = isList ? (source as readonly Source[]) : [];
+  const isTable = isList && items.every((item) => isFields(item) && fieldsOf(item).length > 1);
+  return isTable || (!(source instanceof Constant) && partsOfSource(source).some(mustBreak));
 }
 
 function formatBroken(source: Source, indent: number, taken: number): string {

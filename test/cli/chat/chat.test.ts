@@ -77,6 +77,14 @@ describe("rampart chat", () => {
     );
   });
 
+  test("takes an address with the path of the API", async () => {
+    for (const path of ["/v1", "/v1/chat/completions"]) {
+      const { code, out, err } = await runRampart(["chat", `${server.url}${path}`]);
+      assert.equal(code, 0, out + err);
+      assert.equal(questions().at(-1)?.path, "/v1/chat/completions");
+    }
+  });
+
   test("counts with a tokenizer, and warns when the server counts otherwise", async () => {
     answer = (response) => stream(response, [delta("Deep"), delta(" blue"), delta(" sea"), usage(4, 30), "[DONE]"]);
     const { code, out } = await chat("Hi", "--tokenizer", "o200k_base");

@@ -307,3 +307,8 @@ test("a base URL, and a length without a mix, are nothing to warn of", () => {
   const args = ["--endpoint-type", "chat", "-u", "http://h:1/api", "--isl", "9", "-s", "9"];
   assert.deepEqual(readGood(...M, ...args).warnings, []);
 });
+
+test("a list of values given as a range names the flag for lists", () => {
+  const result = read("analyze", "-m", "a", "--sweep-type", "concurrency", "--sweep-range", "1,2");
+  assert.match(JSON.stringify(result), /Write for example --sweep-range 1:8, or the values as --sweep-list 1,2\./);
+});

@@ -55,6 +55,12 @@ test("composing models are listed below the model that calls them", () => {
   assert.doesNotMatch(print({}, [makeLevel()]), /compute input/);
 });
 
+test("requests of other clients are noted where the server counts more than the run sent", () => {
+  const printed = (count: number): string => print({}, [makeLevel()], { server: makeDelta(count) });
+  assert.match(printed(31), /the server counted 31 successes and 0 failures$/m);
+  assert.match(printed(32), /32 successes and 0 failures, more than this run sent: other clients used the model/);
+});
+
 test("conversations and their unsent turns are counted", () => {
   const tally = { sessionCount: 1200, cutCount: 0, unsentCount: 0 };
   const load = { kind: "session-concurrency", concurrency: 3 } as const;
@@ -71,6 +77,7 @@ test("scheduled loads show the latency from the due time too", () => {
   assert.match(out, /^req\/s asked +req\/s sent +infer\/s +average/m);
   assert.match(out, /^ *50 +2 +2 +1 ms /m);
   assert.match(out, /^req\/s asked +p99 from due time .*\n.*\n *50 +9 ms\* /m);
+  assert.match(out, /too few samples: .*, p99 needs [\d,]+, p99 from due time needs [\d,]+$/m);
 });
 
 test("a load that changes within its level has a time line, and requests that its limit delayed are reported", () => {

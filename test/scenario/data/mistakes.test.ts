@@ -206,6 +206,26 @@ describe("a mistake in YAML is said with its place", () => {
   });
 });
 
+const LAYOUT: readonly Mistake[] = [
+  [
+    "a field too far to the right",
+    "load:\n  hold:\n    concurrency: 4\n     for: 1 s\n",
+    /^x.yaml:3:18: nested mappings .* Check the indentation of this line and of the lines around it: fields of one object/,
+  ],
+  ["a field too far to the left", "load:\n  hold: 4\n for: 3\n", /^x.yaml:3:1: .* Check the indentation/],
+  ["a colon in a text", "name: a: b\n", /^x.yaml:1:7: .* Or put a text with a colon in quotes\.$/],
+  ["a tab", "load:\n\thold: 4\n", /^x.yaml:2:1: .* Indent with spaces\.$/],
+];
+
+describe("the layout of YAML: one error each, with how to correct it", () => {
+  for (const [name, text, error] of LAYOUT)
+    test(name, () => {
+      const [said = "", ...more] = mistakesOf(text);
+      assert.match(said, error as RegExp);
+      assert.deepEqual(more, []);
+    });
+});
+
 test("anchors, merges and $schema are allowed", () => {
   const text = with_("assert: [p99 < 1 s]", "$schema: ./scenario.schema.json");
   assert.deepEqual(mistakesOf(text), []);

@@ -128,7 +128,9 @@ function readSweepRange(type: SweepType, text: string): Sweep | SweepFault {
   if (parts.length < 2 || parts.length > 3)
     return {
       message: "The format of '--sweep-range' must be min:max or min:max:step.",
-      hint: "Write for example --sweep-range 1:8.",
+      hint: text.includes(",")
+        ? `Write for example --sweep-range 1:8, or the values as --sweep-list ${text}.`
+        : "Write for example --sweep-range 1:8.",
     };
   const numbers: number[] = [];
   for (const [index, part] of parts.entries()) {

@@ -1,0 +1,320 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseCommand } from "../../src/cli/genai-perf/options/parse.ts";
+import { readSettings as readGenaiSettings } from "../../src/cli/genai-perf/options/read-settings.ts";
+import { toPromptSettings as toGenaiPrompts } from "../../src/cli/genai-perf/profile/prompt-settings.ts";
+import { toProfilePlan } from "../../src/cli/genai-perf/profile/to-plan.ts";
+import { parseOptions, readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
+import { toPlan as toPerfAnalyzerPlan } from "../../src/cli/perf-analyzer/to-plan.ts";
+import { toPromptSettings } from "../../src/inputs/prompts/prompt-dataset.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { UserError } from "../../src/plan/problem.ts";
+import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
+import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
+import { hold, intervals, periodic, ramp, rate, sessions } from "../../src/scenario/loads.ts";
+import { type PromptOptions, prompts } from "../../src/scenario/prompts.ts";
+import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { openai } from "../../src/scenario/targets/llm.ts";
+import { tfserving } from "../../src/scenario/targets/tfserving.ts";
+import { triton } from "../../src/scenario/targets/triton.ts";
+import { tritonInProcess } from "../../src/scenario/targets/triton-in-process.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+
+/**
+ * A command line of a compatible mode and the scenario that says the same have the same part of the plan. The counterparts of all options are
+ * in option-coverage.test.ts; here are those that end in the plan.
+ */
+
+/** Any existing file. */
+const FILE = import.meta.filename;
+const grpc = { protocol: "grpc", model: "m" } as const;
+const at = "localhost:8001";
+const simple = { name: "m", target: triton("localhost:8000", { model: "m" }), load: hold(1) } as const;
+const over = (target: ScenarioDefinition["target"]) => ({ ...simple, target }) as unknown as ScenarioDefinition;
+const under = (load: ScenarioDefinition["load"], rest: object = {}) =>
+  ({ ...simple, load, ...rest }) as ScenarioDefinition;
+
+type Part = (plan: Plan) => unknown;
+const target: Part = (plan) => plan.target;
+const load: Part = (plan) => plan.load;
+const mode: Part = ({ measurement }) => measurement.mode;
+const measurement: Part = (plan) => plan.measurement;
+/** Only scenarios read tags from files of inputs. */
+const inputs: Part = (plan) => ({ ...plan.inputs, readsTags: undefined });
+const client: Part = ({ client: { maxLanes: _, callMode: __, ...rest } }) => rest;
+const telemetry: Part = (plan) => plan.telemetry;
+const sequences: Part = (plan) => plan.sequences;
+const cancellation: Part = (plan) => plan.cancellation;
+const failures: Part = (plan) => plan.failures;
+
+const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefinition, ...parts: Part[]])[] = [
+  ["-x 2 -b 3", over(triton("localhost:8000", { model: "m", version: "2", batchSize: 3 })), target],
+  ["-u h:9 -H a:b", over(triton("h:9", { model: "m", headers: { a: "b" } })), target],
+  ["--shape IN:3,4", over(triton("localhost:8000", { model: "m", shapes: { IN: [3, 4] } })), target],
+  [
+    "--shared-memory system --output-shared-memory-size 77",
+    over(triton("localhost:8000", { model: "m", sharedMemory: "system", outputSharedMemoryBytes: 77 })),
+    target,
+  ],
+  [
+    "--input-tensor-format json --output-tensor-format json",
+    over(triton("localhost:8000", { model: "m", inputTensorFormat: "json", outputTensorFormat: "json" })),
+    target,
+  ],
+  ["-i grpc", over(triton(at, grpc)), target],
+  ["-i grpc --streaming", over(triton(at, { ...grpc, streaming: true })), target],
+  ["-i grpc --grpc-compression-algorithm gzip", over(triton(at, { ...grpc, compression: "gzip" })), target],
+  [
+    "-i grpc --request-parameter a:5:int --request-parameter b:true:bool",
+    over(triton(at, { ...grpc, parameters: { a: 5, b: true } })),
+    target,
+  ],
+  [
+    "--bls-composing-models a:2,b",
+    over(triton("localhost:8000", { model: "m", composingModels: ["a:2", "b"] })),
+    target,
+  ],
+  [
+    `-i grpc --ssl-grpc-use-ssl --ssl-grpc-root-certifications-file ${FILE} --ssl-grpc-private-key-file ${FILE} --ssl-grpc-certificate-chain-file ${FILE}`,
+    over(triton(at, { ...grpc, tls: { ca: FILE, key: FILE, cert: FILE } })),
+    target,
+  ],
+  [
+    "--service-kind tfserving -i grpc --model-signature-name s",
+    over(tfserving("localhost:8500", { model: "m", signature: "s" })),
+    target,
+  ],
+  [
+    "--service-kind triton_c_api --triton-server-directory /t --model-repository /r",
+    over(tritonInProcess({ model: "m", directory: "/t", modelRepository: "/r" })),
+    target,
+  ],
+  ["--concurrency-range 1:9:4", under(ramp(1, 9, { step: 4 })), load, mode],
+  ["-t 5", under(hold(5)), load],
+  ["--request-rate-range 10:30:10", under(rate([10, 20, 30])), mode],
+  ["--request-rate-range 10", under(rate(10, { seed: 5489 })), load],
+  [
+    "--request-rate-range 10 --request-distribution poisson",
+    under(rate(10, { distribution: "poisson", seed: 5489 })),
+    load,
+  ],
+  [`--request-intervals ${FILE}`, under(intervals(FILE)), load],
+  [
+    "-i grpc --streaming --periodic-concurrency-range 4:16:4 --request-period 3 --profile-export-file x.json",
+    { ...over(triton(at, { ...grpc, streaming: true })), load: periodic(4, 16, { step: 4, responses: 3 }) },
+    load,
+  ],
+  ["--request-count 50", under(hold(1, { requests: 50 })), mode],
+  ["-p 700 -s 20 -r 5", under(hold(1), { stability: { window: "700 ms", percent: 20, trials: 5 } }), mode],
+  [
+    "--measurement-mode count_windows --measurement-request-count 70",
+    under(hold(1), { stability: { requests: 70 } }),
+    mode,
+  ],
+  ["--percentile 95 -l 30", under(hold(1), { stability: { percentile: 95 }, latencyLimit: "30 ms" }), measurement],
+  ["--warmup-request-count 9", under(hold(1), { warmupRequests: 9 }), measurement],
+  [
+    "--sequence-length 7 --sequence-length-variation 5 --sequence-id-range 3:9 --num-of-sequences 2 --serial-sequences --request-rate-range 5",
+    under(rate(5), { sequences: { length: 7, variation: 5, ids: [3, 9], concurrent: 2, serial: true } }),
+    sequences,
+  ],
+  [
+    "--string-length 9 --string-data x",
+    under(hold(1), { inputs: random({ stringLength: 9, stringData: "x" }) }),
+    inputs,
+  ],
+  ["-z", under(hold(1), { inputs: zero() }), inputs],
+  ["--input-data zero", under(hold(1), { inputs: zero() }), inputs],
+  [`--input-data ${FILE}`, under(hold(1), { inputs: json(FILE) }), inputs],
+  ["--data-directory /", under(hold(1), { inputs: dir("/") }), inputs],
+  [
+    "--collect-metrics --metrics-url h:8002/metrics --metrics-interval 500",
+    under(hold(1), { metrics: { url: "h:8002/metrics", every: "500 ms" } }),
+    telemetry,
+  ],
+  [
+    "--trace-file /f --trace-level TIMESTAMPS --trace-rate 5 --trace-count 8 --log-frequency 2",
+    under(hold(1), { serverTrace: { file: "/f", levels: ["TIMESTAMPS"], rate: 5, count: 8, logFrequency: 2 } }),
+    telemetry,
+  ],
+  [
+    "--client undici --stall-timeout 7 --request-timeout 9 --max-response-bytes 1000",
+    under(hold(1), { client: "undici", stallTimeout: "7 s", requestTimeout: "9 s", maxResponseBytes: 1000 }),
+    client,
+  ],
+  ["--max-failure-ratio 0.2", under(hold(1), { maxFailureRatio: 0.2 }), failures],
+];
+
+const chat = (options: object = {}) =>
+  openai("localhost:8000", { model: "m", tokenizer: "o200k_base", ...options }) as ScenarioDefinition["target"];
+const talking = (rest: object = {}, options: object = {}) =>
+  ({ name: "m", target: chat(options), load: hold(1), inputs: prompts(), ...rest }) as ScenarioDefinition;
+
+const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinition, ...parts: Part[]])[] = [
+  ["--streaming", talking({}, { streaming: true }), target],
+  [
+    "--url h:9",
+    { ...talking(), target: openai("h:9", { model: "m", tokenizer: "o200k_base" }) } as ScenarioDefinition,
+    target,
+  ],
+  ["--endpoint v2/x", talking({}, { path: "v2/x" }), target],
+  ["--concurrency 7", talking({ load: hold(7) }), load],
+  ["--concurrency 7 --num-requests 30", talking({ load: hold(7, { requests: 30 }) }), load, mode],
+  ["--request-rate 3", talking({ load: rate(3) }), load],
+  ["--request-rate 3 --request-rate-mode poisson", talking({ load: rate(3, { distribution: "poisson" }) }), load],
+  ["-p 3000 --stability-percentage 30", talking({ stability: { window: "3 s", percent: 30 } }), mode],
+  [
+    "--num-requests 9 --num-warmup-requests 5",
+    talking({ load: hold(1, { requests: 9 }), warmupRequests: 5 }),
+    measurementOf,
+  ],
+  ["--request-timeout-seconds 9 --stall-timeout 8", talking({ requestTimeout: "9 s", stallTimeout: "8 s" }), client],
+  [
+    "--request-cancellation-rate 10 --request-cancellation-delay 2",
+    talking({ cancel: { percent: 10, after: "2 s" } }),
+    cancellation,
+  ],
+  ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
+];
+
+function measurementOf({ measurement: { mode: own, warmupRequests } }: Plan): unknown {
+  return { own, warmupRequests };
+}
+
+const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions])[] = [
+  ["--isl 90 --synthetic-input-tokens-stddev 8", { isl: { mean: 90, stddev: 8 } }],
+  ["--osl 20 --output-tokens-stddev 3", { osl: { mean: 20, stddev: 3 } }],
+  ["--num-prompts 12 --random-seed 4", { count: 12, seed: 4 }],
+  ["--num-prefix-prompts 3 --prefix-prompt-length 40", { prefix: { count: 3, tokens: 40 } }],
+  ["--shared-system-prompt-length 30", { systemTokens: 30 }],
+  [
+    "--seq-dist 10,5:40;20,8:60",
+    {
+      mix: [
+        { isl: 10, osl: 5, share: 40 },
+        { isl: 20, osl: 8, share: 60 },
+      ],
+    },
+  ],
+  [
+    "--num-sessions 3 --session-concurrency 2 --session-turns-mean 4 --session-turns-stddev 1 --session-turn-delay-mean 50 --session-turn-delay-stddev 7",
+    { sessions: { count: 3, turns: { mean: 4, stddev: 1 }, delay: { mean: "50 ms", stddev: "7 ms" } } },
+  ],
+];
+
+function planOfFlags(args: string): Plan {
+  const { settings, problems } = readSettings(parseOptions(["-m", "m", ...args.split(" ")]));
+  const { plan, problems: together } = toPerfAnalyzerPlan(settings);
+  assert.deepEqual([...problems, ...together], []);
+  return plan;
+}
+
+function genaiSettings(args: string) {
+  const command = parseCommand(["profile", "-m", "m", "--endpoint-type", "chat", ...args.split(" ")]);
+  assert.equal(command.kind, "command", JSON.stringify(command));
+  const result = readGenaiSettings(command as typeof command & { kind: "command" });
+  assert.equal(result.kind, "settings", JSON.stringify(result));
+  return result as typeof result & { kind: "settings" };
+}
+
+/** Lists of one value and ranges of one value are the same levels. */
+function normalize(part: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(part, (key, value: unknown) => {
+      if (key !== "levels" || typeof value !== "object" || value === null) return value;
+      const {
+        kind,
+        start,
+        end,
+        step = 1,
+        values,
+      } = value as { kind: string; start?: number; end?: number; step?: number; values?: number[] };
+      if (kind !== "range" || start === undefined || typeof end !== "number") return { values };
+      return {
+        values: Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, index) => start + index * step),
+      };
+    }),
+  );
+}
+
+function same(given: Plan, scenario: ScenarioDefinition, parts: readonly Part[]): void {
+  const own = toPlan(defineScenario(scenario as never), "/");
+  for (const part of parts) assert.deepEqual(normalize(part(own)), normalize(part(given)));
+}
+
+describe("fields of a scenario that only some servers or windows have", () => {
+  const problemsOf = (scenario: object): string[] => {
+    try {
+      toPlan(defineScenario({ ...simple, ...scenario } as never), "/");
+      return [];
+    } catch (error) {
+      assert.ok(error instanceof UserError, String(error));
+      return error.problems.map(({ path, message }) => `${path}: ${message}`);
+    }
+  };
+  const cases: readonly (readonly [name: string, scenario: object, problems: readonly RegExp[]])[] = [
+    [
+      "a window has a length or a number of requests",
+      { stability: { window: "1 s", requests: 5 } },
+      [/^stability\.requests: a window has a length or a number of requests, not both/],
+    ],
+    ["a number of requests is 1 or more", { stability: { requests: 0 } }, [/^stability\.requests: /]],
+    [
+      "only a Triton server has trace settings",
+      { target: embedded(), serverTrace: { rate: 1 } },
+      [/^serverTrace: the target is embedded\(…\), which has no trace settings/],
+    ],
+    [
+      "all mistakes are found at once",
+      { target: chat(), inputs: prompts(), serverTrace: {}, stability: { window: "1 s", requests: 5 } },
+      [/^stability\.requests: /, /^serverTrace: has no setting/, /^serverTrace: the target is openai/],
+    ],
+    [
+      "levels and counts are those of Triton",
+      { serverTrace: { levels: ["ALL"], count: -2, rate: 0.5 } },
+      [
+        /^serverTrace\.levels\.0: must be OFF/,
+        /^serverTrace\.rate: must be a whole/,
+        /^serverTrace\.count: must be -1/,
+      ],
+    ],
+  ];
+  for (const [name, scenario, expected] of cases)
+    test(name, () => {
+      const problems = problemsOf(scenario);
+      assert.equal(problems.length, expected.length, problems.join("\n"));
+      for (const [index, pattern] of expected.entries()) assert.match(problems[index] ?? "", pattern);
+    });
+});
+
+describe("a scenario has the plan of perf_analyzer's", () => {
+  for (const [args, scenario, ...parts] of OF_PERF_ANALYZER)
+    test(args.replaceAll(FILE, "FILE"), () => same(planOfFlags(args), scenario, parts));
+});
+
+describe("a scenario has the plan of genai-perf's", () => {
+  for (const [args, scenario, ...parts] of OF_GENAI_PERF)
+    test(args, () => {
+      const { settings, given } = genaiSettings(args);
+      same(toProfilePlan(settings, given, { inputsFile: "i", folder: "f", entryCount: 1 }, []), scenario, parts);
+    });
+  for (const [args, options] of PROMPTS)
+    test(`prompts of ${args}`, () => {
+      const { settings, given } = genaiSettings(args);
+      const inSessions = options.sessions !== undefined;
+      const plan = toPlan(
+        defineScenario(
+          talking({
+            inputs: prompts(options),
+            load: inSessions ? sessions(2) : hold(1),
+            target: chat({ tokenizer: "o200k_base" }),
+          }) as never,
+        ),
+        "/",
+      );
+      assert.ok(plan.inputs.kind === "prompts");
+      const { isRanking: _, ...theirs } = toGenaiPrompts(settings, given);
+      const { isRanking: __, ...ours } = toPromptSettings(plan.inputs);
+      assert.deepEqual(ours, theirs);
+    });
+});
