@@ -1,6 +1,5 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
 import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
-import type { TraceLevel } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
 import type { CheckAnswer } from "../service/scenario-answer.ts";
@@ -35,7 +34,7 @@ export interface ServerTraceOptions {
   /** File on the server that receives the traces. */
   readonly file?: string;
   /** What is traced. */
-  readonly levels?: readonly TraceLevel[];
+  readonly levels?: readonly ("OFF" | "TIMESTAMPS" | "TENSORS")[];
   /** One in this many requests is traced. */
   readonly rate?: number;
   /** Most requests to trace; -1 is no limit. */

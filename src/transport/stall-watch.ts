@@ -45,9 +45,11 @@ export class StallWatch {
 
   /** Returns the time since which there must have been activity, when the check runs at `atNs`. */
   private deadlineAt(atNs: number): number {
-    const lateNs = atNs - this.checkedNs - LATE_INTERVALS * msToNs(this.intervalMs);
+    const elapsedNs = atNs - this.checkedNs;
+    const intervalNs = msToNs(this.intervalMs);
     this.checkedNs = atNs;
-    if (lateNs > 0) this.pauses.push({ endNs: atNs, lengthNs: lateNs });
+    // One interval of it counts, so that a process that hardly runs notices a silent server too.
+    if (elapsedNs > LATE_INTERVALS * intervalNs) this.pauses.push({ endNs: atNs, lengthNs: elapsedNs - intervalNs });
     let deadlineNs = atNs - this.timeoutNs;
     // From the newest: a pause after the deadline moves the deadline back, which may reach an older pause.
     const older = this.pauses.findLastIndex((pause) => {

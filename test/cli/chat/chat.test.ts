@@ -23,7 +23,8 @@ beforeEach(() => {
   answer = (response) => stream(response, [delta("Deep"), delta(" blue"), delta("."), usage(9, 3), "[DONE]"]);
 });
 
-function stream(response: ServerResponse, events: readonly string[]): void {
+/** @param gapMs time between events; a client on a busy machine may read events together that come sooner after each other */
+function stream(response: ServerResponse, events: readonly string[], gapMs = 5): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (index: number): void => {
     if (index === events.length) {
@@ -31,7 +32,7 @@ function stream(response: ServerResponse, events: readonly string[]): void {
       return;
     }
     // Each event leaves on its own.
-    response.write(`data: ${events[index]}\n\n`, () => setTimeout(() => send(index + 1), 5));
+    response.write(`data: ${events[index]}\n\n`, () => setTimeout(() => send(index + 1), gapMs));
   };
   send(0);
 }
@@ -58,6 +59,7 @@ function chat(...args: readonly string[]): Promise<ProcessResult> {
 
 describe("rampart chat", () => {
   test("shows each piece with its time, and the counts of the server", async () => {
+    answer = (response) => stream(response, [delta("Deep"), delta(" blue"), delta("."), usage(9, 3), "[DONE]"], 1500);
     const { code, out, err } = await chat("How is the sea?");
     assert.equal(code, 0, err);
     assert.match(out, /^llama at .*, chat: "How is the sea\?"\n/);

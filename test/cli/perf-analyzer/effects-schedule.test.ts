@@ -56,7 +56,7 @@ test(
   LIMIT,
   async () => {
     await withServer({ onInfer: () => takeMs(2) }, async (server) => {
-      const args = ["-m", "simple", "-u", server.url, "--binary-search", "-l", "1000", ...QUICK_WINDOWS];
+      const args = ["-m", "simple", "-u", server.url, "--binary-search", "-l", "1000", ...QUICK_WINDOWS, "-p", "500"];
       const { code, out, err } = await runCommand(args);
       assert.equal(code, 0, err);
       assert.deepEqual(levelsOf(out), [1, 1]);
@@ -242,7 +242,16 @@ test("-l ends the search at the level whose latency reaches it", LIMIT, async ()
     assert.deepEqual(levelsOf(stopped.out), [1]);
     assert.equal(server.maxOutstanding, 1);
     assert.doesNotMatch(stopped.out, /^Concurrency: /m);
-    const free = await runCommand([...args.slice(0, 4), "--concurrency-range", "1:2", ...QUICK_WINDOWS, "-l", "5000"]);
+    const free = await runCommand([
+      ...args.slice(0, 4),
+      "--concurrency-range",
+      "1:2",
+      ...QUICK_WINDOWS,
+      "-p",
+      "500",
+      "-l",
+      "5000",
+    ]);
     assert.deepEqual(levelsOf(free.out), [1, 2]);
   });
 });
@@ -254,7 +263,9 @@ test("--binary-search looks for the highest level under -l by halving", LIMIT, a
     { onInfer: () => takeMs(outstandingNow() <= 3 ? 20 : 300) },
     async (server) => {
       outstandingNow = () => server.outstanding;
-      const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "200", "-p", "500", "-s", "1000000"];
+      // A window without an answer counts as over the limit, so windows wait for answers.
+      const windows = ["--measurement-mode", "count_windows", "--measurement-request-count", "10", "-s", "1000000"];
+      const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "200", ...windows];
       // A median does not move when the machine stops a few requests.
       const { code, out, err } = await runCommand(["-m", "simple", "-u", server.url, ...flags, "--percentile", "50"]);
       assert.equal(code, 0, `${out}${err}`);

@@ -292,25 +292,25 @@ describe("own client: calls", () => {
   });
 
   test("a server that accepts a long request slowly is not silent", async () => {
-    const parts = 12;
+    const parts = 14;
     const size = 65_535 + parts * 1000;
     await withClient(
       async (connection) => {
         for (let part = 0; part <= parts; part++) {
           await connection.raw.until(() => connection.dataOf(1).length === 65_535 + part * 1000);
-          await new Promise((resolve) => setTimeout(resolve, 100));
+          await new Promise((resolve) => setTimeout(resolve, 200));
           connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
         }
         // The answer takes its time too, during which the server is looked at several times.
-        await new Promise((resolve) => setTimeout(resolve, 500));
+        await new Promise((resolve) => setTimeout(resolve, 1100));
         connection.write(headers(1, GRPC_HEADERS), ok(1));
       },
       async (driver) => {
         const outcome = await driver.request(0, bidi([new Uint8Array(size - 5)]));
         assert.equal(outcome.failure, undefined);
-        assert.ok(outcome.times[3] - outcome.times[0] > 0.8e9);
+        assert.ok(outcome.times[3] - outcome.times[0] > 2e9);
       },
-      { options: { stallTimeoutNs: 0.8e9 } },
+      { options: { stallTimeoutNs: 2e9 } },
     );
   });
 
