@@ -1,5 +1,6 @@
 import { mergeExtracted } from "./extracted-tally.ts";
 import { GpuTally } from "./gpu-tally.ts";
+import { mergeCompletions } from "./intervals/throughput.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { sumDeltas } from "./server-delta.ts";
 import type { WindowResult } from "./window.ts";
@@ -37,6 +38,7 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
     firstResponse: isDecoupled ? mergeTallies(windows.map((window) => window.firstResponse)) : latency,
     scheduledLatency: isScheduled ? mergeTallies(windows.map((window) => window.scheduledLatency)) : latency,
     sendDelay: mergeTallies(windows.map((window) => window.sendDelay)),
+    completions: mergeCompletions(windows.map((window) => window.completions)),
     sendMeanNs: perRequest((window) => window.sendMeanNs),
     receiveMeanNs: perRequest((window) => window.receiveMeanNs),
     overheadPct: sumOf(windows, (window) => window.overheadPct) / windows.length,

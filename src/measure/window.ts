@@ -1,6 +1,7 @@
 import type { Tags } from "../plan/split/tags.ts";
 import { ExtractedTally } from "./extracted-tally.ts";
 import type { GpuTally } from "./gpu-tally.ts";
+import { type CompletionCounts, CompletionTally } from "./intervals/throughput.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
@@ -62,6 +63,8 @@ export interface WindowResult {
   readonly scheduledLatency: LatencyTally;
   /** How late requests were sent. */
   readonly sendDelay: LatencyTally;
+  /** Successful requests by the time when they ended, for the interval of throughput; absent when not kept. */
+  readonly completions?: CompletionCounts | undefined;
   /** Mean time to write a request, in nanoseconds. */
   readonly sendMeanNs: number;
   /** Mean time to read and decode a response, in nanoseconds. */
@@ -107,6 +110,7 @@ export class WindowTally {
   readonly firstResponse: LatencyTally;
   readonly scheduledLatency: LatencyTally;
   readonly sendDelay = new LatencyTally();
+  readonly completions = new CompletionTally();
   failedCount = 0;
   cancelledCount = 0;
   delayedCount = 0;
@@ -160,6 +164,7 @@ export class WindowTally {
       this.sendSumNs += (sendEndNs[row] as number) - sentNs;
       this.receiveSumNs +=
         (decodeNs[row] as number) + (countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
+      this.completions.add(endNs[row] as number);
       this.latencies[used] = latencyNs;
       this.firsts[used] = (firstByteNs[row] as number) - sentNs;
       this.scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
@@ -216,6 +221,7 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     firstResponse: tally.firstResponse,
     scheduledLatency: tally.scheduledLatency,
     sendDelay: tally.sendDelay,
+    completions: tally.completions.between(frame.startNs, frame.endNs),
     sendMeanNs: requestCount === 0 ? 0 : tally.sendSumNs / requestCount,
     receiveMeanNs: requestCount === 0 ? 0 : tally.receiveSumNs / requestCount,
     overheadPct: overheadPct(tally, frame, durationNs),

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
@@ -194,12 +195,14 @@ function describeOutcome({ outcome }: LevelJson): string {
   }[outcome];
 }
 
-function describeLevel({ inferPerSec, latency, failed, requests }: LevelJson): string {
+function describeLevel({ inferPerSec, latency, failed, requests, load }: LevelJson): string {
   const times =
     latency === null
       ? "no request succeeded"
       : `p50 ${formatUs(latency.percentiles.p50.us)}, p99 ${formatUs(latency.percentiles.p99.us)}`;
-  return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed`;
+  const asked = load.asked === null ? "" : ` of ${formatCount(load.asked)}`;
+  const loaded = `${formatCount(load.delivered)}${asked} ${LEVEL_UNITS[load.unit].isScheduled ? "requests/s sent" : "in flight"}`;
+  return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed, ${loaded}`;
 }
 
 function formatCase({ name, timeSec, failure, output }: TestCase, suite: string): string {

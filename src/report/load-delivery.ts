@@ -4,7 +4,7 @@ import { sentPerSec } from "../measure/metrics.ts";
 import { isRateMissed, MISSED_RATIO } from "../measure/rate-shortfall.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
-import { loadModeOf } from "../registry/load-modes.ts";
+import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import type { LevelResult } from "../result/run-result.ts";
 import { formatStreamNumber } from "./number-format.ts";
 
@@ -19,8 +19,9 @@ export interface LoadDelivery {
   readonly isDelivered: boolean | undefined;
 }
 
-/** Compares the load asked for with the load delivered. */
-export function loadDelivery({ load, measurement }: Plan, { unit, level, window }: LevelResult): LoadDelivery {
+/** Compares the load asked for with the load delivered. A phase's level is compared with the load of the phase. */
+export function loadDelivery(plan: Plan, { unit, level, window, phase }: LevelResult): LoadDelivery {
+  const { load, measurement } = planOfPhase(plan, phase?.index);
   const mode = loadModeOf(load);
   const isScheduled = LEVEL_UNITS[unit].isScheduled;
   const delivered = isScheduled ? sentPerSec(window) : meanInFlight(window);
@@ -51,6 +52,16 @@ export function describeDelivery(plan: Plan, level: LevelResult): string {
   }
   const sent = `${only}${formatCount(delivered)} requests/s sent`;
   return `${sent}${asked === undefined ? "" : `, ${formatCount(asked)} asked for`}; ${inFlight}${law}`;
+}
+
+/**
+ * Reports that a steady load was not delivered; undefined when it was. A sentence without a full stop. Loads that rise have no such
+ * verdict, because requests of the end are still in flight.
+ */
+export function describeUndelivered(plan: Plan, level: LevelResult): string | undefined {
+  const { load } = planOfPhase(plan, level.phase?.index);
+  if (loadModeOf(load).ramp?.(load) !== undefined) return undefined;
+  return loadDelivery(plan, level).isDelivered === false ? describeDelivery(plan, level) : undefined;
 }
 
 /** Columns of a CSV for Rampart's own front doors: what stands behind a row. */

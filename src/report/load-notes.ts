@@ -3,14 +3,15 @@ import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { inputKindOf } from "../registry/input-kinds.ts";
-import { loadModeOf } from "../registry/load-modes.ts";
+import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
-/** Returns all notes on the load of a level; mostly empty. */
-export function describeLoadNotes(plan: Plan, level: LevelResult): string[] {
+/** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
+export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
+  const plan = planOfPhase(whole, level.phase?.index);
   const notes = [describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
   return notes.filter((note) => note !== undefined);
 }

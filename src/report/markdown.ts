@@ -5,7 +5,7 @@ import { targetKindOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { escapeMarkdown } from "./markup.ts";
-import { MARK } from "./rampart/confidence-notes.ts";
+import { formatRange, MARK } from "./rampart/confidence-notes.ts";
 import { formatFindMax } from "./rampart/find-max.ts";
 import { formatPct, formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
@@ -14,6 +14,7 @@ import { type LevelJson, type ReportJson, runsOf } from "./schema/report-schema.
 import { nameOfLevel, type RunSummary, summarizeRuns, type VerdictName } from "./summary.ts";
 import { mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "./tables/answer-tables.ts";
 import { groupTable, groupValueTables, tagGroupsOf } from "./tables/group-tables.ts";
+import { loadTable } from "./tables/load-table.ts";
 import { type NamedLevel, type ResultTable, textOf } from "./tables/result-table.ts";
 import { combinationTable } from "./tables/runs-table.ts";
 import { extractedTable } from "./tables/value-tables.ts";
@@ -55,6 +56,7 @@ export function formatMarkdownReport(plan: Plan, runs: readonly RunResult[], jso
     formatAssertions(summary),
     ...formatAnswers(plan, runs, json, unit),
     formatLevels(plan, json, unit),
+    formatResultTable(loadTable(namedLevels(plan, runs, json))),
     ...formatParts(plan, runs, json, unit),
     formatWarnings(summary),
     formatFailures(runs),
@@ -170,7 +172,7 @@ function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
     return [
       ...(runs.length > 1 ? [runNames[index] ?? ""] : []),
       nameOfLevel(plan, level),
-      formatCount(level.inferPerSec),
+      formatThroughput(level),
       latency === null ? "-" : formatUs(latency.meanUs),
       ...PERCENTILES.map((name) => formatPercentile(level, name)),
       ...(hasTokens
@@ -184,6 +186,12 @@ function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
   const isMarked = rows.some((row) => row.some((cell) => cell.endsWith(MARK)));
   const note = isMarked ? `\n\n${MARK_TEXT}` : "";
   return fold(`${formatTable(header, rows)}${note}`, levels.length, "levels");
+}
+
+/** Formats throughput with its interval, if it has one. */
+function formatThroughput({ inferPerSec, inferPerSecLow: low, inferPerSecHigh: high }: LevelJson): string {
+  const range = low === null || high === null ? "" : ` (${formatRange(formatCount(low), formatCount(high))})`;
+  return `${formatCount(inferPerSec)}${range}`;
 }
 
 function formatPercentile({ latency }: LevelJson, name: (typeof PERCENTILES)[number]): string {

@@ -1,12 +1,12 @@
 import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
 import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { describeLevel, loadModeOf, planOfPhase } from "../registry/load-modes.ts";
+import { describeLevel } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { describeLevelNotes } from "./level-notes.ts";
-import { describeDelivery, loadDelivery } from "./load-delivery.ts";
+import { describeUndelivered } from "./load-delivery.ts";
 import { describeRepeats } from "./load-notes.ts";
 import { formatRange } from "./rampart/confidence-notes.ts";
 import { answerOf } from "./rampart/find-max.ts";
@@ -153,14 +153,13 @@ function judgedAssertion(plan: Plan, json: AssertionJson, index: number): Judged
 
 /** Returns what makes the numbers of a level doubtful. */
 function warningsOf(whole: Plan, { prepared }: RunResult, result: LevelResult, prefix: string): LevelWarning[] {
-  const plan = planOfPhase(whole, result.phase?.index);
   const { window, tokens } = result;
   if (window.requestCount + window.failedCount === 0) return [];
-  const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
+  const undelivered = describeUndelivered(whole, result);
   const texts = [
     ...describeLevelNotes(whole, prepared, result).map((note) => note.join(". ")),
     ...(result.mlperf?.broken ?? []),
-    ...(!isRamp && loadDelivery(plan, result).isDelivered === false ? [describeDelivery(plan, result)] : []),
+    ...(undelivered === undefined ? [] : [undelivered]),
     ...(tokens === undefined ? [] : tokenWarnings(tokens)),
   ];
   return texts.map((text) => ({ level: `${prefix}${nameOfLevel(whole, result)}`, text }));

@@ -20,6 +20,14 @@ interface Check {
   readonly recoverySec?: number | null;
 }
 
+interface Delivery {
+  readonly unit: string;
+  readonly level?: number;
+  readonly asked: number | null;
+  readonly delivered: number;
+  readonly isDelivered: boolean | null;
+}
+
 interface Report {
   readonly requests: { readonly completed: number; readonly failed: number };
   readonly error?: { readonly code: string };
@@ -28,11 +36,16 @@ interface Report {
     readonly isWarmup?: boolean;
     readonly completed: number;
     readonly failed: number;
+    readonly load: readonly Delivery[];
     readonly checks: readonly Check[];
   }[];
   readonly afterPhases: { readonly completed: number; readonly failed: number };
   readonly timeline: readonly { readonly requests: number }[];
-  readonly levels: readonly { readonly phase: { readonly name: string }; readonly requests: number }[];
+  readonly levels: readonly {
+    readonly phase: { readonly name: string };
+    readonly requests: number;
+    readonly load: Delivery;
+  }[];
 }
 
 async function run(name: string, ...args: string[]) {
@@ -43,10 +56,18 @@ async function run(name: string, ...args: string[]) {
 }
 
 /** What the report says of phases adds up to what it says of the run. */
-function checkSums({ requests, phases, afterPhases, timeline }: Report): void {
+function checkSums({ requests, phases, afterPhases, timeline, levels }: Report): void {
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   assert.equal(sum(phases.map(({ completed }) => completed)) + afterPhases.completed, requests.completed);
   assert.equal(sum(phases.map(({ failed }) => failed)) + afterPhases.failed, requests.failed);
+  for (const { name, load, isWarmup } of phases) {
+    const own = levels.filter(({ phase }) => phase.name === name);
+    assert.deepEqual(
+      load.map(({ level: _, ...delivery }) => delivery),
+      own.map((level) => level.load),
+    );
+    assert.equal(load.length > 0, isWarmup !== true, `the load of ${name}`);
+  }
   assert.equal(sum(timeline.map((bucket) => bucket.requests)), requests.completed);
 }
 
@@ -99,5 +120,10 @@ test("scenarios/spike.ts says when the latency was back", async () => {
   const [check] = report.phases[2]?.checks ?? [];
   assert.equal(code, check?.isMet === true ? 0 : 65, `${stdout}\n${stderr}`);
   assert.equal(check?.isMet, typeof check?.recoverySec === "number" && check.recoverySec <= 1.5);
+  assert.deepEqual(
+    report.phases.map(({ load: [load] }) => [load?.unit, load?.asked]),
+    [4, 64, 4].map((asked) => ["concurrency", asked]),
+  );
+  assert.match(stdout, /#1 base .* of 4 in flight/);
   assert.match(csv, /^Phase,Concurrency,Request Rate,[^\n]*\n"base",4,,[^\n]*\n"peak",64,,[^\n]*\n"recovery",4,,/);
 });

@@ -63,6 +63,8 @@ export interface ReportedLevel {
   readonly sent: number;
   readonly sentPerSec: number;
   readonly inferPerSec: number;
+  readonly inferPerSecLow: number | null;
+  readonly inferPerSecHigh: number | null;
   readonly errorRatio: number;
   readonly load: {
     readonly unit: string;
@@ -140,6 +142,9 @@ function checkCounts(level: ReportedLevel, batchSize: number): void {
   assert.equal(sent + inFlight.atStart, ended + inFlight.atEnd, "what was sent has ended or is in flight");
   same(level.sentPerSec, sent / durationSec, "sent rate");
   same(level.inferPerSec, (requests * batchSize) / durationSec, "throughput", SINGLE_PRECISION);
+  checkInterval("throughput", level.inferPerSec, level.inferPerSecLow, level.inferPerSecHigh);
+  assert.equal(level.inferPerSecLow === null, level.inferPerSecHigh === null, "an interval has two ends");
+  assert.ok((level.inferPerSecLow ?? 0) >= 0, "throughput below 0");
   same(level.errorRatio, requests + failed === 0 ? 0 : failed / (requests + failed), "error ratio");
   // Throughput is no more than the sent rate, but for requests that were in flight already.
   assert.ok(requests <= sent + inFlight.atStart, "throughput exceeds what was sent");

@@ -88,6 +88,8 @@ test("Markdown begins with the verdict, and has assertions, levels, failures and
   assert.match(text, /\| p99 latency below 500 us \| 1 ms at concurrency 1 \| ❌ FAIL \|/);
   assert.match(text, /\| error rate at most 50 % \| 0 % at concurrency 1 \| ✅ pass \|/);
   assert.match(text, /\| concurrency 4 \| 30 \| 1 ms \|.*\| over-limit \|/);
+  assert.match(text, /\| level \| load asked for \| delivered \| in flight \| throughput × average latency \|/);
+  assert.match(text, /\| concurrency 4 \| 4 in flight \| 0\.03 in flight \| 0\.03 \| 0\.03 \|/);
   assert.match(text, /\| http 500 \| 3 \|/);
   assert.match(text, /60 requests, 60 completed, 0 failed, in 3\.5 s\./);
 });

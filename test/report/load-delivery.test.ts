@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../src/plan/plan.ts";
-import { describeDelivery, loadDelivery } from "../../src/report/load-delivery.ts";
+import { describeDelivery, describeUndelivered, loadDelivery, toDeliveryJson } from "../../src/report/load-delivery.ts";
+import type { LevelResult } from "../../src/result/run-result.ts";
 import { makeWindow, type WindowParts } from "../measure/make-window.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel } from "./make-result.ts";
@@ -112,3 +113,23 @@ for (const [name, { load, level, parts = HUNDRED, mode, expected, isDelivered }]
     assert.equal(describeDelivery(plan, result), expected);
     assert.equal(loadDelivery(plan, result).isDelivered, isDelivered);
   });
+
+test("a level of a phase is compared with the load of its phase", () => {
+  const phases = [
+    { name: "rise", load: { kind: "concurrency-ramp", start: 1, end: 7, overMs: 1000 }, mode: WHOLE },
+    { name: "hold", load: { kind: "concurrency", levels: list, search: "linear" }, mode: WHOLE },
+  ] as const;
+  const plan = makePlan({ load: { kind: "phases", phases } });
+  const levelOf = (index: number, level: number): LevelResult =>
+    makeLevel({ level, window: makeWindow(HUNDRED), phase: { index, label: phases[index]?.name ?? "" } });
+  const asked = [levelOf(0, 7), levelOf(1, 4), levelOf(1, 8)].map(
+    (level) => Math.round(1e9 * (loadDelivery(plan, level).asked ?? 0)) / 1e9,
+  );
+  assert.deepEqual(asked, [4, 4, 8]);
+  assert.deepEqual(toDeliveryJson(plan, levelOf(1, 8)), {
+    ...{ unit: "concurrency", asked: 8, delivered: 4, isDelivered: false },
+  });
+  assert.equal(describeUndelivered(plan, levelOf(1, 4)), undefined);
+  assert.match(describeUndelivered(plan, levelOf(1, 8)) ?? "", /^only 4 in flight on average, 8 asked for; /);
+  assert.equal(describeUndelivered(plan, levelOf(0, 20)), undefined, "a ramp has no verdict");
+});

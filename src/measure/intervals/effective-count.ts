@@ -1,3 +1,5 @@
+import { studentQuantile } from "./distributions.ts";
+
 /** How many independent samples a sequence of correlated ones is worth. */
 
 /** Means of consecutive batches of equal length, in the order of the samples. */
@@ -37,13 +39,30 @@ function sumOfCovariances(values: ArrayLike<number>): number {
   };
   const variance = covariance(0);
   let pairs = 0;
+  let lags = 0;
   for (let lag = 0; lag + 1 < count; lag += 2) {
     const pair = (lag === 0 ? variance : covariance(lag)) + covariance(lag + 1);
     if (pair <= 0) break;
     pairs += pair;
+    lags = lag + 2;
   }
   // Divided by n - 1 instead of n, like a sample variance. Never below what one batch varies less its neighbours would explain away.
-  return Math.max((2 * pairs - variance) * (count / (count - 1)), TINY_VARIANCE);
+  const sum = Math.max((2 * pairs - variance) * (count / (count - 1)), TINY_VARIANCE);
+  return sum > CORRELATED_RATIO * variance ? sum * allowanceFor(count, 2 * lags - 1) : sum;
+}
+
+/** Above this ratio of the sum of autocovariances to the variance, batches are correlated with each other by more than chance. */
+const CORRELATED_RATIO = 1.5;
+const NORMAL_975 = 1.959964;
+
+/**
+ * Returns how much larger the sum of autocovariances must be taken, because it is itself an estimate. Its lags up to `width` have about
+ * `count / width` degrees of freedom, one of which the mean takes (Priestley, Spectral Analysis and Time Series, 6.2): that lowers it by
+ * `width / count`, and makes Student's t of the normal quantile.
+ */
+function allowanceFor(count: number, width: number): number {
+  const freedom = Math.max(1, count / width - 1);
+  return ((studentQuantile(0.975, freedom) / NORMAL_975) ** 2 * (freedom + 1)) / freedom;
 }
 
 const TINY_VARIANCE = Number.MIN_VALUE;

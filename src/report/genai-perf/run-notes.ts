@@ -8,7 +8,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
-import { describeDelivery } from "../load-delivery.ts";
+import { describeDelivery, describeUndelivered } from "../load-delivery.ts";
 import { describeCutSessions, describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import { describeResends } from "../resend-note.ts";
 import { askedRate } from "../scheduled-rate.ts";
@@ -38,6 +38,8 @@ export function findDoubts(result: RunResult): string[] {
   else if (isInterrupted) doubts.push("the run was interrupted: the report covers what was measured until then");
   doubts.push(...describeInstability(result));
   for (const level of levels) {
+    const undelivered = describeUndelivered(prepared.plan, level);
+    if (undelivered !== undefined) doubts.push(`load: ${undelivered}`);
     doubts.push(...describeLoadNotes(prepared.plan, level));
     if ((level.delayedByLimit?.count ?? 0) > 0) doubts.push(describeDueLatency(level.window));
   }
@@ -70,7 +72,10 @@ export function reportCourse(
   note(`sent ${sentCount} requests over ${connectionCount} connections in ${seconds} s, warm-up included`);
   for (const { name, sentCount: count, failedCount: failed } of servers)
     note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
-  for (const level of levels) note(`load: ${describeDelivery(prepared.plan, level)}`);
+  // A load that was not delivered is a doubt, which is always printed.
+  for (const level of levels)
+    if (describeUndelivered(prepared.plan, level) === undefined)
+      note(`load: ${describeDelivery(prepared.plan, level)}`);
   for (const { window } of levels)
     note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
 }

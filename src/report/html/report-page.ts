@@ -19,6 +19,7 @@ import {
   formatFailures,
   formatGroups,
   formatLevels,
+  formatLoad,
   formatMlperf,
   formatSearch,
   formatServer,
@@ -26,6 +27,7 @@ import {
   formatStability,
   formatTokens,
 } from "./sections.ts";
+
 import { SERVER_GROUP, serverPlots } from "./server-charts.ts";
 import type { ShownReport } from "./shown-run.ts";
 import { REPORT_STYLE } from "./style.ts";
@@ -68,6 +70,7 @@ export function formatReportPage(report: ShownReport, summary: RunSummary, libra
     formatSection("mlperf", "MLPerf", formatMlperf(report)),
     formatSection("runs", RUNS_GROUP, `${formatCombination(report)}${cards(RUNS_GROUP)}`),
     formatSection("levels", "Results by level", formatLevels(report)),
+    formatSection("load", "Load", formatLoad(report)),
     formatSection("latency", LOAD_GROUP, cards(LOAD_GROUP)),
     formatSection("groups", TAG_GROUP, `${cards(TAG_GROUP)}${formatGroups(report)}`),
     formatSection("time", TIME_GROUP, cards(TIME_GROUP)),

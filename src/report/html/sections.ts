@@ -7,7 +7,8 @@ import type { ServerCountersJson } from "../schema/level.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { LIMIT_STATES, mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "../tables/answer-tables.ts";
 import { groupTable, groupValueTables, tagGroupsOf } from "../tables/group-tables.ts";
-import { averageCell, percentileCell, type TableCell } from "../tables/result-table.ts";
+import { loadTable } from "../tables/load-table.ts";
+import { averageCell, percentileCell, type TableCell, withRange } from "../tables/result-table.ts";
 import { combinationTable } from "../tables/runs-table.ts";
 import { extractedTable, tokenTable } from "../tables/value-tables.ts";
 import { levelRows, type ShownReport } from "./shown-run.ts";
@@ -33,12 +34,11 @@ export function formatLevels(report: ShownReport): string {
     "max",
     "errors",
     "requests",
-    "in flight",
     "outcome",
   ];
   const cells = rows.map(({ name, json }): TableCell[] => [
     name,
-    formatCount(json.inferPerSec),
+    withRange(formatCount(json.inferPerSec), json.inferPerSecLow, json.inferPerSecHigh, formatCount),
     averageCell(json.latency),
     ...PERCENTILES.map((percentile) => percentileCell(json.latency, percentile)),
     ...(isScheduled ? [percentileCell(json.scheduledLatency ?? null, "p99")] : []),
@@ -46,7 +46,6 @@ export function formatLevels(report: ShownReport): string {
     json.latency === null ? "-" : formatUs(json.latency.maxUs),
     json.failed === 0 ? "0 %" : { text: formatPct(json.errorRatio), look: "bad" },
     formatCount(json.requests),
-    formatCount(json.inFlight.mean),
     outcomeCell(json),
   ]);
   return `${formatPanel(formatTable(header, cells))}${MARK_NOTE}`;
@@ -56,6 +55,12 @@ function outcomeCell({ outcome, limits }: LevelJson): TableCell {
   if (limits !== undefined) return LIMIT_STATES[limits.state];
   if (outcome === "measured") return { text: "measured", look: "good" };
   return { text: outcome === "over-limit" ? "over the latency limit" : outcome, look: "bad" };
+}
+
+/** Formats the load asked for beside the load delivered, and Little's law. */
+export function formatLoad(report: ShownReport): string {
+  const { header, rows } = loadTable(levelRows(report));
+  return rows.length === 0 ? "" : formatPanel(formatTable(header, rows));
 }
 
 /** Formats how stable each level was; empty when no level was measured in windows. */

@@ -24,7 +24,7 @@ import { describeResends } from "../resend-note.ts";
 import { formatPerfAnalyzerWarning } from "../warnings.ts";
 import { formatGpuSection } from "./gpu-section.ts";
 import { NO_VALID_REQUESTS, printedLevels, reportedPercentiles } from "./levels.ts";
-import { firstResponseNote, responsesNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
+import { firstResponseNote, loadNotes, responsesNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
 import { formatServerSection } from "./server-section.ts";
 import { formatSettings } from "./settings-section.ts";
 
@@ -106,7 +106,10 @@ class PerfAnalyzerConsole implements Report {
   onLevelEnd(result: LevelResult): void {
     const { latencyLimitMs } = this.plan.measurement;
     if (this.isSilent) {
-      if (result.window.requestCount > 0) this.note(silentNote(result, this.plan));
+      if (result.window.requestCount > 0) {
+        this.note(silentNote(result, this.plan));
+        for (const line of loadNotes(result, this.plan)) this.note(line);
+      }
       this.noteLag(result.window);
       return;
     }
@@ -116,7 +119,8 @@ class PerfAnalyzerConsole implements Report {
       this.sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
     else if (result.outcome === "unstable") {
       this.sink.err(`${this.explainUnstable(result)}\n`);
-      for (const line of unstableNotes(result, this.plan)) this.note(line);
+      const lines = result.window.requestCount > 0 ? loadNotes(result, this.plan) : [];
+      for (const line of [...unstableNotes(result, this.plan), ...lines]) this.note(line);
     } else if (result.window.requestCount === 0) return;
     else if (result.outcome === "measured") this.printLevel(result);
     else {
@@ -179,7 +183,7 @@ class PerfAnalyzerConsole implements Report {
       );
     }
     const late = this.prepared === undefined ? [] : scheduleNotes(result, this.prepared);
-    for (const line of late) this.note(line);
+    for (const line of [...late, ...loadNotes(result, this.plan)]) this.note(line);
     const reason = saturationReason(window);
     if (reason !== undefined && late.length === 0)
       this.note(`the client may have been the limit, not the server: ${reason}.`);

@@ -6,6 +6,8 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
+import { describeDelivery, describeUndelivered } from "../load-delivery.ts";
+import { describeLoadNotes } from "../load-notes.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { reportedPercentiles } from "./levels.ts";
@@ -24,6 +26,19 @@ export function scheduleNotes({ window, level, unit }: LevelResult, prepared: Pr
   if (shortfall === undefined) return [];
   const { achieved, cause, bound } = shortfall;
   return [`${achieved}.`, `${cause}. ${SHORTFALL_ADVICE[bound]}`];
+}
+
+/**
+ * Compares the load asked for with the load delivered, and checks Little's law: always when verbose, otherwise only what is outside the
+ * tolerance. perf_analyzer reports neither.
+ */
+export function loadNotes(level: LevelResult, plan: Plan): string[] {
+  const isVerbose = plan.outputs.verbosity > 0;
+  const load = isVerbose ? describeDelivery(plan, level) : describeUndelivered(plan, level);
+  return [
+    ...(load === undefined ? [] : [`load: ${load}.`]),
+    ...describeLoadNotes(plan, level).map((note) => `${note}.`),
+  ];
 }
 
 const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {

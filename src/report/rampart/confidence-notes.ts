@@ -1,6 +1,8 @@
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, type PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
+import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
+import { inferPerSec } from "../../measure/metrics.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatUs } from "./format.ts";
@@ -20,9 +22,18 @@ export function formatMarked(tally: LatencyTally, percentile: number): string {
   return `${formatUs(value)}${isReliable ? "" : MARK}`;
 }
 
-/** Describes the confidence intervals of a level's latencies, and which percentiles have too few samples; nothing without latencies. */
-export function describeConfidence({ latency, scheduledLatency }: WindowResult): string[] {
+/**
+ * Describes the confidence intervals of a level's throughput and latencies, and which percentiles have too few samples; nothing without
+ * latencies. @param unit of throughput
+ */
+export function describeConfidence(window: WindowResult, batchSize: number, unit: string): string[] {
+  const { latency, scheduledLatency } = window;
   if (latency.count === 0) return [];
+  const rate = throughputInterval(window, inferPerSec(window, batchSize), batchSize);
+  const throughput =
+    rate.low === null || rate.high === null
+      ? []
+      : [`throughput ${formatRange(formatCount(rate.low), `${formatCount(rate.high)} ${unit}`)}`];
   const mean = estimateMeanNs(latency);
   const shown = CONSOLE_PERCENTILES.map((percentile) => named(latency, percentile));
   const tail = TAIL_PERCENTILES.map((percentile) => named(latency, percentile));
@@ -32,7 +43,7 @@ export function describeConfidence({ latency, scheduledLatency }: WindowResult):
       : [`average ${formatRange(formatDurationNs(mean.low), formatDurationNs(mean.high))}`];
   const samples = formatSamples(latency.count, mean.effectiveCount);
   const bounded = shown.filter(([, estimate]) => hasBounds(estimate)).map(([name, one]) => `${name} ${rangeOf(one)}`);
-  const ranges = [...average, ...bounded];
+  const ranges = [...throughput, ...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
   const due: Named[] =
     scheduledLatency === latency ? [] : [["p99 from due time", estimatePercentile(scheduledLatency, 99)]];

@@ -157,7 +157,7 @@ class RampartConsole implements Report {
     if (measured.some(({ window }) => window.groups !== undefined)) out(formatGroups(this.plan, measured, this.unit));
     const { phased } = result;
     if (phased !== undefined) {
-      out(`\n${formatPhases(phased)}\n`);
+      out(`\n${formatPhases(this.plan, phased, measured)}\n`);
       out(`\n${formatRunTimeline(phased, this.plan.target.batchSize, this.unit)}\n`);
     } else if (isRamp(this.plan)) {
       for (const level of measured)
@@ -190,7 +190,11 @@ class RampartConsole implements Report {
   private formatNotes(result: LevelResult): string {
     const plan = planOfPhase(this.plan, result.phase?.index);
     const { window, level } = result;
-    const notes = [...describeConfidence(window), describeDelivery(plan, result), ...this.warningsOf(result)];
+    const notes = [
+      ...describeConfidence(window, this.plan.target.batchSize, this.unit),
+      describeDelivery(plan, result),
+      ...this.warningsOf(result),
+    ];
     notes.push(describeClient(window, isRamp(plan)));
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     const server = window.server === undefined ? "" : formatComposing(window.server);

@@ -2,6 +2,7 @@ import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
+import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
@@ -37,7 +38,7 @@ import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
-import { toPhasesJson, verdictsOfPhases } from "./phases.ts";
+import { toPhasesJson } from "./phases.ts";
 import { levelsOverRuns, toLevelOverRunsJson } from "./runs.ts";
 import { toTokensJson } from "./tokens.ts";
 
@@ -149,7 +150,7 @@ function toRunJson(plan: Plan, result: RunResult): object {
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(repeats === undefined ? {} : { warnings: [repeats] }),
     ...(result.server === undefined ? {} : { server: result.server }),
-    ...(result.phased === undefined ? {} : toPhasesJson(result.phased, verdictsOfPhases(plan, levels))),
+    ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion, index) => {
@@ -202,7 +203,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...(delayedByLimit === undefined
       ? {}
       : { delayedByLimit: { requests: delayedByLimit.count, longestMs: delayedByLimit.longestNs / 1e6 } }),
-    inferPerSec: inferPerSec(window, plan.target.batchSize),
+    ...toThroughputJson(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
     load: toDeliveryJson(plan, result),
@@ -280,6 +281,13 @@ const LEVEL_KEYS: ReadonlySet<string> = new Set([
   "client",
   "timeline",
 ]);
+
+/** Converts throughput with its interval. */
+function toThroughputJson(window: WindowResult, batchSize: number): object {
+  const perSec = inferPerSec(window, batchSize);
+  const { low, high } = throughputInterval(window, perSec, batchSize);
+  return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
+}
 
 /** Converts the time between responses; nothing where no request has two. */
 function toGapJson(window: WindowResult): object {

@@ -1,8 +1,10 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { judgePhases, type PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
+import { loadDelivery, toDeliveryJson } from "../load-delivery.ts";
 import { formatTable } from "./format.ts";
 
 /** Phases of a run in Rampart's reports: what each counted, the whole run as a time line, and the results of their checks. */
@@ -12,8 +14,24 @@ export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[])
   return judgePhases(loadModeOf(load).phases?.(load) ?? [], levels);
 }
 
-/** Formats a table of all phases, also those that are not measured. */
-export function formatPhases({ phases, after }: PhasesResult): string {
+/** Returns the measured levels of a phase. */
+function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
+  return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
+}
+
+/** Formats the load delivered and asked for in a phase: `64 of 64 in flight`, for each of its levels. */
+function formatDelivery(plan: Plan, levels: readonly LevelResult[]): string {
+  const [first] = levels;
+  if (first === undefined) return "";
+  const pairs = levels.map((level) => {
+    const { asked, delivered } = loadDelivery(plan, level);
+    return asked === undefined ? formatCount(delivered) : `${formatCount(delivered)} of ${formatCount(asked)}`;
+  });
+  return `${pairs.join(", ")} ${LEVEL_UNITS[first.unit].isScheduled ? "requests/s" : "in flight"}`;
+}
+
+/** Formats a table of all phases, also those that are not measured. @param levels all of the run */
+export function formatPhases(plan: Plan, { phases, after }: PhasesResult, levels: readonly LevelResult[]): string {
   const rows = phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount }) => [
     `${numberOf(index)} ${isWarmup && label !== "warm-up" ? `${label} (warm-up)` : label}`,
     formatDurationNs(startNs),
@@ -23,9 +41,19 @@ export function formatPhases({ phases, after }: PhasesResult): string {
     formatCount(tally.completedCount),
     formatCount(tally.failedCount),
     tally.cancelledCount === 0 ? "" : formatCount(tally.cancelledCount),
-    isWarmup ? "not measured" : "",
+    isWarmup ? "not measured" : formatDelivery(plan, levelsOf(levels, index)),
   ]);
-  const header = ["phase", "begins at", "lasts", "in flight", "sent", "completed", "failed", "cancelled", ""];
+  const header = [
+    "phase",
+    "begins at",
+    "lasts",
+    "in flight",
+    "sent",
+    "completed",
+    "failed",
+    "cancelled",
+    "load, of that asked for",
+  ];
   const late = after.completedCount + after.failedCount + after.cancelledCount;
   const note = late === 0 ? "" : `\n${formatCount(late)} of the requests ended after the last phase`;
   return `${formatTable(header, rows)}${note}`;
@@ -49,8 +77,13 @@ export function formatRunTimeline({ phases, timeline }: PhasesResult, batchSize:
   return formatTable(["time", "outstanding", unit, "average", "p99", "errors", "phase"], rows);
 }
 
-/** Converts the phases and the time line to JSON. */
-export function toPhasesJson({ phases, after, timeline }: PhasesResult, verdicts: readonly PhaseVerdict[]): object {
+/** Converts the phases and the time line to JSON. @param levels all of the run */
+export function toPhasesJson(
+  plan: Plan,
+  { phases, after, timeline }: PhasesResult,
+  levels: readonly LevelResult[],
+): object {
+  const verdicts = verdictsOfPhases(plan, levels);
   return {
     phases: phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount, openAfterCount }) => ({
       name: label,
@@ -63,6 +96,7 @@ export function toPhasesJson({ phases, after, timeline }: PhasesResult, verdicts
       completed: tally.completedCount,
       failed: tally.failedCount,
       cancelled: tally.cancelledCount,
+      load: levelsOf(levels, index).map((level) => ({ level: level.level, ...toDeliveryJson(plan, level) })),
       checks: verdicts.filter(({ phaseIndex }) => phaseIndex === index).map(toVerdictJson),
     })),
     afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },

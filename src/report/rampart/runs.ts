@@ -5,6 +5,7 @@ import {
   percentileEstimator,
   REPORTED_PERCENTILES,
 } from "../../measure/intervals/percentile-interval.ts";
+import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
 import { entryOf, isTimeMetric, nameOfMetric } from "../../measure/tokens/metrics.ts";
@@ -79,7 +80,11 @@ export function toLevelOverRunsJson({ target, measurement }: Plan, level: LevelO
     unit,
     level: value,
     runs: results.length,
-    inferPerSec: overRuns(level, ({ window }) => ({ value: inferPerSec(window, target.batchSize) })),
+    inferPerSec: overRuns(level, ({ window }) => {
+      const value = inferPerSec(window, target.batchSize);
+      const { low, high } = throughputInterval(window, value, target.batchSize);
+      return { value, standardError: standardErrorOf(low, high) };
+    }),
     errorRatio: overRuns(level, ({ window }) => ({ value: errorRatio(window) })),
     latencyUs: latency(({ window }) => window.latency),
     ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => window.scheduledLatency) } : {}),

@@ -120,6 +120,19 @@ function repeatSchema({ object }: Parts) {
   });
 }
 
+/** The load asked for beside the load delivered. */
+export function deliveryEntries() {
+  return {
+    unit: UNITS,
+    asked: v.pipe(
+      v.nullable(v.number()),
+      v.description("Mean over the measured time: requests in flight, or per second."),
+    ),
+    delivered: v.number(),
+    isDelivered: v.nullable(v.boolean()),
+  };
+}
+
 /** What requests of a level measured. */
 function measuredEntries(parts: Parts) {
   const { object } = parts;
@@ -132,14 +145,14 @@ function measuredEntries(parts: Parts) {
     delayed: v.pipe(count(), v.description("Requests sent more than 1 ms later than due.")),
     delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
     inferPerSec: v.pipe(v.number(), v.description("Throughput: requests × batch size / durationSec.")),
+    inferPerSecLow: v.pipe(
+      v.nullable(v.number()),
+      v.description("Lower end of the 95 % confidence interval of inferPerSec; null below 16 stretches of time."),
+    ),
+    inferPerSecHigh: v.nullable(v.number()),
     sent: count(),
     sentPerSec: v.number(),
-    load: object({
-      unit: UNITS,
-      asked: v.nullable(v.number()),
-      delivered: v.number(),
-      isDelivered: v.nullable(v.boolean()),
-    }),
+    load: object(deliveryEntries()),
     inFlight: object({
       mean: v.number(),
       atStart: count(),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { timelineSchema } from "./level.ts";
+import { deliveryEntries, timelineSchema } from "./level.ts";
 import { count, type Parts } from "./parts.ts";
 
 /** Phases and repeated runs in Rampart's JSON report. */
@@ -30,6 +30,10 @@ export function phaseEntries(parts: Parts) {
     completed: count(),
     failed: count(),
     cancelled: count(),
+    load: v.pipe(
+      v.array(object({ level: v.number(), ...deliveryEntries() })),
+      v.description("The load of each measured level of the phase."),
+    ),
     checks: v.array(check),
   });
   return {

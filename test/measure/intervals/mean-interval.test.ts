@@ -8,6 +8,7 @@ const COVERED: readonly Process[] = [
   { name: "independent", count: 1000, correlation: 0, batch: 1 },
   { name: "correlated", count: 4000, correlation: 0.8, batch: 1 },
   { name: "in batches of 8", count: 4000, correlation: 0, batch: 8 },
+  { name: "strongly correlated", count: 10_000, correlation: 0.99, batch: 1 },
 ];
 for (const process of COVERED)
   test(`intervals of 95 % contain the true mean, latencies ${process.name}`, () => {
@@ -19,6 +20,15 @@ for (const process of COVERED)
     const ratio = covering.length / tallies.length;
     assert.ok(ratio > 0.9 && ratio < 0.996, String(ratio));
   });
+
+test("a run of a few correlation times has a wide interval or none, and contains the true mean as often", () => {
+  const estimates = drawTallies({ name: "short", count: 2000, correlation: 0.99, batch: 1 }, 250).map(estimateMeanNs);
+  const covering = estimates.filter(({ low, high }) => (low ?? 0) <= MEAN_NS && MEAN_NS <= (high ?? MEAN_NS));
+  assert.ok(covering.length / estimates.length >= 0.93, String(covering.length / estimates.length));
+  // It is worth 10 independent samples: with fewer than 2 found, there is no interval.
+  const without = estimates.filter(({ low }) => low === null);
+  assert.ok(without.length > 0 && without.every(({ effectiveCount }) => effectiveCount < 2));
+});
 
 test("a mean of independent samples has Student's interval", () => {
   // 4.303 is t for 2 degrees of freedom; the deviation is 1.

@@ -127,6 +127,7 @@ const COVERED: readonly (Process & { readonly least: number })[] = [
   { name: "few", count: 100, correlation: 0, batch: 1, least: 0.93 },
   { name: "correlated", count: 4000, correlation: 0.8, batch: 1, least: 0.9 },
   { name: "in batches of 8", count: 4000, correlation: 0, batch: 8, least: 0.9 },
+  { name: "strongly correlated", count: 10_000, correlation: 0.99, batch: 1, least: 0.93 },
 ];
 for (const process of COVERED)
   test(`intervals of 95 % contain the true percentile, latencies ${process.name}`, () => {
@@ -138,7 +139,9 @@ for (const process of COVERED)
         return (low ?? 0) <= trueUs && trueUs <= (high ?? Number.POSITIVE_INFINITY);
       });
       const ratio = covering.length / tallies.length;
-      assert.ok(ratio >= process.least, `p${percentile}: ${ratio}`);
+      // p99.9 of so few independent samples is marked as too few, and its interval covers less.
+      const least = percentile > 99 ? Math.min(0.9, process.least) : process.least;
+      assert.ok(ratio >= least, `p${percentile}: ${ratio}`);
       // Not by being far too wide: exact ranks cover more only where few samples lie beyond them.
       if (process.count * (1 - percentile / 100) > 100 * process.batch)
         assert.ok(ratio < 0.996, `p${percentile}: ${ratio}`);

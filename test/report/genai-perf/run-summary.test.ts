@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
-import { reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
+import { findDoubts, reportCourse, reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
 import { VERSION } from "../../../src/report/version.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
@@ -254,4 +254,17 @@ test("the JSON file of a load with due times has latencies from these, and why t
   assert.equal(level.sendDelayMs.max, 5);
   assert.match(level.client.saturation, /95 % of a core/);
   assert.deepEqual([level.client.lagBias, level.client.lagWarning], [[], null]);
+});
+
+test("a load that was not delivered is always noted, and each load when verbose", () => {
+  const courseOf = (level: number): string[] => {
+    const notes: string[] = [];
+    const window = makeWindow({ latenciesNs: new Array<number>(100).fill(40 * MS) });
+    const run = makeResult(makePlan(), [makeLevel({ level, window })]);
+    reportCourse(run, (text) => notes.push(text));
+    return [...notes, "doubts", ...findDoubts(run)].filter((text) => /^load: |^doubts/.test(text));
+  };
+  const law = "throughput × average latency is 4";
+  assert.deepEqual(courseOf(4), [`load: 4 in flight on average, 4 asked for; ${law}`, "doubts"]);
+  assert.deepEqual(courseOf(8), ["doubts", `load: only 4 in flight on average, 8 asked for; ${law}`]);
 });

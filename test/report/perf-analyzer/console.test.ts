@@ -23,8 +23,14 @@ function print(
   return sink.printed;
 }
 
+/** A level whose load was delivered: one request of 1 ms after the other, for 30 ms. */
+function makeDelivered(change: Partial<LevelResult> = {}): LevelResult {
+  const { window } = makeLevel();
+  return makeLevel({ window: { ...window, durationNs: 30e6, endNs: 30e6 }, ...change });
+}
+
 test("a level reads as perf_analyzer prints it", () => {
-  const { out, err } = print({}, [makeLevel()]);
+  const { out, err } = print({}, [makeDelivered()]);
   assert.equal(err, "");
   assert.equal(
     out,
@@ -37,7 +43,7 @@ test("a level reads as perf_analyzer prints it", () => {
 Request concurrency: 1
   Client: 
     Request count: 30
-    Throughput: 30 infer/sec
+    Throughput: 1000 infer/sec
     Avg latency: 1000 usec (standard deviation 0 usec)
     p50 latency: 1000 usec
     p90 latency: 1000 usec
@@ -50,9 +56,26 @@ Request concurrency: 1
     Successful request count: 30
     Avg request latency: 100 usec (overhead 30 usec + queue 10 usec + compute input 5 usec + compute infer 50 usec + compute output 5 usec)
 Inferences/Second vs. Client Average Batch Latency
-Concurrency: 1, throughput: 30 infer/sec, latency 1000 usec
+Concurrency: 1, throughput: 1000 infer/sec, latency 1000 usec
 `,
   );
+});
+
+test("the load asked for, the load delivered and Little's law are on stderr: when verbose, or outside of the tolerance", () => {
+  const whole = "1 in flight on average, 1 asked for; throughput × average latency is 1";
+  const verbose = { outputs: { verbosity: 1 } } as const;
+  assert.equal(print(verbose, [makeDelivered()]).err, `rampart: load: ${whole}.\n`);
+  for (const change of [{}, verbose]) {
+    assert.match(
+      print(change, [makeDelivered({ level: 2 })]).err,
+      /^rampart: load: only 1 in flight .*, 2 asked for; /m,
+    );
+    const { window } = makeDelivered();
+    const broken = makeDelivered({ level: 2, window: { ...window, inFlightSumNs: 60e6 } });
+    const { out, err } = print(change, [broken]);
+    assert.match(err, /^rampart: throughput × average latency is 1 requests in flight, 2 were: .*\.$/m);
+    assert.equal(out, print(change, [makeDelivered({ level: 2 })]).out, "stdout is perf_analyzer's");
+  }
 });
 
 test("gRPC and a percentile change their lines", () => {

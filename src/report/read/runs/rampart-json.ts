@@ -30,6 +30,8 @@ const partSchema = v.object({
   requests: v.number(),
   failed: v.number(),
   inferPerSec: v.optional(v.number()),
+  inferPerSecLow: v.nullish(v.number()),
+  inferPerSecHigh: v.nullish(v.number()),
   errorRatio: v.number(),
   latency: latencySchema,
   scheduledLatency: latencySchema,
@@ -148,7 +150,8 @@ function readPart(part: Part): Map<string, MeasuredValue> {
   };
   const total = part.requests + part.failed;
   values.set("errorRate", { value: part.errorRatio, ...(total > 0 ? ratioBounds(part.failed, total) : {}) });
-  put("throughput", part.inferPerSec);
+  if (part.inferPerSec !== undefined)
+    values.set("throughput", withBounds(part.inferPerSec, part.inferPerSecLow, part.inferPerSecHigh, 1));
   putLatency(values, "latency", part.latency);
   putLatency(values, "scheduledLatency", part.scheduledLatency);
   putLatency(values, "firstResponse", part.firstResponse);

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type CompletionCounts,
+  CompletionTally,
+  mergeCompletions,
+  type ThroughputInterval,
+  throughputInterval,
+} from "../../../src/measure/intervals/throughput.ts";
+import { createRandom, type Random } from "../../../src/runtime/random.ts";
+
+/** The interval of throughput contains the true rate, and the counts behind it lose no request. */
+
+const MS = 1e6;
+
+function intervalOf(times: readonly number[], startNs: number, endNs: number): ThroughputInterval {
+  const tally = new CompletionTally();
+  for (const atNs of times) tally.add(atNs);
+  const perSec = times.length / ((endNs - startNs) / 1e9);
+  return throughputInterval({ completions: tally.between(startNs, endNs) }, perSec, 1);
+}
+
+/** Poisson arrivals at 500 per second whose rate follows an AR(1) process of steps of 5 ms. @param depth of its variation */
+function drawTimes(random: Random, correlation: number, depth: number, startNs: number, endNs: number): number[] {
+  const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const times: number[] = [];
+  let state = normal();
+  const stepNs = 5 * MS;
+  for (let fromNs = startNs; fromNs < endNs; fromNs += stepNs) {
+    const perNs = (500 * Math.max(0, 1 + depth * state)) / 1e9;
+    let at = fromNs - Math.log(1 - random()) / perNs;
+    for (; at < fromNs + stepNs && at < endNs; at -= Math.log(1 - random()) / perNs) times.push(at);
+    state = correlation * state + Math.sqrt(1 - correlation ** 2) * normal();
+  }
+  return times;
+}
+
+for (const [name, correlation, depth, seconds] of [
+  ["Poisson", 0, 0, 4],
+  ["correlated over 50 ms", 0.9, 0.3, 8],
+  ["correlated over 250 ms", 0.98, 0.3, 20],
+] as const)
+  test(`intervals of 95 % contain the true rate, completions ${name}`, () => {
+    const random = createRandom(11);
+    const [startNs, endNs] = [123_456_789, 123_456_789 + seconds * 1e9];
+    let covering = 0;
+    let without = 0;
+    const runs = 200;
+    for (let run = 0; run < runs; run++) {
+      const { low, high } = intervalOf(drawTimes(random, correlation, depth, startNs, endNs), startNs, endNs);
+      // Without an interval nothing is claimed: the run was too short for its correlation.
+      if ((low ?? 0) <= 500 && 500 <= (high ?? 500)) covering++;
+      if (low === null) without++;
+    }
+    assert.ok(covering / runs >= 0.92 && covering / runs <= 0.995, String(covering / runs));
+    assert.ok(without / runs < 0.05, `${without} of ${runs} have no interval`);
+  });
+
+test("an even rate has a narrow interval around it, in inferences of the batch size", () => {
+  const tally = new CompletionTally();
+  for (let at = 0; at < 4000; at++) tally.add(at * MS + 0.5 * MS);
+  const counts = tally.between(0, 4000 * MS);
+  const { low, high } = throughputInterval({ completions: counts }, 8000, 8);
+  assert.ok((low as number) <= 8000 && 8000 <= (high as number) && (high as number) - (low as number) < 1, `${low}`);
+});
+
+test("counts keep every request of whole stretches, for windows of any length and start", () => {
+  for (const [startNs, lengthNs] of [
+    [0, 100 * MS],
+    [77_777, 20_000 * MS],
+    [5e15 + 3, 3_333 * MS],
+  ] as const) {
+    const tally = new CompletionTally();
+    const times = Array.from({ length: 1000 }, (_, index) => startNs + ((index + 0.5) / 1000) * lengthNs);
+    for (const atNs of times) tally.add(atNs);
+    const { stretchNs, counts } = tally.between(startNs, startNs + lengthNs);
+    const fromNs = Math.ceil(startNs / stretchNs) * stretchNs;
+    const whole = times.filter((atNs) => atNs >= fromNs && atNs < fromNs + counts.length * stretchNs);
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, 0),
+      whole.length,
+    );
+    assert.ok(counts.length > 60 && counts.length <= 128, String(counts.length));
+  }
+});
+
+test("windows behind each other keep their counts, with the longest of their stretches", () => {
+  const [short, long]: CompletionCounts[] = [
+    { stretchNs: MS, counts: [1, 2, 3, 4, 5] },
+    { stretchNs: 2 * MS, counts: [6, 7] },
+  ];
+  assert.deepEqual(mergeCompletions([short, long]), { stretchNs: 2 * MS, counts: [3, 7, 6, 7] });
+  const many = { stretchNs: MS, counts: new Array<number>(100).fill(1) };
+  assert.deepEqual(mergeCompletions([many, many]), { stretchNs: 2 * MS, counts: new Array<number>(100).fill(2) });
+  assert.equal(mergeCompletions([short, undefined]), undefined);
+});
+
+test("a short measurement, and one without requests, has no interval", () => {
+  const none = { low: null, high: null };
+  assert.deepEqual(intervalOf([1, 2, 3], 0, 15 * MS), none);
+  assert.deepEqual(intervalOf([], 0, 1e9), none);
+  assert.deepEqual(throughputInterval({}, 5, 1), none);
+});
