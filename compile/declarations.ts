@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -10,8 +20,31 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 
-/** Makes the file. @throws Error when the API refers to a type of a package */
+/** Makes the file, once for the same sources: it stays in `.cache`. @throws Error when the API refers to a type of a package */
 export function makeDeclarations(): string {
+  const cache = join(root, ".cache", "declarations");
+  const path = join(cache, `${hashSources()}.d.ts`);
+  if (existsSync(path)) return readFileSync(path, "utf8");
+  const text = emitOneFile();
+  mkdirSync(cache, { recursive: true });
+  // Another process may read it meanwhile.
+  writeFileSync(`${path}.${process.pid}`, text);
+  renameSync(`${path}.${process.pid}`, path);
+  return text;
+}
+
+/** Returns a hash of all that the file is made from: the sources, this program, the compiler and the packages. */
+function hashSources(): string {
+  const hash = createHash("sha256");
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => join("src", path));
+  const others = ["package-lock.json", "tsconfig.json", join("compile", "declarations.ts")];
+  for (const path of [...sources.sort(), ...others]) hash.update(`${path}\0`).update(readFileSync(join(root, path)));
+  return hash.digest("hex").slice(0, 24);
+}
+
+function emitOneFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "rampart-types-"));
   try {
     emitDeclarations(folder);

@@ -2,12 +2,13 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { $, cd, echo } from "zx";
 import { TOPICS } from "../src/cli/help/topics.ts";
+import { SCHEMA_NAMES } from "../src/cli/schema.ts";
 import { makeDeclarations } from "./declarations.ts";
 import { toModule } from "./module-declarations.ts";
 
 /**
- * `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM, because Node does not strip types in packages, and one file of
- * declarations, which needs no other package.
+ * `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM, because Node does not strip types in packages, one file of
+ * declarations, which needs no other package, and the published JSON Schemas.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -37,6 +38,11 @@ const declarations = makeDeclarations();
 // `rampart types` writes this one.
 writeFileSync(join(work, "lib", "rampart.d.ts"), declarations);
 writeFileSync(join(work, "lib", "index.d.ts"), toModule(declarations));
+mkdirSync(join(work, "schemas"));
+for (const name of SCHEMA_NAMES) {
+  const { stdout: schema } = await $`${process.execPath} ${join(root, "src", "main.ts")} schema ${name}`;
+  writeFileSync(join(work, "schemas", `${name}.schema.json`), schema);
+}
 const { name, version, description, dependencies, optionalDependencies, engines } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
 ) as Record<string, unknown>;
@@ -47,9 +53,12 @@ const manifest = {
   type: "module",
   engines,
   bin: { rampart: "./lib/main.js" },
-  exports: { ".": { types: "./lib/index.d.ts", default: "./lib/index.js" } },
+  exports: {
+    ".": { types: "./lib/index.d.ts", default: "./lib/index.js" },
+    "./schemas/*.json": "./schemas/*.json",
+  },
   // The guides that `rampart help` prints stand where they do in the repository.
-  files: ["lib", ...TOPICS.map(({ guide }) => guide)],
+  files: ["lib", "schemas", ...TOPICS.map(({ guide }) => guide)],
   dependencies,
   optionalDependencies,
 };

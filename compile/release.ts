@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { $, echo } from "zx";
 import { build, checksumLine, install, recordOrders } from "./build.ts";
+import { checkCodeSignature, removeCodeSignature } from "./release/code-signature.ts";
 import { readFormat } from "./release/file-format.ts";
 import { installRuntime, type TargetRuntime } from "./release/runtimes.ts";
 import { makeSbom } from "./release/sbom.ts";
@@ -63,7 +64,18 @@ async function buildFor(target: Target, runtime: TargetRuntime, flags: readonly 
   const { format, machine, loader } = readFormat(readFileSync(path));
   if (format !== target.format || machine !== target.machine || loader !== target.loader)
     throw new Error(`${path} is a ${format} file for ${machine} with the loader ${loader}`);
+  if (format === "Mach-O") checkSignature(path, machine);
   return path;
+}
+
+/** Bun signs for Apple silicon. For Intel it leaves the signature of its own program, which no longer fits: none is needed there. */
+function checkSignature(path: string, machine: Target["machine"]): void {
+  const file = readFileSync(path);
+  const state = checkCodeSignature(file);
+  if (state === "valid") return;
+  if (machine === "arm64") throw new Error(`${path} has no valid signature: it is ${state}`);
+  removeCodeSignature(file);
+  writeFileSync(path, file);
 }
 
 /** The npm package. */

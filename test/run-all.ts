@@ -26,9 +26,10 @@ import {
  *
  * `--release` builds a release instead (`npm run release`) and tests its files, those that can run here in empty root directories.
  *
- * Most tests wait more than they compute, so lanes run beside each other: Bun's unit tests of genai-perf, which need no server; the others
- * of Bun; those of Deno, then of Node; the tests in which names of shared memory are used, among them the golden transcripts and the smoke
- * tests; the checks and the rest of the executable's tests. Each lane has servers of its own, because tests count their requests.
+ * Most tests wait more than they compute, so lanes run beside each other: Bun's unit tests of the commands, which need no server; the others
+ * of Bun; those of Deno; those of Node; the tests in which names of shared memory are used, among them the golden transcripts and the smoke
+ * tests; the checks and the rest of the executable's tests. Those of Deno and Node start while the executable is compiled. Each lane has
+ * servers of its own, because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -118,7 +119,7 @@ const SHARED_MEMORY_TESTS: readonly string[] = [
 ];
 
 /** Where unit tests are that need no server of their lane and wait for much of their time. */
-const GENAI_PERF_TESTS = "./test/cli/genai-perf/";
+const CLI_TESTS = "./test/cli/";
 
 /** The models of Triton that unit tests ask for. */
 const UNIT_MODELS =
@@ -153,11 +154,12 @@ async function runAll(): Promise<boolean> {
   for (const name of ["checks", "servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
   const unitTests = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
   add("checks", [checkRuntimeTests(unitTests)]);
+  const sourceLanes = [runUnitLane("deno", unitTests), runUnitLane("node", unitTests)];
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
-  const unitLanes = [runUnitLane(["bun"], unitTests), runUnitLane(["deno", "node"], unitTests)];
-  const genaiPerfTests = unitTests.filter((file) => file.startsWith(GENAI_PERF_TESTS));
-  await Promise.all([...unitLanes, runGenaiPerfLane(genaiPerfTests), runSharedMemoryLane(), runCommandLane()]);
+  const commandTests = unitTests.filter((file) => file.startsWith(CLI_TESTS));
+  const lanes = [runUnitLane("bun", unitTests), runCliLane(commandTests), runSharedMemoryLane(), runCommandLane()];
+  await Promise.all([...sourceLanes, ...lanes]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -201,24 +203,26 @@ function runCompile(): Promise<TestCase> {
   return runCheck("the executable compiles and runs", [join(binaries, "node"), "compile/compile.ts"]);
 }
 
-async function runUnitLane(lane: readonly Runtime[], files: readonly string[]): Promise<void> {
-  const runtimes = lane.filter(isWanted);
-  if (runtimes.length === 0) return;
-  const triton = tritonFor(`unit tests on ${runtimes.join(" and ")}`, UNIT_MODELS);
-  await withServers([triton, goStub, conformance], async (env) => {
-    for (const runtime of runtimes) {
-      const isForRuntime = (file: string): boolean => RUNTIME_TESTS.some((path) => file.startsWith(path));
-      const isForBun = (file: string): boolean =>
-        !file.startsWith(GENAI_PERF_TESTS) && (values.all || !(COMMAND_TESTS.includes(file) && isWanted("executable")));
-      const isChosen = runtime === "bun" ? isForBun : (file: string) => values.all || isForRuntime(file);
-      const settings = runtime === "bun" ? { ...env, ...commandOfBun() } : env;
-      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isChosen), settings));
-    }
+async function runUnitLane(runtime: Runtime, files: readonly string[]): Promise<void> {
+  if (!isWanted(runtime)) return;
+  const isChosen = (file: string): boolean =>
+    runtime === "bun" ? !file.startsWith(CLI_TESTS) : values.all || RUNTIME_TESTS.some((path) => file.startsWith(path));
+  const chosen = files.filter((file) => isChosen(file) && !isLeftToExecutable(runtime, file));
+  await withServers([tritonFor(`unit tests on ${runtime}`, UNIT_MODELS), goStub, conformance], async (env) => {
+    const settings = runtime === "bun" ? { ...env, ...commandOfBun() } : env;
+    add(runtime, await runUnitTests(runtime, "unit tests", chosen, settings));
   });
 }
 
-async function runGenaiPerfLane(files: readonly string[]): Promise<void> {
-  if (isWanted("bun")) add("bun", await runUnitTests("bun", "unit tests of genai-perf", files, commandOfBun()));
+async function runCliLane(files: readonly string[]): Promise<void> {
+  if (!isWanted("bun")) return;
+  const chosen = files.filter((file) => !isLeftToExecutable("bun", file));
+  add("bun", await runUnitTests("bun", "unit tests of commands", chosen, commandOfBun()));
+}
+
+/** Whether Bun need not run a test, because the executable, which is Bun too, does. */
+function isLeftToExecutable(runtime: Runtime, file: string): boolean {
+  return runtime === "bun" && !values.all && COMMAND_TESTS.includes(file) && isWanted("executable");
 }
 
 /** What Bun's unit tests start as a process: the executable, which is Bun too and starts several times faster, or the source. */

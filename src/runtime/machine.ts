@@ -19,11 +19,20 @@ export interface Machine {
 /** Describes the machine, without anything that identifies it. */
 export function describeMachine(): Machine {
   return {
-    cpu: cpus()[0]?.model.trim() ?? "",
+    cpu: readCpuName(),
     cores: availableParallelism(),
     memoryBytes: totalmem(),
     os: `${type()} ${release()}`,
     architecture: process.arch,
     runtime: `${runtimeName} ${process.versions[runtimeName] ?? ""}`.trim(),
   };
+}
+
+function readCpuName(): string {
+  try {
+    return cpus()[0]?.model.trim() ?? "";
+  } catch {
+    // Bun on Windows throws where the registry does not name the processor.
+    return "";
+  }
 }

@@ -72,6 +72,19 @@ describe("the npm package", () => {
       assert.equal(run("tsc", "-p", "."), "");
     });
 
+  test("has the JSON Schemas that `rampart schema` prints, each with its id", () => {
+    const ids = {
+      report: /^urn:rampart:report:\d+$/,
+      scenario: /^https:\/\/rampart\.invalid\/schema\/scenario-\d+\.json$/,
+    };
+    for (const [name, id] of Object.entries(ids)) {
+      const resolve = `console.log(require.resolve("rampart/schemas/${name}.schema.json"))`;
+      const schema = JSON.parse(readFileSync(run("node", "--input-type=commonjs", "-e", resolve).trim(), "utf8"));
+      assert.match(schema.$id, id);
+      assert.deepEqual(schema, JSON.parse(run("npx", "--no-install", "rampart", "schema", name)));
+    }
+  });
+
   test("prints its guides, the man page and the types of scenarios", () => {
     assert.match(run("npx", "--no-install", "rampart", "help", "scenarios"), /defineScenario/);
     assert.match(run("npx", "--no-install", "rampart", "man"), /^\.TH RAMPART 1/);

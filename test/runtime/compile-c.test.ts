@@ -44,7 +44,7 @@ testElsewhere?.("an error says that there is no compiler", async () => {
 
 test("a wake runs an action on this thread, and again after the next wake", async () => {
   let wakened = Promise.withResolvers<void>();
-  const { address, file } = await createWake(() => wakened.resolve());
+  const { address, file, close } = await createWake(() => wakened.resolve());
   const { functions, functionAt } = await openLibrary(LIBC, {
     write: { args: ["i32", "buffer", "usize"], result: "i64" },
   });
@@ -52,9 +52,13 @@ test("a wake runs an action on this thread, and again after the next wake", asyn
     if (file < 0) functionAt(address, { args: [], result: "void" })();
     else assert.equal(functions.write(file, Uint8Array.of(1), 1n), 1n);
   };
-  for (let time = 0; time < 3; time++) {
-    wakened = Promise.withResolvers<void>();
-    wake();
-    await wakened.promise;
+  try {
+    for (let time = 0; time < 3; time++) {
+      wakened = Promise.withResolvers<void>();
+      wake();
+      await wakened.promise;
+    }
+  } finally {
+    close();
   }
 });

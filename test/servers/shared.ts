@@ -74,13 +74,12 @@ function addressesOf(name: string, httpPort: number, grpcPort: number): Env {
   };
 }
 
-/** Starts servers, each of which is a test: one that does not start is a failed one. Gives the variables of those that run. */
+/** Starts servers beside each other, each of which is a test: one that does not start is a failed one. Gives the variables of those that run. */
 export async function startServers(
   kinds: readonly ServerKind[],
 ): Promise<{ env: Env; cases: TestCase[]; stop(): Promise<void> }> {
   const started: SharedServer[] = [];
-  const cases: TestCase[] = [];
-  for (const { name, start } of kinds) {
+  const startOne = async ({ name, start }: ServerKind): Promise<TestCase> => {
     const startMs = Date.now();
     let failure: string | undefined;
     try {
@@ -89,8 +88,9 @@ export async function startServers(
     } catch (error) {
       failure = String(error);
     }
-    cases.push({ name: `${name} starts`, failure, isSkipped: false });
-  }
+    return { name: `${name} starts`, failure, isSkipped: false };
+  };
+  const cases = await Promise.all(kinds.map(startOne));
   return {
     env: Object.assign({}, ...started.map(({ env }) => env)) as Env,
     cases,

@@ -9,19 +9,32 @@ export interface Wake {
   readonly address: bigint;
   /** File descriptor; -1 when there is a function. Writing never blocks: when the file is full, the thread will wake anyway. */
   readonly file: number;
+  /** Closes the file. Until then the process does not end by itself. */
+  close(): void;
 }
 
 const NONBLOCKING_AND_CLOSED_ON_EXEC = 0o2004000;
 
 /** Returns a wake after which this thread calls `action` soon; once for several wakes that come together. Linux only. @throws NativeError */
 export async function createWake(action: () => void): Promise<Wake> {
-  if (runtimeName === "bun") return { address: await createCallback({ args: [], result: "void" }, action), file: -1 };
-  const symbols = { pipe2: { args: ["buffer", "i32"], result: "i32" } } as const;
+  if (runtimeName === "bun") {
+    const address = await createCallback({ args: [], result: "void" }, action);
+    return { address, file: -1, close: () => {} };
+  }
+  const symbols = {
+    pipe2: { args: ["buffer", "i32"], result: "i32" },
+    close: { args: ["i32"], result: "i32" },
+  } as const;
   const { functions } = await openLibrary(["libc.so.6", "libc.so"], symbols);
   const files = new Int32Array(2);
   if (functions.pipe2(new Uint8Array(files.buffer), NONBLOCKING_AND_CLOSED_ON_EXEC) !== 0)
     throw new NativeError("no pipe can be opened");
   const [fd = -1, file = -1] = files;
-  new Socket({ fd, readable: true, writable: false }).on("data", action).on("error", () => {});
-  return { address: 0n, file };
+  const socket = new Socket({ fd, readable: true, writable: false });
+  socket.on("data", action).on("error", () => {});
+  const close = (): void => {
+    socket.destroy();
+    functions.close(file);
+  };
+  return { address: 0n, file, close };
 }

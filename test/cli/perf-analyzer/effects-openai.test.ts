@@ -188,7 +188,8 @@ describe("a run against an OpenAI server", () => {
   });
 
   test("sends each payload once at its time with --fixed-schedule", async () => {
-    const timed = ["b", "a"].map((content, index) => ({ ...chat(content), timestamp: [40 - 40 * index] }));
+    // So far apart that a machine which stops the client for a second keeps their order.
+    const timed = ["b", "a"].map((content, index) => ({ ...chat(content), timestamp: [1500 - 1500 * index] }));
     await withInputs(timed, async (file) => {
       received.length = 0;
       const { code, err } = await runCommand([...openAi(recorderUrl, file), "--async", "--fixed-schedule"]);

@@ -202,9 +202,12 @@ test("--fixed-schedule sends every entry of the data once, at its time", LIMIT, 
       assert.equal(code, 0, err);
       assert.match(out, /^ {2}Sending 3 benchmark requests$/m);
       const values = server.infers.map(({ binary }) => new DataView(binary.slice().buffer).getInt32(0, true));
-      assert.deepEqual(values, [1, 2, 3]);
-      const [, second = 0, third = 0] = server.infers.map(({ arrivedMs }) => arrivedMs - startMs);
-      assert.ok(second >= 60 && third >= 120, `requests came before they were due: ${second} ms, ${third} ms`);
+      // On connections of their own, whose order a busy machine does not keep.
+      assert.deepEqual(values.toSorted(), [1, 2, 3]);
+      for (const [index, value] of values.entries()) {
+        const atMs = (server.infers[index]?.arrivedMs ?? 0) - startMs;
+        assert.ok(atMs >= 60 * (value - 1), `request ${value} came after ${atMs} ms, before it was due`);
+      }
       writeFileSync(file, JSON.stringify({ data: [entry(1, [0]), { IN: [2] }, entry(3, "soon")] }));
       const wrong = await runCommand(args);
       assert.equal(wrong.code, 99);
