@@ -394,6 +394,30 @@ test("nothing committed names a place on the machine it was written on", () => {
   assert.deepEqual(bad, []);
 });
 
+/** Conversions of units by a bare factor, which read the same whether they are right or wrong. */
+const BARE_CONVERSION =
+  /(?<!\*)[*/] (?:1e[369]|1_000_000(?:_000)?)\b|(?:Ns|Us|Ms|Sec|[sS]econds)\)* [*/] (?:1000|1_000)\b/;
+
+test("units are converted with the functions of plan/units.ts", () => {
+  // runtime/ is below plan/, so it cannot import them.
+  const found = sources
+    .filter(({ path }) => path !== "plan/units.ts" && !path.startsWith("runtime/"))
+    .flatMap(({ path, text }) =>
+      withoutComments(text)
+        .split("\n")
+        .filter((line) => BARE_CONVERSION.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+  assert.deepEqual(found, []);
+});
+
+test("bare conversions are found in all their forms", () => {
+  for (const code of ["waitNs / 1e6", "sec * 1e9", "limitMs / 1000", "(endNs - startNs) / 1000", "x * 1_000_000"])
+    assert.ok(BARE_CONVERSION.test(code), code);
+  for (const code of ["nsToMs(waitNs)", "kHz * 1000", "2 ** 1e3", "rate * 1e-9"])
+    assert.ok(!BARE_CONVERSION.test(code), code);
+});
+
 /** Each of their files has a test file of the same name at the same place below test/. */
 const TESTED = ["load", "measure", "run", "tokenize"];
 

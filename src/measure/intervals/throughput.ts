@@ -1,3 +1,4 @@
+import { nsToSec } from "../../plan/units.ts";
 import { effectiveCount } from "./effective-count.ts";
 import { fromZero, meanInterval } from "./mean-interval.ts";
 
@@ -110,7 +111,7 @@ export function throughputInterval(
   if (mean === 0) return none;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / (counts.length - 1);
   const effective = effectiveCount(counts.length, variance, { means: counts, batchCount: 1 });
-  const scale = (batchSize * 1e9) / stretchNs;
+  const scale = batchSize / nsToSec(stretchNs);
   const { low, high } = fromZero(meanInterval(perSec, Math.sqrt(variance) * scale, effective));
   return { low, high };
 }

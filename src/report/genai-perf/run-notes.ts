@@ -5,7 +5,7 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { formatRunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatDurationNs, nsToSec, usToNs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { describeDelivery, describeUndelivered } from "../load-delivery.ts";
@@ -68,7 +68,7 @@ export function reportCourse(
   { prepared, sentCount, durationNs, connectionCount, levels, servers = [] }: RunResult,
   note: (text: string) => void,
 ): void {
-  const seconds = (durationNs / 1e9).toFixed(3);
+  const seconds = nsToSec(durationNs).toFixed(3);
   note(`sent ${sentCount} requests over ${connectionCount} connections in ${seconds} s, warm-up included`);
   for (const { name, sentCount: count, failedCount: failed } of servers)
     note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
@@ -82,7 +82,7 @@ export function reportCourse(
 
 /** GenAI-Perf's table measures only from the actual send. */
 function describeDueLatency({ scheduledLatency }: WindowResult): string {
-  const [average, p99] = [scheduledLatency.meanNs, scheduledLatency.percentileUs(99) * 1000].map(formatDurationNs);
+  const [average, p99] = [scheduledLatency.meanNs, usToNs(scheduledLatency.percentileUs(99))].map(formatDurationNs);
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
 }
 

@@ -1,6 +1,7 @@
 import { isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
+import { nsToUs, usToNs } from "../../plan/units.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { roundForPlot } from "../plots/sample.ts";
@@ -118,6 +119,6 @@ function scaleOf(metric: MetricPlan, most: number, unit: string): { readonly nam
     case "token-percentile":
       if (!TOKEN_TIMES.has(metric.of)) return { name: "value", size: 1 };
   }
-  const time = timeUnitFor(most / 1e3);
-  return { name: time.name, size: time.us * 1e3 };
+  const time = timeUnitFor(nsToUs(most));
+  return { name: time.name, size: usToNs(time.us) };
 }

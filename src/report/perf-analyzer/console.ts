@@ -13,6 +13,7 @@ import { flattenComposing, type ServerDelta } from "../../measure/server-delta.t
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { nsToSec } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning, TraceEvent } from "../../result/observer.ts";
@@ -124,7 +125,7 @@ class PerfAnalyzerConsole implements Report {
     } else if (result.window.requestCount === 0) return;
     else if (result.outcome === "measured") this.printLevel(result);
     else {
-      const seconds = (result.window.durationNs / 1e9).toFixed(1);
+      const seconds = nsToSec(result.window.durationNs).toFixed(1);
       this.sink.out(`  [PARTIAL] The run ended early: ${seconds} s measured, not a stable result\n`);
       this.printLevel(result);
     }

@@ -18,6 +18,7 @@ import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
@@ -77,7 +78,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
   return {
     ...toHeadJson(plan, first),
     startedAt: toIsoTime(first),
-    durationSec: runs.reduce((sum, { durationNs }) => sum + durationNs, 0) / 1e9,
+    durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
     isPartial: complete.length < runs.length,
     repeat: {
       atLeast,
@@ -123,7 +124,7 @@ function toRunJson(plan: Plan, result: RunResult): object {
   const repeats = describeRepeats(result);
   return {
     startedAt: toIsoTime(result),
-    durationSec: result.durationNs / 1e9,
+    durationSec: nsToSec(result.durationNs),
     isPartial: result.isInterrupted || result.error !== undefined,
     ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
     requests: {
@@ -195,14 +196,14 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...(result.limits === undefined ? {} : { limits: toLimitsJson(result.limits) }),
     ...(result.mlperf === undefined ? {} : { mlperf: toMlperfJson(result.mlperf) }),
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
-    durationSec: window.durationNs / 1e9,
+    durationSec: nsToSec(window.durationNs),
     requests: window.requestCount,
     failed: window.failedCount,
     ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
     delayed: lateCount(window),
     ...(delayedByLimit === undefined
       ? {}
-      : { delayedByLimit: { requests: delayedByLimit.count, longestMs: delayedByLimit.longestNs / 1e6 } }),
+      : { delayedByLimit: { requests: delayedByLimit.count, longestMs: nsToMs(delayedByLimit.longestNs) } }),
     ...toThroughputJson(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
@@ -231,12 +232,12 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
     timeline: timeline.map((bucket) => ({
-      startSec: bucket.startNs / 1e9,
-      endSec: bucket.endNs / 1e9,
+      startSec: nsToSec(bucket.startNs),
+      endSec: nsToSec(bucket.endNs),
       requests: bucket.requestCount,
       failed: bucket.failedCount,
       outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.latency.meanNs / 1000,
+      latencyMeanUs: nsToUs(bucket.latency.meanNs),
       latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
     })),
   };
@@ -292,7 +293,7 @@ function toThroughputJson(window: WindowResult, batchSize: number): object {
 /** Converts the time between responses; nothing where no request has two. */
 function toGapJson(window: WindowResult): object {
   const gapNs = meanGapNs(window);
-  return gapNs === undefined ? {} : { betweenResponsesMeanUs: gapNs / 1000 };
+  return gapNs === undefined ? {} : { betweenResponsesMeanUs: nsToUs(gapNs) };
 }
 
 /** Converts another measurement of a level to JSON. */
@@ -300,11 +301,11 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
   return {
     outcome,
     trials,
-    durationSec: window.durationNs / 1e9,
+    durationSec: nsToSec(window.durationNs),
     requests: window.requestCount,
     failed: window.failedCount,
     inferPerSec: inferPerSec(window, target.batchSize),
-    latencyMeanUs: window.requestCount === 0 ? null : window.latency.meanNs / 1000,
+    latencyMeanUs: window.requestCount === 0 ? null : nsToUs(window.latency.meanNs),
     latencyP99Us: window.requestCount === 0 ? null : window.latency.percentileUs(99),
   };
 }
@@ -319,12 +320,12 @@ function toLatencyJson(tally: LatencyTally): object | null {
   return {
     count: tally.count,
     effectiveCount: mean.effectiveCount,
-    meanUs: mean.value / 1000,
-    meanLowUs: mean.low === null ? null : mean.low / 1000,
-    meanHighUs: mean.high === null ? null : mean.high / 1000,
-    deviationUs: tally.deviationNs === undefined ? null : tally.deviationNs / 1000,
-    minUs: tally.minNs / 1000,
-    maxUs: tally.maxNs / 1000,
+    meanUs: nsToUs(mean.value),
+    meanLowUs: mean.low === null ? null : nsToUs(mean.low),
+    meanHighUs: mean.high === null ? null : nsToUs(mean.high),
+    deviationUs: tally.deviationNs === undefined ? null : nsToUs(tally.deviationNs),
+    minUs: nsToUs(tally.minNs),
+    maxUs: nsToUs(tally.maxNs),
     percentiles: Object.fromEntries(percentiles) as object,
     hdrHistogramUs: encodeHistogram(tally),
   };

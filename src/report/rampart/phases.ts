@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { judgePhases, type PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
 import { loadDelivery, toDeliveryJson } from "../load-delivery.ts";
@@ -62,10 +62,10 @@ export function formatPhases(plan: Plan, { phases, after }: PhasesResult, levels
 /** Formats the time line of a run. @param unit of throughput */
 export function formatRunTimeline({ phases, timeline }: PhasesResult, batchSize: number, unit: string): string {
   const rows = timeline.map((bucket) => {
-    const seconds = (bucket.endNs - bucket.startNs) / 1e9;
+    const seconds = nsToSec(bucket.endNs - bucket.startNs);
     const within = phases.filter(({ startNs, endNs }) => startNs < bucket.endNs && endNs > bucket.startNs);
     return [
-      `${(bucket.startNs / 1e9).toFixed(1)} s`,
+      `${nsToSec(bucket.startNs).toFixed(1)} s`,
       formatCount(bucket.meanOutstanding),
       formatCount((bucket.requestCount * batchSize) / seconds),
       bucket.latencyMeanNs === undefined ? "-" : formatDurationNs(bucket.latencyMeanNs),
@@ -88,8 +88,8 @@ export function toPhasesJson(
     phases: phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount, openAfterCount }) => ({
       name: label,
       ...(isWarmup ? { isWarmup } : {}),
-      startSec: startNs / 1e9,
-      endSec: endNs / 1e9,
+      startSec: nsToSec(startNs),
+      endSec: nsToSec(endNs),
       inFlightAtStart: openBeforeCount,
       inFlightAtEnd: openAfterCount,
       sent: tally.sentCount,
@@ -101,14 +101,14 @@ export function toPhasesJson(
     })),
     afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },
     timeline: timeline.map((bucket) => ({
-      startSec: bucket.startNs / 1e9,
-      endSec: bucket.endNs / 1e9,
+      startSec: nsToSec(bucket.startNs),
+      endSec: nsToSec(bucket.endNs),
       requests: bucket.requestCount,
       failed: bucket.failedCount,
       cancelled: bucket.cancelledCount,
       outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.latencyMeanNs === undefined ? null : bucket.latencyMeanNs / 1000,
-      latencyP99Us: bucket.latencyP99Ns === undefined ? null : bucket.latencyP99Ns / 1000,
+      latencyMeanUs: bucket.latencyMeanNs === undefined ? null : nsToUs(bucket.latencyMeanNs),
+      latencyP99Us: bucket.latencyP99Ns === undefined ? null : nsToUs(bucket.latencyP99Ns),
     })),
   };
 }
@@ -125,9 +125,9 @@ function toVerdictJson({ text, isMet, measured, drift, recovery }: PhaseVerdict)
     ...(recovery === undefined
       ? {}
       : {
-          recoverySec: recovery.tookNs === undefined ? null : recovery.tookNs / 1e9,
-          baseMedianUs: recovery.baseNs / 1000,
-          intervalSec: recovery.intervalNs / 1e9,
+          recoverySec: recovery.tookNs === undefined ? null : nsToSec(recovery.tookNs),
+          baseMedianUs: nsToUs(recovery.baseNs),
+          intervalSec: nsToSec(recovery.intervalNs),
         }),
   };
 }
