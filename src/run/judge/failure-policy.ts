@@ -1,6 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { formatCount } from "../../plan/units.ts";
 import { urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
@@ -108,7 +109,12 @@ export class FailurePolicy {
         ? ["the target stopped answering", `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`]
         : isNew
           ? [`cannot connect to ${urlsOf(plan.target).join(", ")}`, "Is the server running, and is this its address?"]
-          : ["the target can no longer be reached", "Is the server still running?"];
+          : [
+              "the target can no longer be reached",
+              completedCount === 0
+                ? "Is the server still running?"
+                : `It answered ${formatCount(completedCount)} requests before. Has it stopped? Look at its log.`,
+            ];
     this.signal.fail(new RunError(reach, `${message}: ${describeFailure(failure)}`, hint));
   }
 }

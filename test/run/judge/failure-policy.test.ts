@@ -113,3 +113,14 @@ for (const { name, kind, losses, isAway } of [
     }
   });
 }
+
+test("a target that is gone after it answered is said to have answered", () => {
+  for (const [completedCount, hint] of [
+    [0, "Is the server running, and is this its address?"],
+    [1234, "It answered 1,234 requests before. Has it stopped? Look at its log."],
+  ] as const) {
+    const { policy, signal } = makePolicy(null, { completedCount, lastSuccessNs: nowNs() });
+    policy.add({ kind: "connect", message: "refused", isServerGone: true }, 0);
+    assert.equal(signal.error?.hint, hint);
+  }
+});
