@@ -218,7 +218,7 @@ const FAILURES: readonly FailureCase[] = [
     answer: (response) => response.writeHead(404).end(),
     path: "/v1",
     // A target accepts an address that ends in /v1.
-    scenario: /HTTP status 404(?![^]*leave)/,
+    scenario: /HTTP status 404\n$/,
     perfAnalyzer: /leave \/v1 out of -u\./,
     genaiPerf: /leave \/v1 out of --url\./,
   },
