@@ -10,7 +10,7 @@ import type { RunState } from "./run-state.ts";
 const FRAME_MS = 250;
 /** Interval of lines that the user asked for. */
 const LINE_MS = 5000;
-/** Interval of lines that nobody asked for: a short run prints none, and the log of a long one stays short. */
+/** Interval of progress lines when the user did not ask for them: short runs print none, and logs of long runs stay short. */
 const UNASKED_LINE_MS = 30_000;
 
 const LABEL_COLUMNS = 13;

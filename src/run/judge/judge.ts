@@ -1,4 +1,3 @@
-import type { ExpectedOutput } from "../../inputs/batches.ts";
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import { separateReads } from "../../measure/tokens/read-times.ts";
 import { messageOf } from "../../plan/problem.ts";
@@ -24,6 +23,7 @@ import type { RequestGroups } from "../split/request-groups.ts";
 import type { Session } from "../target/session.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
 import type { ContentCheck, GivenAnswer } from "./content-check.ts";
+import { compareOutput } from "./expected-output.ts";
 
 const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
@@ -298,19 +298,8 @@ export class RequestJudge implements Judging {
     for (const expected of this.feed.expectedOf(step)) {
       const output = outputs.get(expected.name);
       const actual = output === undefined ? undefined : (this.shared?.read(output, slot) ?? output.bytes);
-      if (actual === undefined || actual.length !== expected.bytes.length) {
-        return {
-          kind: "validation",
-          message: `Output size doesn't match expected size: ${expected.name} has ${actual?.length ?? 0} bytes, expected ${expected.bytes.length} (${placesOf(expected, step)})`,
-        };
-      }
-      const at = expected.bytes.findIndex((byte, index) => byte !== actual[index]);
-      if (at >= 0) {
-        return {
-          kind: "validation",
-          message: `Output doesn't match expected output: ${expected.name} ${describeDifference(expected, at, step)}`,
-        };
-      }
+      const failure = compareOutput(expected, actual, step);
+      if (failure !== undefined) return failure;
     }
     return undefined;
   }
@@ -336,22 +325,4 @@ function maskFailure(failure: Failure): Failure {
 /** Returns the responses of a call: the kept ones of a stream, otherwise its only one. */
 function responsesOf({ responses, body = NO_BYTES, endNs }: Call): readonly ReceivedResponse[] {
   return responses.length > 0 ? responses : [{ readNs: endNs, body, isEmpty: false }];
-}
-
-/** Returns the places of the first and last entry of an expected output. */
-function placesOf({ items }: ExpectedOutput, step: number): string {
-  const first = items[0]?.place ?? "";
-  const last = items.at(-1)?.place ?? "";
-  if (first === "") return `step ${step}`;
-  return first === last ? first : `${first} to ${last}`;
-}
-
-/** Describes the first different byte. @param at offset in the whole output */
-function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
-  let offset = at;
-  for (const { place, byteCount } of items) {
-    if (offset < byteCount) return `differs at byte ${offset} (${place === "" ? `step ${step}` : place})`;
-    offset -= byteCount;
-  }
-  return `differs at byte ${at} (step ${step})`;
 }

@@ -111,7 +111,7 @@ function hintOfName(name: string, names: readonly string[]): string {
   return near === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean ${near}?`;
 }
 
-/** Returns name and body of a call; empty when it is none. */
+/** Returns the name and the body of a call; an empty list when the value is not a call. */
 function callOf(data: unknown): readonly [name?: string, body?: unknown] {
   if (typeof data === "string") return [data, undefined];
   if (!isData(data)) return [];

@@ -8,7 +8,7 @@ import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeResult, makeSink } from "../make-result.ts";
 import { startFakeRun } from "./fake-run.ts";
 
-/** OTLP: where it goes, what is sent, and what happens when nobody takes it. */
+/** OTLP: where it goes, what is sent, and what happens when no collector accepts it. */
 
 const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b,x-other=2" };
 const resolved: readonly (readonly [text: string, env: Record<string, string>, url: string | RegExp])[] = [

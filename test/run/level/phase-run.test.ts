@@ -252,7 +252,7 @@ describe("from one load to another there is no pause, and every request is count
     for (const [to, second] of Object.entries(LOADS)) {
       test(`${from} → ${to}`, LIMIT, async () => {
         const cancellation = { sharePct: 20, delayMs: 5, seed: 3 };
-        // The first phase has so many requests that some fail and some are cancelled, however few the others have time for.
+        // The first phase has enough requests that some fail and some are cancelled, even when the other phases have time for few.
         const loads = [count(hold(12), 36), time(first()), time(second()), time(first(), 30)];
         const result = await run(loads, { cancellation });
         checkSums(result);

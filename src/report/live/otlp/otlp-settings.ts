@@ -11,7 +11,7 @@ const DEFAULT_TIMEOUT_MS = 5000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The URL to which metrics are sent; or why there is none, and what to do. */
+/** The URL to which metrics are sent, or the reason why it cannot be determined, with the fix. */
 export type ResolvedOtlp = { readonly url: string } | { readonly message: string; readonly hint: string };
 
 /** Resolves the value of an option: an address, to which the default path is added if it has none, or `env` for the standard variables. */

@@ -36,7 +36,7 @@ export async function measureRequests(frame: LevelFrame, { count, minDurationMs 
   return mlperf === undefined ? result : { ...result, mlperf };
 }
 
-/** Returns MLPerf's rules for the load of a plan; undefined when it is none of MLPerf's loads. */
+/** Returns MLPerf's rules for the load of a plan; undefined for all other loads. */
 export function mlperfRulesOf({ load }: Plan): MlperfRules | undefined {
   return loadModeOf(load).mlperf?.(load);
 }
