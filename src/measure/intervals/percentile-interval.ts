@@ -86,9 +86,11 @@ export interface PercentileEstimate {
   readonly high: number | null;
   /** Number of independent samples that the sample is worth for this percentile: 1 to its size. */
   readonly effectiveCount: number;
+  /** Number of independent samples that certify the percentile: {@link samplesNeeded}. */
+  readonly neededEffectiveCount: number;
   /** Samples needed, with the correlation that these have. */
   readonly neededCount: number;
-  /** Whether the sample is large enough to certify the percentile: `effectiveCount` is at least {@link samplesNeeded}. */
+  /** Whether the sample is large enough to certify the percentile: `effectiveCount` is at least `neededEffectiveCount`. */
   readonly isReliable: boolean;
 }
 
@@ -145,6 +147,7 @@ export function withFloor(
   return {
     ...found,
     effectiveCount: effective,
+    neededEffectiveCount: floor,
     isReliable: effective >= floor,
     neededCount: Math.ceil((floor * count) / effective),
   };

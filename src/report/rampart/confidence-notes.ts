@@ -50,7 +50,9 @@ export function describeConfidence(window: WindowResult, batchSize: number, unit
   return [
     `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
     ...due.filter(([, one]) => hasBounds(one)).map(([name, one]) => `${name} ${rangeOf(one)}`),
-    ...firm.map(([name, one]) => `${name} ${formatUs(one.value)} (${rangeOf(one)})`),
+    ...firm.map(
+      ([name, one]) => `${name} ${formatUs(one.value)} (${rangeOf(one)}; ${formatWorth(one.effectiveCount)})`,
+    ),
     ...formatNeeds([...shown, ...due]),
   ];
 }
@@ -61,19 +63,30 @@ function named(tally: LatencyTally, percentile: number): Named {
   return [`p${percentile}`, estimatePercentile(tally, percentile)];
 }
 
-/** Says which percentiles have too few samples, and how many they need; nothing when none has. */
+/**
+ * Says which percentiles have too few independent samples, and about how many samples would be enough for all of them; nothing when none
+ * has. Each percentile has its own number: latencies that drift have few independent averages and may have many independent outliers.
+ */
 export function formatNeeds(estimates: readonly Named[]): string[] {
-  const needs = estimates.flatMap(([name, { isReliable, neededCount }]) =>
-    isReliable ? [] : [`${name} needs ${formatCount(neededCount)}`],
+  const weak = estimates.filter(([, { isReliable }]) => !isReliable);
+  if (weak.length === 0) return [];
+  const needs = weak.map(
+    ([name, { effectiveCount, neededEffectiveCount }]) =>
+      // Rounded down, so that a number below the needed one is not printed as that.
+      `${name} ${formatCount(Math.floor(effectiveCount))} of ${formatCount(neededEffectiveCount)}`,
   );
-  return needs.length === 0 ? [] : [`${MARK} too few samples: ${[...new Set(needs)].join(", ")}`];
+  const enough = formatCount(Math.max(...weak.map(([, { neededCount }]) => neededCount)));
+  return [`${MARK} too few independent samples: ${needs.join(", ")}; about ${enough} samples would be enough`];
 }
 
-/** Formats a sample size: `1,000 samples, worth 812 independent ones`. */
+/** Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. */
 export function formatSamples(count: number, effectiveCount: number): string {
+  return `${formatCount(count)} ${count === 1 ? "sample" : "samples"}, ${formatWorth(effectiveCount)} for the average`;
+}
+
+function formatWorth(effectiveCount: number): string {
   const effective = Math.round(effectiveCount);
-  const samples = `${formatCount(count)} ${count === 1 ? "sample" : "samples"}`;
-  return `${samples}, worth ${formatCount(effective)} independent ${effective === 1 ? "one" : "ones"}`;
+  return `worth ${formatCount(effective)} independent ${effective === 1 ? "one" : "ones"}`;
 }
 
 function hasBounds({ low, high }: PercentileEstimate): boolean {

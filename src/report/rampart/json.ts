@@ -314,8 +314,8 @@ function toLatencyJson(tally: LatencyTally): object | null {
   if (tally.count === 0) return null;
   const mean = estimateMeanNs(tally);
   const percentiles = REPORTED_PERCENTILES.map((percentile) => {
-    const { value, low, high, ...sample } = estimatePercentile(tally, percentile);
-    return [`p${percentile}`, { us: value, lowUs: low, highUs: high, ...sample }];
+    const { value, low, high, effectiveCount, isReliable, neededCount } = estimatePercentile(tally, percentile);
+    return [`p${percentile}`, { us: value, lowUs: low, highUs: high, effectiveCount, isReliable, neededCount }];
   });
   return {
     count: tally.count,

@@ -24,8 +24,14 @@ test("a run has a row per level, notes on it, and totals", () => {
   assert.match(out, /^a test: model model on 127\.0\.0\.1:8000 over http, concurrency 1$/m);
   assert.match(out, /^concurrency +infer\/s +average +p50 +p90 +p99 +server avg +errors +requests/m);
   assert.match(out, /^ *2 +30 +1 ms +1 ms +1 ms\* +1 ms\* +100 us +0 % +30$/m);
-  assert.match(out, /^ {2}30 samples, worth 30 independent ones; with 95 % confidence: average 1 to 1 ms, p50 /m);
-  assert.match(out, /^ {2}\* too few samples: p90 needs 64, p99 needs 662$/m);
+  assert.match(
+    out,
+    /^ {2}30 samples, worth 30 independent ones for the average; with 95 % confidence: average 1 to 1 ms, p50 /m,
+  );
+  assert.match(
+    out,
+    /^ {2}\* too few independent samples: p90 30 of 64, p99 30 of 662; about 662 samples would be enough$/m,
+  );
   assert.match(out, /^sent 60 requests over 1 connection in 3\.5 s: 60 completed, 0 failed$/m);
 });
 
@@ -77,7 +83,10 @@ test("scheduled loads show the latency from the due time too", () => {
   assert.match(out, /^req\/s asked +req\/s sent +infer\/s +average/m);
   assert.match(out, /^ *50 +2 +2 +1 ms /m);
   assert.match(out, /^req\/s asked +p99 from due time .*\n.*\n *50 +9 ms\* /m);
-  assert.match(out, /too few samples: .*, p99 needs [\d,]+, p99 from due time needs [\d,]+$/m);
+  assert.match(
+    out,
+    /too few independent samples: .*, p99 \d+ of 662, p99 from due time \d+ of 662; about [\d,]+ samples would be enough$/m,
+  );
 });
 
 test("a load that changes within its level has a time line, and requests that its limit delayed are reported", () => {

@@ -18,8 +18,14 @@ test("the report lists numbers with their statistics, texts with their counts, a
   const text = formatExtracted(tallyOf());
   assert.match(text, /extracted +average +min +p50 +p90 +p99 +max +answers/);
   assert.match(text, /tokens +5\.5 +1 +5\* +9\* +10\* +10 +10\n/);
-  assert.match(text, /\n {2}tokens: 10 samples, worth \d+ independent ones; with 95 % confidence: average /);
-  assert.match(text, /\n {2}\* too few samples: p50 needs \d+, p90 needs \d+, p99 needs [\d,]+\n/);
+  assert.match(
+    text,
+    /\n {2}tokens: 10 samples, worth \d+ independent ones for the average; with 95 % confidence: average /,
+  );
+  assert.match(
+    text,
+    /\n {2}\* too few independent samples: p50 \d+ of 11, p90 \d+ of 64, p99 \d+ of 662; about [\d,]+ samples would be enough\n/,
+  );
   assert.match(text, /\n {2}label: dog 7, cat 3\n/);
   assert.match(text, /\n {2}tokens: missing in 1 of 11 answers\n {2}label: missing in 1 of 11 answers$/);
 });

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describeConfidence, formatMarked } from "../../../src/report/rampart/confidence-notes.ts";
+import { makeWindow } from "../../measure/make-window.ts";
+
+/** Latencies that slow down from 1 to 2 ms, with an outlier of 50 ms in every fiftieth, at all times alike. */
+const DRIFTING = Array.from({ length: 40_000 }, (_, index) =>
+  index % 50 === 37 ? 5e7 + ((index * 7919) % 40_000) * 100 : 1e6 + 25 * index,
+);
+
+test("a drifting average beside steady outliers says for which number the samples are worth how many", () => {
+  const notes = describeConfidence(makeWindow({ latenciesNs: DRIFTING }), 1, "infer/s");
+  assert.match(notes[0] ?? "", /^40,000 samples, worth \d+ independent ones? for the average/);
+  assert.match(notes.join("\n"), /^p99\.9 5\d\.\d+ ms \(5.* ms; worth [\d,]{5,} independent ones\)$/m);
+  assert.match(
+    notes.at(-1) ?? "",
+    /^\* too few independent samples: p50 \d of 11, p90 \d+ of 64; about [\d,]+ samples would be enough$/,
+  );
+});
+
+test("a percentile has a mark exactly when the note gives its number of samples, and that is below the needed one", () => {
+  for (const count of [1, 10, 11, 63, 64, 65, 661, 662, 663, 7000]) {
+    const window = makeWindow({ latenciesNs: Array.from({ length: count }, (_, at) => 1e6 + ((at * 7919) % count)) });
+    const text = describeConfidence(window, 1, "infer/s").join("\n");
+    const weak = new Map<string, boolean>();
+    for (const [, name = "", has = "", needed = ""] of text.matchAll(/(p[\d.]+) ([\d,]+) of ([\d,]+)/g))
+      weak.set(name, Number(has.replaceAll(",", "")) < Number(needed.replaceAll(",", "")));
+    for (const percentile of [50, 90, 99])
+      assert.equal(
+        weak.get(`p${percentile}`),
+        formatMarked(window.latency, percentile).endsWith("*") || undefined,
+        text,
+      );
+  }
+});
