@@ -36,7 +36,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
   const few = { streams: [steps], isFromJson: true, warnings: [] };
   const feed = new RequestFeed(service, few, { usesIds: false });
   const session: Session = { service, dataset: few, warnings, shared: undefined, counters: async () => undefined };
-  const judge = new RequestJudge(session, feed, 0, { onRecord: () => {} }, undefined);
+  const judge = new RequestJudge({ session, feed, verbosity: 0, observer: { onRecord: () => {} } });
   const driver = new Driver({
     laneCount: CONCURRENCY,
     isSync: true,

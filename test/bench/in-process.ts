@@ -20,7 +20,7 @@ async function measureCpu(
   env: Readonly<Record<string, string>>,
 ): Promise<{ cpuS: number; out: string }> {
   const script = 'TIMEFORMAT="%U %S"; time "$@"';
-  const { stdout, stderr } = await run("bash", ["-c", script, "bash", executable, "perf_analyzer", ...args], {
+  const { stdout, stderr } = await run("bash", ["--norc", "-c", script, "bash", executable, "perf_analyzer", ...args], {
     env: { ...process.env, ...env },
     timeout: 300_000,
   });

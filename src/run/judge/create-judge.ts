@@ -15,17 +15,17 @@ export function createJudge(
 ): Judging {
   const finished = { count: 0 };
   const create = (judged: Session, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
-    new RequestJudge(
-      judged,
+    new RequestJudge({
+      session: judged,
       feed,
-      plan.outputs.verbosity,
+      verbosity: plan.outputs.verbosity,
       observer,
       answers,
-      (values, step) => onExtracted(values, groups?.ofStep[step]),
+      onExtracted: (values, step) => onExtracted(values, groups?.ofStep[step]),
       groups,
-      createCheck?.(own),
+      contentCheck: createCheck?.(own),
       finished,
-    );
+    });
   const { members, route } = session;
   if (members === undefined || route === undefined) return create(session, tokens?.answers, plan);
   const judges = members.map((member) =>

@@ -7,7 +7,6 @@ import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { InferResponse, ResponseContent, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
-import { formatTensors } from "../../service/tensor-json.ts";
 import {
   type AnswerCheck,
   type AnswerFault,
@@ -22,12 +21,12 @@ import type { Slots } from "../send/slots.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
 import type { Session } from "../target/session.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
+import { AnswerPacker, firstByteOf } from "./answer-packer.ts";
 import type { ContentCheck, GivenAnswer } from "./content-check.ts";
 import { compareOutput } from "./expected-output.ts";
 
 const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
-const encoder = new TextEncoder();
 
 /** Judges completed requests. */
 export interface Judging {
@@ -44,16 +43,34 @@ export interface Judging {
   judge(call: Call, slots: Slots): Failure | undefined;
 }
 
+/** What a judge works with. */
+export interface JudgeParts {
+  readonly session: Pick<Session, "service" | "shared" | "serverNames">;
+  readonly feed: RequestFeed;
+  readonly verbosity: 0 | 1 | 2;
+  readonly observer: RunObserver;
+  /** Receives the answers whose tokens are measured. */
+  readonly answers?: AnswerSink | undefined;
+  /** Receives the values that the target extracts from each successful answer, and its request's step. */
+  readonly onExtracted?: (values: readonly unknown[], step: number) => void;
+  /** The groups of requests, whose tags records carry. Default: there are none. */
+  readonly groups?: RequestGroups | undefined;
+  /** What the scenario requires of answers. Default: nothing. */
+  readonly contentCheck?: ContentCheck | undefined;
+  /** Counts the finished requests of the run. Default: those of this judge. */
+  readonly finished?: { count: number };
+}
+
 /** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
 export class RequestJudge implements Judging {
   private readonly service: Service;
   private readonly feed: RequestFeed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
-  private readonly answers: AnswerSink | undefined;
+  private readonly packer: AnswerPacker | undefined;
   private readonly shared: SharedTensors | undefined;
   private readonly serverNames: readonly string[] | undefined;
-  private readonly onExtracted: ((values: readonly unknown[], step: number) => void) | undefined;
+  private readonly onExtracted: JudgeParts["onExtracted"];
   private readonly groups: RequestGroups | undefined;
   private readonly contentCheck: ContentCheck | undefined;
   private readonly finished: { count: number };
@@ -67,29 +84,14 @@ export class RequestJudge implements Judging {
   /** Checks responses that are kept. */
   private readonly check: AnswerCheck;
 
-  /**
-   * @param answers receives the answers whose tokens are measured
-   * @param onExtracted receives the values that the target extracts from each successful answer, and its request's step
-   * @param groups the groups of requests, whose tags records carry; default: there are none
-   * @param contentCheck what the scenario requires of answers; default: nothing
-   * @param finished counts the finished requests of the run; default: those of this judge
-   */
-  constructor(
-    { service, shared, serverNames }: Pick<Session, "service" | "shared" | "serverNames">,
-    feed: RequestFeed,
-    verbosity: 0 | 1 | 2,
-    observer: RunObserver,
-    answers: AnswerSink | undefined,
-    onExtracted?: (values: readonly unknown[], step: number) => void,
-    groups?: RequestGroups,
-    contentCheck?: ContentCheck,
-    finished = { count: 0 },
-  ) {
+  constructor(parts: JudgeParts) {
+    const { session, feed, verbosity, observer, answers, contentCheck, finished = { count: 0 } } = parts;
+    const { service, shared, serverNames } = session;
     this.finished = finished;
     this.contentCheck = contentCheck;
-    this.answers = answers;
-    this.onExtracted = onExtracted;
-    this.groups = groups;
+    this.packer = answers && new AnswerPacker(answers, feed, serverNames);
+    this.onExtracted = parts.onExtracted;
+    this.groups = parts.groups;
     this.service = service;
     this.serverNames = serverNames;
     this.shared = shared;
@@ -118,12 +120,12 @@ export class RequestJudge implements Judging {
     this.index = this.finished.count++;
     const found = this.examine(call, slots);
     if (Array.isArray(found)) {
-      if (this.answers !== undefined) this.packAnswer(this.answers, call, slots, found);
+      this.packer?.addAnswer(this.index, call, slots, found);
       return undefined;
     }
     const failure = maskFailure(found as Failure);
     this.observer.onFailed?.(this.describeFailed(call, slots, failure));
-    if (this.answers !== undefined) this.packFailure(this.answers, call, slots, failure);
+    this.packer?.addFailure(call, slots, failure);
     return failure;
   }
 
@@ -145,44 +147,6 @@ export class RequestJudge implements Judging {
 
   private tagsOf(step: number): Pick<RequestRecord, "tags"> {
     return this.groups === undefined ? {} : { tags: this.groups.tagsOf(step) };
-  }
-
-  private packAnswer(answers: AnswerSink, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
-    const step = slots.steps[call.slot] as number;
-    this.packPrompt(answers, step);
-    const sendNs = Math.round(call.sendStartNs);
-    answers.addAnswer({
-      index: this.index,
-      server: this.serverNames?.[call.server],
-      step,
-      sequenceId: slots.sequenceIds[call.slot] as number,
-      sendNs,
-      offsetsNs: responses.map(({ offsetNs }) => offsetNs),
-      bodies: responses.map(({ outputs }) =>
-        outputs instanceof Uint8Array ? outputs : encoder.encode(formatTensors([...outputs.values()])),
-      ),
-    });
-  }
-
-  private packFailure(answers: AnswerSink, call: Call, slots: Slots, failure: Failure): void {
-    const step = slots.steps[call.slot] as number;
-    this.packPrompt(answers, step);
-    answers.addFailure({
-      step,
-      sequenceId: slots.sequenceIds[call.slot] as number,
-      sendNs: Math.round(call.sendStartNs),
-      firstByteNs: Math.round(firstByteOf(call, failure) ?? Number.NaN),
-      endNs: Math.round(call.endNs),
-      responseCount: call.responses.length,
-      failure: { ...failure, server: this.serverNames?.[call.server] },
-    });
-  }
-
-  private packPrompt(answers: AnswerSink, step: number): void {
-    if (answers.knowsPrompt(step)) return;
-    const content = this.feed.contentOf(step);
-    if ("bytes" in content) answers.addPrompt(step, content.bytes, content.session?.id);
-    else answers.addPrompt(step, encoder.encode(formatTensors(content)));
   }
 
   /** The responses, as far as someone needs them; or what is wrong. */
@@ -227,7 +191,7 @@ export class RequestJudge implements Judging {
       ...(server === undefined ? {} : { server }),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),
-      ...(this.answers === undefined ? {} : { hasTokens: true }),
+      ...(this.packer === undefined ? {} : { hasTokens: true }),
     });
     return records;
   }
@@ -303,12 +267,6 @@ export class RequestJudge implements Judging {
     }
     return undefined;
   }
-}
-
-/** Returns the time of the first byte of a failed request; undefined when none arrived. */
-function firstByteOf({ firstByteNs, endNs }: Call, { kind }: Failure): number | undefined {
-  // Without a byte, `firstByteNs` equals `endNs`; an HTTP error may also arrive completely in one read.
-  return firstByteNs > 0 && (firstByteNs < endNs || kind === "http") ? firstByteNs : undefined;
 }
 
 /** Masks secrets, because servers repeat keys in messages that are printed and exported. */

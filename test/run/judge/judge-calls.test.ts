@@ -36,13 +36,12 @@ const feed = { contentOf: () => ({ bytes: latin1("question") }), expectedOf: () 
 /** The failure of a call with these responses, and what its record holds. */
 function judge(responses: readonly string[]): { message: string | undefined; recorded: string[] | undefined } {
   const records: RequestRecord[] = [];
-  const judging = new RequestJudge(
-    { service, shared: undefined } as Session,
-    feed as unknown as RequestFeed,
-    0,
-    { onRecord: (record) => records.push(record) },
-    undefined,
-  );
+  const judging = new RequestJudge({
+    session: { service, shared: undefined } as Session,
+    feed: feed as unknown as RequestFeed,
+    verbosity: 0,
+    observer: { onRecord: (record) => records.push(record) },
+  });
   const call = new Call(0);
   call.sendStartNs = 1000;
   call.endNs = 9000;

@@ -1,0 +1,68 @@
+import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
+import type { ResponseRecord } from "../../result/request-record.ts";
+import { formatTensors } from "../../service/tensor-json.ts";
+import type { Call } from "../../transport/client.ts";
+import type { Failure } from "../../transport/failure.ts";
+import type { RequestFeed } from "../send/feed.ts";
+import type { Slots } from "../send/slots.ts";
+
+const encoder = new TextEncoder();
+
+/** Hands judged requests to what measures their tokens: each prompt once, then each answer and failure. */
+export class AnswerPacker {
+  private readonly answers: AnswerSink;
+  private readonly feed: Pick<RequestFeed, "contentOf">;
+  private readonly serverNames: readonly string[] | undefined;
+
+  /** @param serverNames by the number of the server; undefined when there is one server */
+  constructor(answers: AnswerSink, feed: Pick<RequestFeed, "contentOf">, serverNames: readonly string[] | undefined) {
+    this.answers = answers;
+    this.feed = feed;
+    this.serverNames = serverNames;
+  }
+
+  /** @param index number of the request among the finished ones of the run, from 0 */
+  addAnswer(index: number, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
+    const step = this.addPrompt(call, slots);
+    this.answers.addAnswer({
+      index,
+      server: this.serverNames?.[call.server],
+      step,
+      sequenceId: slots.sequenceIds[call.slot] as number,
+      sendNs: Math.round(call.sendStartNs),
+      offsetsNs: responses.map(({ offsetNs }) => offsetNs),
+      bodies: responses.map(({ outputs }) =>
+        outputs instanceof Uint8Array ? outputs : encoder.encode(formatTensors([...outputs.values()])),
+      ),
+    });
+  }
+
+  addFailure(call: Call, slots: Slots, failure: Failure): void {
+    const step = this.addPrompt(call, slots);
+    this.answers.addFailure({
+      step,
+      sequenceId: slots.sequenceIds[call.slot] as number,
+      sendNs: Math.round(call.sendStartNs),
+      firstByteNs: Math.round(firstByteOf(call, failure) ?? Number.NaN),
+      endNs: Math.round(call.endNs),
+      responseCount: call.responses.length,
+      failure: { ...failure, server: this.serverNames?.[call.server] },
+    });
+  }
+
+  /** Adds a call's prompt unless it is known, and returns its step. */
+  private addPrompt({ slot }: Call, { steps }: Slots): number {
+    const step = steps[slot] as number;
+    if (this.answers.knowsPrompt(step)) return step;
+    const content = this.feed.contentOf(step);
+    if ("bytes" in content) this.answers.addPrompt(step, content.bytes, content.session?.id);
+    else this.answers.addPrompt(step, encoder.encode(formatTensors(content)));
+    return step;
+  }
+}
+
+/** Returns the time of the first byte of a failed request; undefined when none arrived. */
+export function firstByteOf({ firstByteNs, endNs }: Call, { kind }: Failure): number | undefined {
+  // Without a byte, `firstByteNs` equals `endNs`; an HTTP error may also arrive completely in one read.
+  return firstByteNs > 0 && (firstByteNs < endNs || kind === "http") ? firstByteNs : undefined;
+}
