@@ -244,11 +244,9 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  const plain = plainLoadOf(load);
-  const unrepeatable = plain === undefined ? "phases" : findMaxOf(plain) === undefined ? undefined : "findMax(…)";
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
-  problems.push(...checkRepeat(definition.repeat, unrepeatable));
+  problems.push(...checkRepeat(definition.repeat));
   for (const found of checkRequests({
     ...definition,
     assert: judged,
