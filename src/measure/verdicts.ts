@@ -1,10 +1,10 @@
+import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs, usToNs } from "../plan/units.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
-import { alignLevels, identifyLevel, type LevelPlace } from "./level-identity.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {

@@ -1,4 +1,4 @@
-import { identifyLevel, type LevelPlace } from "../measure/level-identity.ts";
+import { identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { LevelResult, RunResult } from "./run-result.ts";
 
 /** Returns the levels with a finished request, which reports show. */

@@ -1,5 +1,5 @@
+import { alignLevels } from "../../load/level-identity.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { alignLevels } from "../../measure/level-identity.ts";
 import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet } from "../plots/plotted-run.ts";

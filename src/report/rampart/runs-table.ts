@@ -39,8 +39,8 @@ export function formatRunsTable(
   const header = ["run", ...columns.map(({ title }) => title), ""];
   const rows = level.byRun.map((result, index) => {
     const outcome = outcomeOf(result, index);
-    if (result === undefined) return [`${index + 1}`, outcome === "" ? "nothing measured" : outcome];
-    return [`${index + 1}`, ...columns.map(({ cell }) => cell(result)), outcome];
+    if (result === undefined && outcome === "") return [`${index + 1}`, "nothing measured"];
+    return [`${index + 1}`, ...columns.map(({ cell }) => (result === undefined ? "-" : cell(result))), outcome];
   });
   const row = (name: string, pick: (over: OverRuns) => number | null): string[] => [
     name,

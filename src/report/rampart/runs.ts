@@ -1,3 +1,4 @@
+import { alignLevels } from "../../load/level-identity.ts";
 import { estimateMean, estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { combineRuns, type OverRuns, type RunValue, standardErrorOf } from "../../measure/intervals/over-runs.ts";
 import {
@@ -7,7 +8,6 @@ import {
 } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
-import { alignLevels } from "../../measure/level-identity.ts";
 import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
 import { entryOf, isTimeMetric, nameOfMetric } from "../../measure/tokens/metrics.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";

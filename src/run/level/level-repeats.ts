@@ -1,4 +1,4 @@
-import { identifyLevel } from "../../measure/level-identity.ts";
+import { identifyLevel } from "../../load/level-identity.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 
 /**
