@@ -1,3 +1,4 @@
+import { LEVEL_UNITS, type LevelUnit } from "../../load/level-units.ts";
 import { isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
@@ -30,9 +31,10 @@ interface SearchPoint {
 /** Returns a chart for each limit of a search; an empty set for other loads. */
 export function searchPlots(report: ShownReport): PlotSet {
   const levels = levelRows(report);
-  if (!levels.some(({ json: { limits } }) => limits !== undefined)) return { plots: [], leftOut: [] };
-  const xLabel = levels[0]?.json.unit === "request-rate" ? "Requests per second" : "Requests in flight";
-  return joinPlots((report.plan.limits ?? []).map((limit, index) => drawLimit(report, limit, index, levels, xLabel)));
+  const searched = levels.find(({ json: { limits } }) => limits !== undefined);
+  if (searched === undefined) return { plots: [], leftOut: [] };
+  const load = LEVEL_UNITS[searched.json.unit];
+  return joinPlots((report.plan.limits ?? []).map((limit, index) => drawLimit(report, limit, index, levels, load)));
 }
 
 function drawLimit(
@@ -40,7 +42,7 @@ function drawLimit(
   limit: AssertionPlan,
   index: number,
   levels: ReturnType<typeof levelRows>,
-  xLabel: string,
+  load: LevelUnit,
 ): PlotSet {
   const name = metricText(limit.metric);
   const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} by Load`;
@@ -76,13 +78,13 @@ function drawLimit(
     "Vertical lines are 95 % confidence intervals. A point keeps the limit when its whole interval does.",
     ...(isFar ? [`The limit, ${formatMetric(limit.metric, limit.limit, unit)}, is far above.`] : []),
   ];
-  const frame = { title, xLabel, yLabel: `${name} (${scale.name})`, group: SEARCH_GROUP, notes };
+  const frame = { title, xLabel: load.axis, yLabel: `${name} (${scale.name})`, group: SEARCH_GROUP, notes };
   return asSet({
     kind: "xy",
     ...frame,
     series: [...curves, ...(isFar ? [] : [limitLine]), ...states],
     isFromZero: true,
-    isWhole: levels[0]?.json.unit === "concurrency",
+    isWhole: load.isWhole,
   });
 }
 
