@@ -5,6 +5,7 @@ import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { TARGET_TAG } from "../plan/split/tags.ts";
 import { membersOf, tokensPlanOf } from "../registry/mix.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
 import type { PhasePlace, PhaseStart } from "../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../service/service.ts";
@@ -44,11 +45,24 @@ interface Line {
   isComplete: boolean;
 }
 
+/** What the lines of a target's requests share. */
+interface MeasuredTarget {
+  readonly isStreaming: boolean;
+  readonly model?: string;
+}
+
+/** The embedded target has the model of the server that it becomes. */
+function toMeasured(target: TargetPlan): MeasuredTarget {
+  const served = targetKindOf(target).toServer?.(target, 0) ?? target;
+  return { isStreaming: target.isStreaming, ...("model" in served ? { model: served.model } : {}) };
+}
+
 class Records implements Report {
   private readonly plan: Plan;
   private readonly path: string;
+  private readonly measured: MeasuredTarget;
   /** The targets of a mix by their names; empty for any other target. */
-  private readonly members: ReadonlyMap<string, TargetPlan>;
+  private readonly members: ReadonlyMap<string, MeasuredTarget>;
   private file: OutputFile | undefined;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
@@ -63,7 +77,8 @@ class Records implements Report {
   constructor(plan: Plan, path: string) {
     this.plan = plan;
     this.path = path;
-    this.members = new Map(membersOf(plan.target).map(({ name, target }) => [name, target]));
+    this.measured = toMeasured(plan.target);
+    this.members = new Map(membersOf(plan.target).map(({ name, target }) => [name, toMeasured(target)]));
   }
 
   onRun(run: number): void {
@@ -196,8 +211,8 @@ class Records implements Report {
   }
 
   /** Returns the target that a request was sent to. */
-  private targetOf(tags: RequestRecord["tags"]): TargetPlan {
-    return this.members.get(tags?.[TARGET_TAG] ?? "") ?? this.plan.target;
+  private targetOf(tags: RequestRecord["tags"]): MeasuredTarget {
+    return this.members.get(tags?.[TARGET_TAG] ?? "") ?? this.measured;
   }
 
   /** Time stamps have 19 digits, of which a number keeps 16, so they are formatted as text. */
@@ -211,9 +226,9 @@ class Records implements Report {
     readonly tags: RequestRecord["tags"];
     readonly more: object;
   }): string {
-    const target = this.targetOf(of.tags);
+    const { model } = this.targetOf(of.tags);
     const names = {
-      ...("model" in target ? { model: target.model } : {}),
+      ...(model === undefined ? {} : { model }),
       ...(of.sequenceId === 0 ? {} : { conversation_id: String(of.sequenceId) }),
       ...(of.server === undefined ? {} : { server: of.server }),
       request_start_time: new Date(Number(of.sendEpochNs / 1_000_000n)).toISOString(),
