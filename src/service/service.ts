@@ -266,6 +266,8 @@ export interface TargetKind<T extends TargetPlan> {
   exported(target: T): ExportedTarget;
   /** Whether requests go without a network. Absent: no. */
   readonly isInProcess?: true;
+  /** Line that perf_analyzer's documentation shows once such a server has started. Absent: none. */
+  readonly startedLine?: string;
   /** Returns conflicts between the target and the rest of the plan. Absent: none. */
   check?(target: T, plan: Plan): Problem[];
   /** Returns the targets that share the load. Absent: it is a single target. */
