@@ -1,6 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
-import { targetKindOf } from "../registry/service-kinds.ts";
+import { throughputUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { describeDelivery } from "./load-delivery.ts";
@@ -146,7 +146,7 @@ function levelCases(
 /** The answer of a search, and MLPerf's verdict, where the run has them. */
 function answerCases(plan: Plan, result: RunResult): TestCase[] {
   const { findMax, levels } = result;
-  const unit = targetKindOf(plan.target).throughputUnit ?? "infer/s";
+  const unit = throughputUnitOf(plan.target);
   const cases: TestCase[] = [];
   if (findMax !== undefined) {
     const isFound = findMax.highest !== undefined && findMax.isResolved;
