@@ -99,7 +99,7 @@ export interface PerfAnalyzerLoad {
   /** Whether results are only in the profile export, as one window without bounds. */
   readonly isExportOnly?: true;
   /** The level in the profile export; absent: the level itself. */
-  readonly exported?: { readonly mode: "concurrency" | "request_rate"; readonly value: number };
+  readonly exported?: { readonly unit: LevelUnitName; readonly value: number };
 }
 
 /** A load with its parameters. */

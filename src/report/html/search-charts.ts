@@ -1,3 +1,4 @@
+import { LEVEL_UNITS, type LevelUnit } from "../../load/level-units.ts";
 import { isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
@@ -29,9 +30,10 @@ interface SearchPoint {
 /** Returns a chart for each limit of a search; an empty set for other loads. */
 export function searchPlots(report: ShownReport): PlotSet {
   const levels = levelRows(report).map(({ json }) => json);
-  if (!levels.some(({ limits }) => limits !== undefined)) return { plots: [], leftOut: [] };
-  const xLabel = levels[0]?.unit === "request-rate" ? "Requests per second" : "Requests in flight";
-  return joinPlots((report.plan.limits ?? []).map((limit, index) => drawLimit(report, limit, index, levels, xLabel)));
+  const searched = levels.find(({ limits }) => limits !== undefined);
+  if (searched === undefined) return { plots: [], leftOut: [] };
+  const load = LEVEL_UNITS[searched.unit];
+  return joinPlots((report.plan.limits ?? []).map((limit, index) => drawLimit(report, limit, index, levels, load)));
 }
 
 function drawLimit(
@@ -39,7 +41,7 @@ function drawLimit(
   limit: AssertionPlan,
   index: number,
   levels: readonly LevelJson[],
-  xLabel: string,
+  load: LevelUnit,
 ): PlotSet {
   const name = metricText(limit.metric);
   const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} by Load`;
@@ -72,13 +74,13 @@ function drawLimit(
     "Vertical lines are 95 % confidence intervals. A point keeps the limit when its whole interval does.",
     ...(isFar ? [`The limit, ${formatMetric(limit.metric, limit.limit, unit)}, is far above.`] : []),
   ];
-  const frame = { title, xLabel, yLabel: `${name} (${scale.name})`, group: SEARCH_GROUP, notes };
+  const frame = { title, xLabel: load.axis, yLabel: `${name} (${scale.name})`, group: SEARCH_GROUP, notes };
   return asSet({
     kind: "xy",
     ...frame,
     series: [curve, ...(isFar ? [] : [limitLine]), ...states],
     isFromZero: true,
-    isWhole: levels[0]?.unit === "concurrency",
+    isWhole: load.isWhole,
   });
 }
 
