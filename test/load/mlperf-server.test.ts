@@ -40,5 +40,8 @@ test("limits of tokens replace that of latency", () => {
     latencyLimitMs: null,
     tokenLimits: { timeToFirstTokenMs: 2000, timePerOutputTokenMs: 200 },
   });
-  assert.equal(mlperfServerMode.describe(plan), "MLPerf server at 200 requests/s, p99 TTFT within 2 s, p99 TPOT within 200 ms");
+  assert.equal(
+    mlperfServerMode.describe(plan),
+    "MLPerf server at 200 requests/s, p99 TTFT within 2 s, p99 TPOT within 200 ms",
+  );
 });
