@@ -54,13 +54,13 @@ export const FLAGS: readonly Flag[] = [
   {
     name: "stall-timeout",
     value: "DURATION",
-    default: "the scenario's, or 60 s",
+    defaultText: "the scenario's, or 60 s",
     help: "A request fails when no byte arrives for this long.",
   },
   {
     name: "request-timeout",
     value: "DURATION",
-    default: "the scenario's, or no limit",
+    defaultText: "the scenario's, or no limit",
     help: "A request fails when its response is not complete after this long, however often bytes arrive.",
   },
   ...LIVE_FLAGS,

@@ -1,6 +1,7 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs, usToNs } from "../plan/units.ts";
+import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
 import { combineRuns } from "./intervals/over-runs.ts";
@@ -60,7 +61,7 @@ export function judgeRuns(
   assertion: AssertionPlan,
   runs: readonly (readonly JudgedLevel[])[],
   batchSize: number,
-  unit: string = DEFAULT_UNIT,
+  unit: string = DEFAULT_THROUGHPUT_UNIT,
 ): RunsVerdict {
   const found = [...new Set(runs.flat().map(({ level }) => level))].map((level) => {
     const values = runs.map((levels) => {
@@ -78,15 +79,12 @@ export function judgeRuns(
   return { ...verdict, low: worst?.low ?? null, high: worst?.high ?? null, runCount: runs.length, metCount };
 }
 
-/** The unit of throughput of most targets. */
-const DEFAULT_UNIT = "infer/s";
-
 /** Evaluates an assertion at all levels. Without a measurement it is not met. @param unit of throughput */
 export function judge(
   assertion: AssertionPlan,
   allLevels: readonly JudgedLevel[],
   batchSize: number,
-  unit: string = DEFAULT_UNIT,
+  unit: string = DEFAULT_THROUGHPUT_UNIT,
 ): Verdict {
   const levels = applicableLevels(assertion.metric, allLevels);
   const parts = levels.map((level) => partOf(level, assertion.where));
@@ -225,7 +223,7 @@ export function metricText(metric: MetricPlan): string {
 }
 
 /** Formats a metric's value with its unit. @param unit of throughput */
-export function formatMetric(metric: MetricPlan, value: number, unit: string = DEFAULT_UNIT): string {
+export function formatMetric(metric: MetricPlan, value: number, unit: string = DEFAULT_THROUGHPUT_UNIT): string {
   if (isTokenMetric(metric)) return formatTokenMetric(metric, value);
   if (metric.kind === "throughput") return `${Number(value.toPrecision(6))} ${unit}`;
   if (metric.kind === "extracted") return String(Number(value.toPrecision(6)));

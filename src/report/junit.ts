@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
-import { targetKindOf } from "../registry/service-kinds.ts";
+import { throughputUnitOf } from "../registry/service-kinds.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { escapeXml } from "./markup.ts";
 import { answerOf, formatFindMax } from "./rampart/find-max.ts";
@@ -136,7 +136,7 @@ function levelCases(plan: Plan, { levels }: RunJson, { warnings }: RunSummary, p
 /** The answer of a search, and MLPerf's verdict, where the run has them. */
 function answerCases(plan: Plan, result: RunResult): TestCase[] {
   const { findMax, levels } = result;
-  const unit = targetKindOf(plan.target).throughputUnit ?? "infer/s";
+  const unit = throughputUnitOf(plan.target);
   const cases: TestCase[] = [];
   if (findMax !== undefined) {
     const isFound = findMax.highest !== undefined && findMax.isResolved;

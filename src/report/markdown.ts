@@ -1,7 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
-import { targetKindOf } from "../registry/service-kinds.ts";
+import { targetKindOf, throughputUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { escapeMarkdown } from "./markup.ts";
@@ -48,7 +48,7 @@ const MOST_OPEN = 12;
 export function formatMarkdownReport(plan: Plan, runs: readonly RunResult[], json: ReportJson): string {
   const summary = summarizeRuns(plan, runs, json);
   const kind = targetKindOf(plan.target);
-  const unit = kind.throughputUnit ?? "infer/s";
+  const unit = throughputUnitOf(plan.target);
   const subject = kind.subject?.(plan.target) ?? `model ${json.model.name} on ${kind.describe(plan.target)}`;
   const parts = [
     `## ${VERDICTS[summary.verdict]}: ${escapeMarkdown(plan.name)}`,

@@ -2,7 +2,7 @@ import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
 import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeLevel } from "../registry/load-modes.ts";
-import { targetKindOf } from "../registry/service-kinds.ts";
+import { throughputUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { describeLevelNotes } from "./level-notes.ts";
@@ -138,7 +138,7 @@ function phaseChecks(plan: Plan, run: RunResult, prefix: string): JudgedAssertio
 
 function judgedAssertion(plan: Plan, json: AssertionJson, index: number): JudgedAssertion {
   const metric = plan.assertions[index]?.metric;
-  const unit = targetKindOf(plan.target).throughputUnit;
+  const unit = throughputUnitOf(plan.target);
   const format = (value: number): string => (metric === undefined ? String(value) : formatMetric(metric, value, unit));
   const measured = json.measured === undefined ? "nothing measured" : format(json.measured);
   const where = json.level === undefined ? "" : ` at ${describeLevel(plan.load, json.level, json.phase)}`;

@@ -6,7 +6,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
-import { targetKindOf } from "../../registry/service-kinds.ts";
+import { targetKindOf, throughputUnitOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
@@ -175,7 +175,7 @@ class RampartConsole implements Report {
 
   /** The unit of throughput. */
   private get unit(): string {
-    return targetKindOf(this.plan.target).throughputUnit ?? "infer/s";
+    return throughputUnitOf(this.plan.target);
   }
 
   private get style(): VerdictStyle {

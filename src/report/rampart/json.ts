@@ -20,7 +20,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
-import { targetKindOf } from "../../registry/service-kinds.ts";
+import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
@@ -159,7 +159,7 @@ function toRunJson(plan: Plan, result: RunResult): object {
         assertion,
         judgedLevels(result),
         plan.target.batchSize,
-        targetKindOf(plan.target).throughputUnit,
+        throughputUnitOf(plan.target),
       );
       const given = { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
       const { aborted } = result;

@@ -25,5 +25,5 @@ export function formatOf({ type, backend }: GenaiSettings["endpoint"]): Format |
 
 /** Reports whether answers arrive whole and have no tokens. */
 export function isTokenless(endpoint: GenaiSettings["endpoint"]): boolean {
-  return familyOf(formatOf(endpoint)?.answer ?? "chat") !== "text";
+  return familyOf(formatOf(endpoint)?.answer) !== "text";
 }
