@@ -247,11 +247,12 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     );
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
+  const plain = plainLoadOf(load);
   problems.push(...checkRepeat(definition.repeat));
   for (const found of checkRequests({
     ...definition,
     assert: judged,
-    load: { kind: plainLoadOf(load)?.kind ?? "phase" },
+    load: { kind: plain?.kind ?? "phase" },
   }))
     problems.push({ ...found, path: namedAt(found.path) });
   const targets = partsOf(definition).map((part) => part.target);
@@ -278,7 +279,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plainLoadOf(load)?.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plain?.kind));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);
