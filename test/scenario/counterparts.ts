@@ -127,7 +127,8 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--model": "openai.model",
   "--model-selection-strategy":
     "It puts names of models into the bodies for one server; mix has a target for each, with rows of its own.",
-  "--backend": "tritonInProcess",
+  "--backend":
+    "It chooses the tensors that GenAI-Perf writes for Triton's backends of language models; a scenario writes them itself, with json or generate.",
   "--endpoint": "openai.path",
   "--endpoint-type": "openai.endpoint",
   "--server-metrics-urls": "metrics.url",
@@ -170,8 +171,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--stability-percentage": "stability.percent",
   "--num-sessions": "prompts.sessions",
   "--session-concurrency": "sessions",
-  "--session-delay-ratio":
-    "It scales the pauses of a file of conversations; a scenario's synthetic conversations have delay, and generate or payloads files their own.",
+  "--session-delay-ratio": "prompts.delayRatio",
   "--session-turn-delay-mean": "prompts.sessions",
   "--session-turn-delay-stddev": "prompts.sessions",
   "--session-turns-mean": "prompts.sessions",
@@ -198,7 +198,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--api-key-env": "openai.apiKeyEnv",
   "--shared-system-prompt-length": "prompts.systemTokens",
   "--seq-dist": "prompts.mix",
-  "--custom-dataset-type": "trace",
+  "--custom-dataset-type": "prompts.fileFormat",
   "--no-server-usage": "prompts.usage",
   "--failed-request-threshold": "defineScenario.maxFailureRatio",
   "--stall-timeout": "defineScenario.stallTimeout",
