@@ -109,7 +109,8 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--override-config": "It belongs to files of options; a scenario is changed by run --set.",
   // Of a concurrency or a request rate; other parameters are swept by run --set.
   "--sweep-type": "rate",
-  "--sweep-range": "ramp.step",
+  // A range doubles.
+  "--sweep-range": "steps",
   "--sweep-list": "steps",
   "-d": "It belongs to the command process-export-files, which merges exports of earlier runs.",
   analyze: "It is a section of files of options.",

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { applyPoint, axesOf } from "../../src/cli/genai-perf/analyze/points.ts";
 import { parseCommand } from "../../src/cli/genai-perf/options/parse.ts";
 import { readSettings as readGenaiSettings } from "../../src/cli/genai-perf/options/read-settings.ts";
+import { withTokens } from "../../src/cli/genai-perf/profile/answer-rules.ts";
 import { headersOf } from "../../src/cli/genai-perf/profile/headers.ts";
 import {
   toPromptSettings as toGenaiPrompts,
@@ -12,11 +14,24 @@ import { parseOptions, readSettings } from "../../src/cli/perf-analyzer/read-set
 import { toPlan as toPerfAnalyzerPlan } from "../../src/cli/perf-analyzer/to-plan.ts";
 import { toPromptSettings } from "../../src/inputs/prompts/prompt-dataset.ts";
 import type { PromptSettings } from "../../src/inputs/prompts/settings.ts";
+import { LIMITS } from "../../src/measure/tokens/goodput.ts";
+import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../src/measure/tokens/metrics.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { msToNs } from "../../src/plan/units.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
-import { fixedSchedule, hold, intervals, periodic, ramp, rate, sessions, trace } from "../../src/scenario/loads.ts";
+import {
+  fixedSchedule,
+  hold,
+  intervals,
+  periodic,
+  ramp,
+  rate,
+  sessions,
+  steps,
+  trace,
+} from "../../src/scenario/loads.ts";
 import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
 import type { ScheduleOptions } from "../../src/scenario/schedules.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
@@ -26,6 +41,8 @@ import { tfserving } from "../../src/scenario/targets/tfserving.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { tritonInProcess } from "../../src/scenario/targets/triton-in-process.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { goodput } from "../../src/scenario/token-assertions.ts";
+import { isOfScenario, MODES, type Mode } from "./counterparts.ts";
 
 /**
  * A command line of a compatible mode and the scenario that says the same have the same part of the plan. The counterparts of all options are
@@ -60,6 +77,8 @@ const messages: Part = ({ inputs: { kind, ...rest } }) => ({
 });
 const client: Part = ({ client: { maxLanes: _, callMode: __, ...rest } }) => rest;
 const telemetry: Part = (plan) => plan.telemetry;
+/** GenAI-Perf mode has all windows as one. */
+const tokens: Part = (plan) => ({ ...plan.measurement.tokens, keepsAllWindows: undefined });
 const sequences: Part = (plan) => plan.sequences;
 const cancellation: Part = (plan) => plan.cancellation;
 const failures: Part = (plan) => plan.failures;
@@ -256,6 +275,16 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     replaying({ from: "3 s" }),
     load,
   ],
+  [
+    `--endpoint-type dynamic_grpc --grpc-method a.B/C --url h:9 -m a.B/C --input-file ${FILE}`,
+    over(dynamicGrpc("h:9", { method: "a.B/C", file: FILE })),
+    target,
+  ],
+  [
+    "--tokenizer gpt2 --tokenizer-revision r2 --streaming --osl 9",
+    talking({ inputs: prompts({ osl: 9 }) }, { tokenizer: "gpt2", tokenizerRevision: "r2", streaming: true }),
+    tokens,
+  ],
   ["--endpoint v2/x", talking({}, { path: "v2/x" }), target],
   ["--concurrency 7", talking({ load: hold(7) }), load],
   ["--concurrency 7 --num-requests 30", talking({ load: hold(7, { requests: 30 }) }), load, mode],
@@ -267,13 +296,52 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     talking({ load: hold(1, { requests: 9 }), warmupRequests: 5 }),
     measurementOf,
   ],
-  ["--request-timeout-seconds 9 --stall-timeout 8", talking({ requestTimeout: "9 s", stallTimeout: "8 s" }), client],
+  [
+    "--request-timeout-seconds 9 --stall-timeout 8 --max-response-bytes 1000",
+    talking({ requestTimeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000 }),
+    client,
+  ],
   [
     "--request-cancellation-rate 10 --request-cancellation-delay 2",
     talking({ cancel: { percent: 10, after: "2 s" } }),
     cancellation,
   ],
   ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
+];
+
+/** Sweeps of a load, and the loads with the same levels. */
+const SWEEPS: readonly (readonly [args: string, load: ScenarioDefinition["load"]])[] = [
+  ["--sweep-type concurrency --sweep-range 1:8", steps([1, 2, 4, 8])],
+  ["--sweep-type concurrency --sweep-list 3,5,4", steps([3, 5, 4])],
+  ["--sweep-type request_rate --sweep-range 16:64", rate([16, 32, 64])],
+];
+
+/** Options that have a counterpart in scenarios and no part of the plan to compare, each with the reason in a sentence. */
+const NOT_IN_THE_PLAN: Readonly<Record<Mode["name"], Readonly<Record<string, string>>>> = {
+  perf_analyzer: {
+    "--binary-search":
+      "The original takes the average of a window for true; findMax decides by confidence intervals, with another search.",
+  },
+  "genai-perf": {
+    "--search-limits":
+      "The analysis lets whole runs vote on a point; findMax decides by confidence intervals, with another search.",
+    "--server-metrics-urls":
+      "GenAI-Perf mode scrapes all metrics of a page at GenAI-Perf's interval; a scenario has the interval it names.",
+    "--api-key-env": "The plan of the flag has the header with the key, that of a scenario the name of the variable.",
+    "--output-tokens-mean-deterministic":
+      "It belongs to requests to Triton; those to an OpenAI server take extra: { min_tokens }.",
+    "perf_analyzer.stimulus":
+      "It is what files of options write for --concurrency, --request-rate and the other loads.",
+    "perf_analyzer.measurement.mode": "It is what files of options write for -p and --num-requests.",
+    "perf_analyzer.measurement.num": "It is what files of options write for the values of -p and --num-requests.",
+  },
+};
+
+const GOODPUT: readonly (readonly [args: string, assertion: object])[] = [
+  [
+    "-g time_to_first_token:200 output_token_throughput_per_user:30",
+    goodput({ timeToFirstToken: "200 ms", outputTokensPerSecPerUser: 30 }).atLeast(1),
+  ],
 ];
 
 /** Scenarios have no grace period. */
@@ -365,8 +433,12 @@ function planOfFlags(args: string): Plan {
   return plan;
 }
 
-function genaiSettings(args: string) {
-  const command = parseCommand(["profile", "-m", "m", "--endpoint-type", "chat", ...args.split(" ")]);
+function levelsOf({ load: planned }: Plan): readonly number[] {
+  return "levels" in planned && planned.levels.kind === "list" ? planned.levels.values : [];
+}
+
+function genaiSettings(args: string, subcommand = "profile") {
+  const command = parseCommand([subcommand, "-m", "m", "--endpoint-type", "chat", ...args.split(" ")]);
   assert.equal(command.kind, "command", JSON.stringify(command));
   const result = readGenaiSettings(command as typeof command & { kind: "command" });
   assert.equal(result.kind, "settings", JSON.stringify(result));
@@ -397,6 +469,33 @@ function same(given: Plan, scenario: ScenarioDefinition, parts: readonly Part[])
   const own = toPlan(defineScenario(scenario as never), "/");
   for (const part of parts) assert.deepEqual(normalize(part(own)), normalize(part(given)));
 }
+
+/** Returns the options of a mode that command lines name, by their first names. */
+function optionsIn({ options }: Mode, lines: readonly string[]): ReadonlySet<string> {
+  const firstOf = new Map(options.flatMap((names) => names.map((name) => [name, names[0] ?? ""])));
+  return new Set(lines.flatMap((line) => line.split(" ").flatMap((word) => firstOf.get(word) ?? [])));
+}
+
+describe("each option with a counterpart in scenarios is compared", () => {
+  const [ofPerfAnalyzer, ofGenaiPerf] = MODES;
+  const genaiLines = [...OF_GENAI_PERF, ...PROMPTS, ...SWEEPS, ...GOODPUT].map(([args]) => args);
+  for (const [mode, lines] of [
+    [ofPerfAnalyzer, OF_PERF_ANALYZER.map(([args]) => args)],
+    [ofGenaiPerf, genaiLines],
+  ] as const)
+    test(`of ${mode.name}`, () => {
+      const reasons = NOT_IN_THE_PLAN[mode.name] ?? {};
+      const counterparts = mode.options
+        .map(([first = ""]) => first)
+        .filter((name) => isOfScenario(mode.table[name] ?? ""));
+      const compared = optionsIn(mode, lines);
+      const missing = [...new Set(counterparts)].filter((name) => !compared.has(name) && !(name in reasons));
+      assert.deepEqual(missing, [], "give each a row, or a reason in NOT_IN_THE_PLAN");
+      const idle = Object.keys(reasons).filter((name) => compared.has(name) || !counterparts.includes(name));
+      assert.deepEqual(idle, [], "these need no reason");
+      for (const reason of Object.values(reasons)) assert.match(reason, /^[A-Z].* .*\.$/);
+    });
+});
 
 describe("fields of a scenario that only some servers or windows have", () => {
   const problemsOf = (scenario: object): string[] => {
@@ -453,7 +552,30 @@ describe("a scenario has the plan of genai-perf's", () => {
     test(args, () => {
       const { settings, given } = genaiSettings(args);
       const headers = headersOf(settings, {});
-      same(toProfilePlan(settings, given, { inputsFile: "i", folder: "f", entryCount: 1 }, headers), scenario, parts);
+      const plan = toProfilePlan(settings, given, { inputsFile: "i", folder: "f", entryCount: 1 }, headers);
+      same(withTokens(plan, settings), scenario, parts);
+    });
+  for (const [args, load] of SWEEPS)
+    test(`analyze ${args}`, () => {
+      const { settings, given } = genaiSettings(args, "analyze");
+      const [axis] = axesOf(settings.analyze.sweeps);
+      const levels = (axis?.values ?? []).flatMap((value) => {
+        const point = applyPoint(settings, [[axis?.name ?? "", value]]);
+        const plan = toProfilePlan(point, given, { inputsFile: "i", folder: "f", entryCount: 1 }, []);
+        return levelsOf(plan);
+      });
+      assert.deepEqual(levels, levelsOf(toPlan(defineScenario(talking({ load }) as never), "/")));
+    });
+  for (const [args, assertion] of GOODPUT)
+    test(`goodput of ${args}`, () => {
+      const { goodput: given } = genaiSettings(args).settings.input;
+      const limits = Object.entries(given ?? {}).map(([name, limit]) => {
+        const metric = LIMITS.get(name)?.metric as TokenMetric;
+        return [nameOfMetric(metric), isTimeMetric(metric) ? msToNs(limit) : limit];
+      });
+      const scenario = talking({ assert: [assertion] }, { streaming: true });
+      const [first] = toPlan(defineScenario(scenario as never), "/").assertions;
+      assert.deepEqual(first?.metric, { kind: "goodput", limits: Object.fromEntries(limits) as object });
     });
   for (const [args, options, endpoint = "chat"] of PROMPTS)
     test(`prompts of ${args.replaceAll(FILE, "FILE")}`, () => {
