@@ -11,3 +11,9 @@ export function judgedLevels(result: RunResult): LevelResult[] {
   const { findMax } = result;
   return findMax === undefined ? measured : measured.filter(({ level }) => level === findMax.highest);
 }
+
+/** Returns why a run has no level to judge its assertions at; undefined when they are judged. */
+export function whyUnjudged({ findMax }: RunResult): string | undefined {
+  if (findMax === undefined || findMax.highest !== undefined) return undefined;
+  return `not judged: no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
+}

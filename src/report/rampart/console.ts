@@ -7,7 +7,7 @@ import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
@@ -100,7 +100,8 @@ class RampartConsole implements Report {
     const verdicts = this.plan.assertions.map((assertion) =>
       judge(assertion, judged, this.plan.target.batchSize, this.unit),
     );
-    const text = formatVerdicts(this.plan, verdicts, judged, result.aborted, this.style);
+    const style = { ...this.style, unjudged: whyUnjudged(result) };
+    const text = formatVerdicts(this.plan, verdicts, judged, result.aborted, style);
     if (text !== undefined) this.sink.out(`\n${text}\n`);
   }
 

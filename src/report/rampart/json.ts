@@ -21,7 +21,7 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
@@ -161,7 +161,8 @@ function toRunJson(plan: Plan, result: RunResult): object {
         plan.target.batchSize,
         targetKindOf(plan.target).throughputUnit,
       );
-      const given = { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
+      const why = reason ?? whyUnjudged(result);
+      const given = { text, isMet, level, phase: phaseIndex, measured, reason: why, limit: assertion.limit };
       const { aborted } = result;
       if (aborted?.assertionIndex !== index) return given;
       return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
