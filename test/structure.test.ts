@@ -224,7 +224,7 @@ test(`no file is longer than ${MOST_LINES} lines unless it is a table`, () => {
 });
 
 /** Tests of kinds outside the kinds' own files. The number only goes down: the entry of a table answers instead. */
-const MOST_KIND_TESTS = 14;
+const MOST_KIND_TESTS = 3;
 /** Where kinds are at home. */
 const KIND_HOMES = /^((service\/[^/]+|load|inputs)\/|cli\/genai-perf\/(loads|endpoints)\.ts$)/;
 

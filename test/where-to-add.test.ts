@@ -148,7 +148,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         }),
         unit: "request-rate",
         describe: ({ size, everyMs }) => \`bursts of \${size} every \${everyMs} ms\`,
-        perfAnalyzer: { exported: { mode: "request_rate", value: 7 } },
+        perfAnalyzer: { exported: { unit: "request-rate", value: 7 } },
       };`,
     "registry/load-modes.ts": [
       {

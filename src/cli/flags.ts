@@ -18,8 +18,10 @@ export interface Flag {
   readonly value?: string;
   /** The allowed values. */
   readonly choices?: readonly string[];
-  /** The default, as help prints it. */
+  /** The value of {@link FlagValues.value} when the flag is not given. Absent: there is no such value. */
   readonly default?: string;
+  /** Describes in help what applies when the flag is not given. Absent: `default`. */
+  readonly defaultText?: string;
   readonly help: string;
 }
 
@@ -30,13 +32,16 @@ export class FlagValues {
   readonly problems: readonly Problem[];
   private readonly values: ReadonlyMap<string, readonly string[]>;
   private readonly counts: ReadonlyMap<string, number>;
+  private readonly flags: readonly Flag[];
 
   constructor(
+    flags: readonly Flag[],
     positionals: readonly string[],
     values: ReadonlyMap<string, readonly string[]>,
     counts: ReadonlyMap<string, number>,
     problems: readonly Problem[],
   ) {
+    this.flags = flags;
     this.positionals = positionals;
     this.problems = problems;
     this.values = values;
@@ -46,6 +51,13 @@ export class FlagValues {
   /** Returns a flag's value, the last one if it was given several times; undefined when it was not given. */
   text(name: string): string | undefined {
     return this.values.get(name)?.at(-1);
+  }
+
+  /** Returns a flag's value, the last one if it was given several times, or its default. For flags with a default. */
+  value(name: string): string {
+    const value = this.text(name) ?? this.flags.find((flag) => flag.name === name)?.default;
+    if (value === undefined) throw new Error(`--${name} has no default`);
+    return value;
   }
 
   /** Returns all values of a flag that may be given several times. */
@@ -99,7 +111,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   for (const extra of positionals.slice(maxPositionals)) {
     problems.push(problem("unknown-name", extra, "is an unexpected argument", "Leave it out."));
   }
-  return new FlagValues(positionals, values, counts, problems);
+  return new FlagValues(flags, positionals, values, counts, problems);
 }
 
 function checkValue(flag: Flag, value: string | undefined): Problem | undefined {
@@ -132,13 +144,20 @@ function unknownFlag(rawName: string, flags: readonly Flag[]): Problem {
 const HELP_COLUMN = 34;
 const WIDTH = 110;
 
+/** Returns the end of a flag's help: ` Default: 10s.`; empty without a default. */
+export function defaultNote({ default: value, defaultText = value }: Flag): string {
+  return defaultText === undefined ? "" : ` Default: ${defaultText}.`;
+}
+
 /** Formats the flags as lines of help. */
 export function formatFlags(flags: readonly Flag[]): string {
   const rows = flags.map((flag): [string, string] => {
     const names = `${flag.short === undefined ? "" : `-${flag.short}, `}--${flag.name}`;
     const choices = flag.choices === undefined ? "" : ` One of ${flag.choices.join(", ")}.`;
-    const preset = flag.default === undefined ? "" : ` Default: ${flag.default}.`;
-    return [`${names}${flag.value === undefined ? "" : ` ${flag.value}`}`, `${flag.help}${choices}${preset}`];
+    return [
+      `${names}${flag.value === undefined ? "" : ` ${flag.value}`}`,
+      `${flag.help}${choices}${defaultNote(flag)}`,
+    ];
   });
   return formatHelpRows(rows);
 }

@@ -2,7 +2,13 @@ import { parseLatency } from "../mock/latency.ts";
 import { startMock } from "../mock/server.ts";
 import type { MockHandlers } from "../mock/services/service.ts";
 import { MOCK_SERVICES } from "../mock/services/table.ts";
-import { MAX_MOCK_TOKENS, type MockLatencyPlan, type MockPlan } from "../plan/mock.ts";
+import {
+  DEFAULT_MOCK,
+  MAX_MOCK_RESPONSE_BYTES,
+  MAX_MOCK_TOKENS,
+  type MockLatencyPlan,
+  type MockPlan,
+} from "../plan/mock.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -11,8 +17,8 @@ import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
 
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const MAX_PORT = 65_535;
+const { llm: DEFAULT_LLM } = DEFAULT_MOCK;
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
@@ -22,35 +28,55 @@ export const FLAGS: readonly Flag[] = [
   {
     name: "latency",
     value: "LATENCY",
-    default: "0ms",
+    default: `${DEFAULT_MOCK.latency.ms}ms`,
     help: "Time before each response: 5ms, or drawn from uniform:1ms:9ms, normal:5ms:1ms (mean and deviation) or exponential:5ms.",
   },
-  { name: "error-ratio", value: "RATIO", default: "0", help: "Share of requests that get an error, 0 to 1." },
-  { name: "response-bytes", value: "BYTES", default: "0", help: "Bytes of extra output per response." },
+  {
+    name: "error-ratio",
+    value: "RATIO",
+    default: `${DEFAULT_MOCK.errorRatio}`,
+    help: "Share of requests that get an error, 0 to 1.",
+  },
+  {
+    name: "response-bytes",
+    value: "BYTES",
+    default: `${DEFAULT_MOCK.responseBytes}`,
+    help: "Bytes of extra output per response.",
+  },
   {
     name: "ttft",
     value: "LATENCY",
-    default: "the value of --latency",
+    defaultText: "the value of --latency",
     help: "Language model: time to first token; takes what --latency takes.",
   },
-  { name: "itl", value: "DURATION", default: "0ms", help: "Language model: time between tokens." },
+  {
+    name: "itl",
+    value: "DURATION",
+    default: `${DEFAULT_LLM.tokenGapMs}ms`,
+    help: "Language model: time between tokens.",
+  },
   {
     name: "output-tokens",
     value: "N",
-    default: "16",
+    default: `${DEFAULT_LLM.outputTokens}`,
     help: "Language model: tokens of a response when the request names no limit.",
   },
-  { name: "tokens-per-event", value: "N", default: "1", help: "Language model: tokens in one event of a stream." },
+  {
+    name: "tokens-per-event",
+    value: "N",
+    default: `${DEFAULT_LLM.tokensPerEvent}`,
+    help: "Language model: tokens in one event of a stream.",
+  },
   {
     name: "reasoning-tokens",
     value: "N",
-    default: "0",
+    default: `${DEFAULT_LLM.reasoningTokens}`,
     help: "Language model: number of reasoning tokens (reasoning_content) at the beginning of a chat response.",
   },
   {
     name: "cut-ratio",
     value: "RATIO",
-    default: "0",
+    default: `${DEFAULT_LLM.cutRatio}`,
     help: "Language model: share of streams that are cut off in the middle, 0 to 1.",
   },
   ...Object.entries(MOCK_SERVICES).map(([name, { value, help }]): Flag => ({ name, help, ...(value && { value }) })),
@@ -90,52 +116,45 @@ async function createServices(flags: FlagValues, plan: MockPlan): Promise<MockHa
 
 function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort: number; grpcPort: number } {
   const problems: Problem[] = [...flags.problems];
-  const latency = readLatency(flags, "latency", problems) ?? { kind: "constant", ms: 0 };
-  const number = (name: string, preset: number, max: number, isWhole: boolean, min = 0): number =>
-    readNumber(flags, name, { preset, min, max, isWhole }, problems);
+  const latency = readLatency(flags, "latency", problems) ?? DEFAULT_MOCK.latency;
+  const number = (name: string, max: number, isWhole: boolean, min = 0): number =>
+    readNumber(flags, name, { min, max, isWhole }, problems);
   const read = {
     plan: {
       latency,
-      errorRatio: number("error-ratio", 0, 1, false),
-      responseBytes: number("response-bytes", 0, MAX_RESPONSE_BYTES, true),
+      errorRatio: number("error-ratio", 1, false),
+      responseBytes: number("response-bytes", MAX_MOCK_RESPONSE_BYTES, true),
       llm: {
         firstToken: readLatency(flags, "ttft", problems) ?? latency,
         tokenGapMs: readGap(flags, problems),
-        outputTokens: number("output-tokens", 16, MAX_MOCK_TOKENS, true, 1),
-        tokensPerEvent: number("tokens-per-event", 1, MAX_MOCK_TOKENS, true, 1),
-        reasoningTokens: number("reasoning-tokens", 0, MAX_MOCK_TOKENS, true),
-        cutRatio: number("cut-ratio", 0, 1, false),
+        outputTokens: number("output-tokens", MAX_MOCK_TOKENS, true, 1),
+        tokensPerEvent: number("tokens-per-event", MAX_MOCK_TOKENS, true, 1),
+        reasoningTokens: number("reasoning-tokens", MAX_MOCK_TOKENS, true),
+        cutRatio: number("cut-ratio", 1, false),
       },
     },
-    host: flags.text("host") ?? "127.0.0.1",
-    httpPort: number("http-port", 8000, MAX_PORT, true),
-    grpcPort: number("grpc-port", 8001, MAX_PORT, true),
+    host: flags.value("host"),
+    httpPort: number("http-port", MAX_PORT, true),
+    grpcPort: number("grpc-port", MAX_PORT, true),
   };
   if (problems.length > 0) throw new UserError(problems);
   return read;
 }
 
 interface NumberRange {
-  readonly preset: number;
   readonly min: number;
   readonly max: number;
   readonly isWhole: boolean;
 }
 
-function readNumber(
-  flags: FlagValues,
-  name: string,
-  { preset, min, max, isWhole }: NumberRange,
-  problems: Problem[],
-): number {
-  const text = flags.text(name);
-  if (text === undefined) return preset;
+function readNumber(flags: FlagValues, name: string, { min, max, isWhole }: NumberRange, problems: Problem[]): number {
+  const text = flags.value(name);
   const value = Number(text);
   const isGood = text.trim() !== "" && value >= min && value <= max && (!isWhole || Number.isInteger(value));
   if (isGood) return value;
   const hint = `Give a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`;
   problems.push(problem("invalid-value", `--${name}`, "is out of range or not a number", hint, text));
-  return preset;
+  return min;
 }
 
 /** Undefined when the flag is not given. */
@@ -149,7 +168,7 @@ function readLatency(flags: FlagValues, name: string, problems: Problem[]): Mock
 }
 
 function readGap(flags: FlagValues, problems: Problem[]): number {
-  const text = flags.text("itl") ?? "0ms";
+  const text = flags.value("itl");
   const latency = parseLatency(text);
   if (latency?.kind === "constant") return latency.ms;
   const hint = "Write for example 10ms; 10min is the most.";

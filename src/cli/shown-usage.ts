@@ -1,4 +1,4 @@
-import type { Flag } from "./flags.ts";
+import { defaultNote, type Flag } from "./flags.ts";
 import type { ArgparseOption } from "./options/argparse.ts";
 import type { Option } from "./options/option.ts";
 
@@ -49,10 +49,16 @@ export interface ShownOption {
 
 /** Describes a command whose flags are a table of `flags.ts`. */
 export function usageOfFlags(flags: readonly Flag[], operand?: Operand): CommandUsage {
-  const options = flags.map(({ name, short, value, choices, default: preset, help }): ShownOption => {
+  const options = flags.map((flag): ShownOption => {
+    const { name, short, value, choices, help } = flag;
     const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`];
-    const text = preset === undefined ? help : `${help} Default: ${preset}.`;
-    return { names, help: text, takes: kindOf(value), ...(value && { value }), ...(choices && { choices }) };
+    return {
+      names,
+      help: `${help}${defaultNote(flag)}`,
+      takes: kindOf(value),
+      ...(value && { value }),
+      ...(choices && { choices }),
+    };
   });
   return { options, ...(operand === undefined ? {} : { operand }) };
 }

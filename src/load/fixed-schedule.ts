@@ -40,7 +40,7 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
     hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
   },
   takeData: ({ part }, data) => (part === undefined ? data : takePart(data, part)),
-  perfAnalyzer: { isUnannounced: true, exported: { mode: "request_rate", value: 0 } },
+  perfAnalyzer: { isUnannounced: true, exported: { unit: "request-rate", value: 0 } },
 };
 
 function describeBounds(part: SchedulePartPlan): string {

@@ -10,6 +10,8 @@ export interface LevelUnit {
   readonly title: string;
   /** Heading of its column in Rampart's tables. */
   readonly column: string;
+  /** Title of its axis in charts. */
+  readonly axis: string;
   /** Name in profile exports. */
   readonly exported: "concurrency" | "request_rate";
   /** Whether requests have due times, independent of responses, so that each has two latencies. */
@@ -29,6 +31,7 @@ export const LEVEL_UNITS: Readonly<Record<LevelUnitName, LevelUnit>> = {
     name: "concurrency",
     title: "Concurrency",
     column: "concurrency",
+    axis: "Requests in flight",
     exported: "concurrency",
     isScheduled: false,
     isWhole: true,
@@ -40,6 +43,7 @@ export const LEVEL_UNITS: Readonly<Record<LevelUnitName, LevelUnit>> = {
     name: "request rate",
     title: "Request Rate",
     column: "req/s asked",
+    axis: "Requests/s asked for",
     exported: "request_rate",
     isScheduled: true,
     isWhole: false,

@@ -37,5 +37,5 @@ export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
   askedMean: () => undefined,
   requestCount: ({ end }) => end,
   hasOwnLanes: true,
-  perfAnalyzer: { isExportOnly: true, exported: { mode: "concurrency", value: 1 } },
+  perfAnalyzer: { isExportOnly: true, exported: { unit: "concurrency", value: 1 } },
 };

@@ -36,7 +36,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
     hint: "Use such inputs, or another load.",
   },
   takeData: requireSessions,
-  perfAnalyzer: { isExportOnly: true, exported: { mode: "request_rate", value: 0 } },
+  perfAnalyzer: { isExportOnly: true, exported: { unit: "request-rate", value: 0 } },
 };
 
 /** In perf_analyzer's words. */

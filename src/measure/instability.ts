@@ -1,6 +1,7 @@
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatDurationNs, nsToSec } from "../plan/units.ts";
+import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { saturationReason } from "./metrics.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 import type { WindowResult } from "./window.ts";
@@ -60,7 +61,7 @@ export function explainInstability(
   instability: Instability,
   window: WindowResult,
   asked: AskedRate | undefined,
-  unit = "infer/s",
+  unit = DEFAULT_THROUGHPUT_UNIT,
 ): InstabilityReport {
   const { windows, toleranceRatio } = instability;
   const moved = describeMovement(instability, unit);

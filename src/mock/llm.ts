@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { MockPlan } from "../plan/mock.ts";
+import { DEFAULT_MOCK, type MockPlan } from "../plan/mock.ts";
 import { createRandom } from "../runtime/random.ts";
 import { createLatency } from "./latency.ts";
 import {
@@ -14,16 +14,6 @@ import {
 const SEED = 2;
 const TOKEN = " the";
 
-/** Used when the plan has no language model. */
-const DEFAULT_LLM: NonNullable<MockPlan["llm"]> = {
-  firstToken: { kind: "constant", ms: 0 },
-  tokenGapMs: 0,
-  outputTokens: 16,
-  tokensPerEvent: 1,
-  reasoningTokens: 0,
-  cutRatio: 0,
-};
-
 /** The mock's language model. It sends the requested number of tokens, each at its planned time. */
 export class MockLlm {
   private readonly plan: NonNullable<MockPlan["llm"]>;
@@ -32,7 +22,7 @@ export class MockLlm {
   private readonly firstTokenMs: () => number;
   private readonly plainMs: () => number;
 
-  constructor({ llm = DEFAULT_LLM, errorRatio, latency }: MockPlan) {
+  constructor({ llm = DEFAULT_MOCK.llm, errorRatio, latency }: MockPlan) {
     this.plan = llm;
     this.errorRatio = errorRatio;
     this.firstTokenMs = createLatency(llm.firstToken, this.random);

@@ -9,6 +9,24 @@ export type MockLatencyPlan = MockPlan["latency"];
 /** The most tokens that an answer of the mock may have. */
 export const MAX_MOCK_TOKENS = 1_000_000;
 
+/** The most bytes of extra output in a response of the mock: 64 MiB. */
+export const MAX_MOCK_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** The mock with nothing set: it answers at once, without errors. */
+export const DEFAULT_MOCK = {
+  latency: { kind: "constant", ms: 0 },
+  errorRatio: 0,
+  responseBytes: 0,
+  llm: {
+    firstToken: { kind: "constant", ms: 0 },
+    tokenGapMs: 0,
+    outputTokens: 16,
+    tokensPerEvent: 1,
+    reasoningTokens: 0,
+    cutRatio: 0,
+  },
+} as const satisfies MockPlan;
+
 /** The schema of the behaviour of the embedded target and of `rampart mock`. */
 export function mockSchema(v: Builders) {
   const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
@@ -33,8 +51,8 @@ export function mockSchema(v: Builders) {
     /** Ratio of requests answered with an error, 0 to 1. */
     errorRatio: ratio,
     /** Bytes of extra output per response; 0: only the model's own outputs. */
-    responseBytes: whole(0, 64 * 1024 * 1024, "must be 64 MiB at most"),
-    /** The language model: token `i` is sent at `firstToken + i * tokenGapMs`. Default: no delay, 16 tokens per response. */
+    responseBytes: whole(0, MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
+    /** The language model: token `i` is sent at `firstToken + i * tokenGapMs`. Default: that of `DEFAULT_MOCK`. */
     llm: v.exactOptional(
       v.object({
         firstToken: latency,

@@ -7,7 +7,7 @@ import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/targe
 import { httpKind } from "../service/http/kind.ts";
 import { createMixKind } from "../service/mix/target.ts";
 import { openAiKind } from "../service/openai/kind.ts";
-import type { ServiceKind, TargetKind } from "../service/service.ts";
+import { DEFAULT_THROUGHPUT_UNIT, type ServiceKind, type TargetKind } from "../service/service.ts";
 import { tfServingKind } from "../service/tfserving/kind.ts";
 import { torchServeKind } from "../service/torchserve/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
@@ -46,6 +46,11 @@ export function targetKindOf(target: TargetPlan): TargetKind<TargetPlan> {
 /** Returns the servers of a target; empty when the run starts its own. */
 export function urlsOf(target: TargetPlan): readonly string[] {
   return targetKindOf(target).urls(target);
+}
+
+/** Returns the unit of a target's throughput in reports. */
+export function throughputUnitOf(target: TargetPlan): string {
+  return targetKindOf(target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT;
 }
 
 /** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */

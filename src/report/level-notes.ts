@@ -7,7 +7,7 @@ import type { Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { planOfPhase } from "../registry/load-modes.ts";
 import { tokensPlanOf } from "../registry/mix.ts";
-import { targetKindOf } from "../registry/service-kinds.ts";
+import { throughputUnitOf } from "../registry/service-kinds.ts";
 import type { LevelResult, PreparedRun } from "../result/run-result.ts";
 import { describeLoadNotes } from "./load-notes.ts";
 import { describeOutcome } from "./rampart/level-cells.ts";
@@ -26,7 +26,7 @@ export function describeLevelNotes(whole: Plan, prepared: PreparedRun | undefine
   const { window, level, instability, unit, tokens, repeats } = result;
   const notes: LevelNote[] = [];
   if (instability !== undefined) {
-    const throughputUnit = targetKindOf(whole.target).throughputUnit ?? "infer/s";
+    const throughputUnit = throughputUnitOf(whole.target);
     const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), throughputUnit);
     notes.push([`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`]);
   }

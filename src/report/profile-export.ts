@@ -136,8 +136,9 @@ class ProfileExport implements Report {
 
   /** Loads without a level get perf_analyzer's value, because GenAI-Perf expects one. */
   private formatExperiment(unit: LevelUnitName, level: number): string {
-    const { mode, value } = this.treatment?.exported ?? { mode: LEVEL_UNITS[unit].exported, value: level };
-    return `{"mode":"${mode}","value":${mode === "concurrency" ? value : formatJsonDouble(value)}}`;
+    const { unit: shown, value } = this.treatment?.exported ?? { unit, value: level };
+    const { exported: mode, isWhole } = LEVEL_UNITS[shown];
+    return `{"mode":"${mode}","value":${isWhole ? value : formatJsonDouble(value)}}`;
   }
 
   private formatRequest(record: RequestRecord): string {

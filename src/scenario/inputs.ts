@@ -105,7 +105,8 @@ export interface TakenInputs {
 interface InputBuilder {
   /** How it is written in YAML and JSON. Absent: only code can say it. */
   readonly form?: DataForm;
-  readonly makes: RequestForm | "any";
+  /** The forms of requests that it can make. */
+  readonly makes: readonly RequestForm[];
   /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
   readonly isPlain?: true;
   toPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan;
@@ -116,13 +117,17 @@ interface InputBuilder {
 const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   random: {
     form: { name: "random" },
-    makes: "tensors",
+    makes: ["tensors"],
     toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }),
   },
-  zero: { form: { name: "zero" }, makes: "tensors", toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }) },
+  zero: {
+    form: { name: "zero" },
+    makes: ["tensors"],
+    toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }),
+  },
   json: {
     form: { name: "json", args: ["files"], takes: "one-or-list" },
-    makes: "tensors",
+    makes: ["tensors"],
     toPlan: ({ files }, folder) => ({
       kind: "json",
       files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))),
@@ -131,12 +136,12 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   },
   payloads: {
     form: { name: "payloads", args: ["file"] },
-    makes: "payloads",
+    makes: ["payloads"],
     toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
   },
   files: {
     form: { name: "files", args: ["files"], takes: "one-or-list" },
-    makes: "payloads",
+    makes: ["payloads"],
     isPlain: true,
     toPlan: ({ files: paths }, folder) => ({
       kind: "files",
@@ -146,12 +151,12 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   },
   prompts: {
     form: { name: "prompts" },
-    makes: "payloads",
+    makes: ["payloads"],
     toPlan: ({ options }, folder, { content }) => toPromptsPlan(options, content as LlmContent, folder),
     prompts: ({ options }) => options,
   },
   trace: {
-    makes: "payloads",
+    makes: ["payloads"],
     toPlan: ({ options }, folder, { content }) => ({
       ...toPromptsPlan(options, content as LlmContent, folder),
       isTrace: true,
@@ -160,7 +165,7 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
   },
   dir: {
     form: { name: "dir", args: ["path"] },
-    makes: "any",
+    makes: ["tensors", "payloads"],
     toPlan: ({ files }, folder, { form, takesFiles }) => {
       const path = resolve(folder, files[0] ?? "");
       if (form === "tensors") return { kind: "directory", directory: path };
@@ -169,15 +174,14 @@ const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
     },
   },
   generate: {
-    makes: "any",
+    makes: ["tensors", "payloads"],
     toPlan: ({ options }, _folder, taken) => toGeneratedPlan(options as CheckedGenerate, taken),
   },
 };
 
 /** Whether inputs can be requests of a form. */
 export function canBe({ kind }: Inputs, form: RequestForm): boolean {
-  const { makes } = INPUT_BUILDERS[kind];
-  return makes === form || (makes === "any" && (form === "tensors" || form === "payloads"));
+  return INPUT_BUILDERS[kind].makes.includes(form);
 }
 
 /** Most inputs that a function makes unless the scenario says more. */

@@ -13,6 +13,9 @@ import type { ServiceApi } from "./probe.ts";
 import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
+/** The unit of throughput of kinds that name none: inferences, each item of a batch counted. */
+export const DEFAULT_THROUGHPUT_UNIT = "infer/s";
+
 /** A model. */
 export interface ModelInfo {
   readonly name: string;
@@ -253,7 +256,7 @@ export interface TargetKind<T extends TargetPlan> {
   subject?(target: T): string;
   /** No server of this kind reports its own counts and times. Default: false. */
   readonly hasNoStatistics?: true;
-  /** The unit of throughput in reports. Default: `infer/s`. */
+  /** The unit of throughput in reports. Default: {@link DEFAULT_THROUGHPUT_UNIT}. */
   readonly throughputUnit?: string;
   /**
    * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and repeating one is
@@ -266,6 +269,8 @@ export interface TargetKind<T extends TargetPlan> {
   exported(target: T): ExportedTarget;
   /** Whether requests go without a network. Absent: no. */
   readonly isInProcess?: true;
+  /** Line that perf_analyzer's documentation shows once such a server has started. Absent: none. */
+  readonly startedLine?: string;
   /** Returns conflicts between the target and the rest of the plan. Absent: none. */
   check?(target: T, plan: Plan): Problem[];
   /** Returns the targets that share the load. Absent: it is a single target. */

@@ -43,7 +43,10 @@ describe("counts", () => {
     test(`of the library equal those of the report: ${name}`, async () => {
       const outcome = await measure(model, ...flags);
       assert.equal(outcome.code, 0, outcome.stderr);
-      assert.match(outcome.stdout, / {2}Service Kind: TRITON_C_API\n/);
+      assert.match(
+        outcome.stdout,
+        /^server is alive!\n.*\*{3} Measurement Settings \*{3}\n.* {2}Service Kind: TRITON_C_API\n/s,
+      );
       assert.match(outcome.stdout, / {4}Request count: 40\n/);
       assert.match(outcome.stdout, / {4}Inference count: 40\n/);
       assert.match(outcome.stdout, / {4}Successful request count: 40\n/);

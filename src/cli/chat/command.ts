@@ -24,7 +24,6 @@ import { type CountedTokens, formatAnswer } from "./format-answer.ts";
 /** `rampart chat URL`: asks one question and shows the answer's tokens with their times. */
 
 const DEFAULT_QUESTION = "Write one sentence about the sea.";
-const DEFAULT_MAX_TOKENS = 64;
 
 /** Runs `rampart chat`. Returns the exit code. */
 export function runChatCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
@@ -35,7 +34,7 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
       return EXIT.passed;
     }
     const { url, text, maxTokens, headers, timeout } = readArguments(flags, command);
-    const endpoint = (flags.text("endpoint") ?? "chat") as (typeof CHAT_ENDPOINTS)[number];
+    const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");
     const tokenizer = name === undefined ? undefined : await loadTokenizer(name);
     const planFor = (model: string): Plan =>
@@ -116,14 +115,14 @@ function readArguments(flags: FlagValues, command: string): Arguments {
   const [url, text = DEFAULT_QUESTION] = flags.positionals;
   if (url === undefined)
     problems.push(problem("missing", "URL", "no address is given", `Write ${command} localhost:8000.`));
-  const maxTokens = Number(flags.text("max-tokens") ?? DEFAULT_MAX_TOKENS);
+  const maxTokens = Number(flags.value("max-tokens"));
   if (!Number.isInteger(maxTokens) || maxTokens < 1) {
     const hint = "Give a whole number of 1 or more.";
     problems.push(
       problem("invalid-value", "--max-tokens", "is not a number of tokens", hint, flags.text("max-tokens")),
     );
   }
-  const timeout = (flags.text("timeout") ?? "60s") as Duration;
+  const timeout = flags.value("timeout") as Duration;
   if ((parseDurationNs(timeout) ?? 0) <= 0) {
     const hint = durationHint(timeout, 'Give a duration with its unit, such as "10s".');
     problems.push(problem("invalid-value", "--timeout", "is not a duration", hint, timeout));

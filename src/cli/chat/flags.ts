@@ -11,7 +11,7 @@ export const CHAT_ENDPOINTS = [
 
 /** The options of `rampart chat`. */
 export const FLAGS: readonly Flag[] = [
-  { name: "model", short: "m", value: "NAME", default: "the server's only model", help: "Model to ask." },
+  { name: "model", short: "m", value: "NAME", defaultText: "the server's only model", help: "Model to ask." },
   {
     name: "endpoint",
     value: "NAME",
@@ -22,7 +22,7 @@ export const FLAGS: readonly Flag[] = [
   {
     name: "tokenizer",
     value: "NAME",
-    default: "the server's own counts",
+    defaultText: "the server's own counts",
     help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
   },
   { name: "max-tokens", value: "N", default: "64", help: "Most tokens of the answer." },

@@ -34,8 +34,6 @@ interface Request {
 const OUTPUTS = ["json", "markdown", "html"] as const;
 type OutputFiles = Readonly<Partial<Record<(typeof OUTPUTS)[number], string>>>;
 
-const DEFAULT_PRECISION = 0.05;
-
 /** Runs `rampart compare`. Returns the exit code. */
 export async function runCompareCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, () => {
@@ -61,8 +59,8 @@ function readRequest(given: GivenSides, flags: FlagValues): Request {
     problems.push(parsed);
     return [];
   });
-  const givenPrecision = flags.text("precision");
-  const precision = givenPrecision === undefined ? DEFAULT_PRECISION : parsePrecision(givenPrecision);
+  const givenPrecision = flags.value("precision");
+  const precision = parsePrecision(givenPrecision);
   if (precision === undefined) {
     const hint = "Give a percentage above 0 and up to 100 %, such as 2%.";
     problems.push(problem("invalid-value", "--precision", "is not a percentage", hint, givenPrecision));

@@ -64,7 +64,7 @@ function readLoad(flags: FlagValues): AskedLoad {
   const url = readUrl(flags, problems);
   if (problems.length > 0) throw new UserError(problems);
   return {
-    protocol: (flags.text("protocol") ?? "http") as AskedLoad["protocol"],
+    protocol: flags.value("protocol") as AskedLoad["protocol"],
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(ratePerSec === undefined ? {} : { ratePerSec }),
     ...url,

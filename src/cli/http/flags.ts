@@ -1,13 +1,18 @@
+import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
+import { msToSec } from "../../plan/units.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { type Flag, HELP_FLAG } from "../flags.ts";
 import { LIVE_FLAGS } from "../live-flags.ts";
 import { REPORT_FLAGS } from "../report-flags.ts";
 
+/** How long to measure without a number of requests. */
+export const DEFAULT_FOR = "10s";
+
 /** The options of `rampart http`. Names and letters are those of curl, hey and oha where they agree. */
 export const FLAGS: readonly Flag[] = [
   { name: "concurrency", short: "c", value: "N", default: "1", help: "Requests in flight. With --rate: at most." },
   { name: "rate", short: "r", value: "N", help: "Send N requests per second, whatever the server does." },
-  { name: "for", value: "DURATION", default: "10s, without --requests", help: "Measure for this long." },
+  { name: "for", value: "DURATION", defaultText: `${DEFAULT_FOR}, without --requests`, help: "Measure for this long." },
   { name: "requests", short: "n", value: "N", help: "Measure this number of requests instead." },
   { name: "warmup", value: "DURATION", help: "Send requests for this long first, which are not measured." },
   {
@@ -15,7 +20,7 @@ export const FLAGS: readonly Flag[] = [
     short: "m",
     value: "METHOD",
     choices: HTTP_METHODS,
-    default: "POST with a body, otherwise GET",
+    defaultText: "POST with a body, otherwise GET",
     help: "Method.",
   },
   { name: "request", short: "X", value: "METHOD", choices: HTTP_METHODS, help: "The same as --method, like in curl." },
@@ -35,7 +40,7 @@ export const FLAGS: readonly Flag[] = [
   {
     name: "status",
     value: "LIST",
-    default: "200 to 299",
+    defaultText: "200 to 299",
     help: "Statuses of successful answers, such as 200,404. Redirects are not followed.",
   },
   {
@@ -53,11 +58,11 @@ export const FLAGS: readonly Flag[] = [
     value: "RATIO",
     help: "Exit with 65 if a larger share of requests fails, 0 to 1.",
   },
-  { name: "timeout", value: "DURATION", default: "no limit", help: "A request fails when it takes longer." },
+  { name: "timeout", value: "DURATION", defaultText: "no limit", help: "A request fails when it takes longer." },
   {
     name: "stall-timeout",
     value: "DURATION",
-    default: "60s",
+    defaultText: `${msToSec(DEFAULT_STALL_TIMEOUT_MS)}s`,
     help: "A request fails when no byte arrives for this long.",
   },
   { name: "url", value: "URL", help: "Another server; requests go to all in turn. May be given several times." },
@@ -69,7 +74,7 @@ export const FLAGS: readonly Flag[] = [
     name: "client",
     value: "NAME",
     choices: ["own", "undici"],
-    default: "own",
+    defaultText: "own",
     help: "Library that sends the requests.",
   },
   ...REPORT_FLAGS,

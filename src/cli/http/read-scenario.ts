@@ -14,10 +14,9 @@ import type { FlagValues } from "../flags.ts";
 import { readHeaders } from "../header-flags.ts";
 import { readLive } from "../live-flags.ts";
 import { readReportFiles } from "../report-flags.ts";
+import { DEFAULT_FOR } from "./flags.ts";
 
 /** `rampart http` as a scenario: everything after this is shared with scenarios. */
-
-const DEFAULT_FOR = "10s";
 
 /** A scenario, and what belongs to no scenario. */
 export interface ReadScenario {
@@ -42,7 +41,7 @@ export function readScenario(flags: FlagValues): ReadScenario {
   if (problems.length > 0 || url === undefined) throw new UserError(problems);
   const load =
     perSec === undefined
-      ? hold(concurrency ?? 1, extent)
+      ? hold(Number(flags.value("concurrency")), extent)
       : rate(perSec, { ...extent, ...(concurrency === undefined ? {} : { maxOutstanding: concurrency }) });
   const scenario = defineScenario({
     name: "http",

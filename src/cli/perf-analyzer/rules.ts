@@ -2,6 +2,7 @@ import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { whyNotWritable } from "../../report/output-place.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
+import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { OPTIONS } from "./options/table.ts";
 import type { Rule } from "./rule.ts";
@@ -79,7 +80,7 @@ function loadRules(settings: Settings): Rule[] {
       "Add --service-kind openai.",
     ],
     [
-      isFixedSchedule && !hasPath(inputData),
+      isFixedSchedule && pathsOf(inputData).length === 0,
       "--fixed-schedule",
       "Must provide --input-data when using the --fixed-schedule option.",
       "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
@@ -135,7 +136,7 @@ function targetRules(settings: Settings): Rule[] {
       ],
     ),
     [
-      inputData.includes("zero") && hasPath(inputData),
+      asksZeros(inputData) && pathsOf(inputData).length > 0,
       "--input-data",
       "The -z flag cannot be set when --data-directory is provided.",
       "Give --input-data zero or paths.",
@@ -151,10 +152,6 @@ export function requestCounts({ requestCount = 0, measurement }: Settings): [fla
     ["--request-count", requestCount],
     ["--warmup-request-count", measurement.warmupRequests],
   ];
-}
-
-function hasPath(inputData: readonly string[]): boolean {
-  return inputData.some((value) => value !== "zero");
 }
 
 function searchRules({ requestRate, concurrency, measurement, isBinarySearch }: Settings): Rule[] {

@@ -81,7 +81,7 @@ export class Settings {
   };
   failures: FailuresPlan = { maxRatio: 0 };
 
-  /** `zero`, or paths; empty: random. */
+  /** Values of `--input-data`, which input-data.ts interprets; empty: random. */
   inputData: readonly string[] = [];
   inputs = { stringLength: 128, stringData: "" };
 

@@ -6,6 +6,7 @@ import type { TlsPlan } from "../../plan/tls.ts";
 import { registerPlan } from "../../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";
+import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { checkTogether, requestCounts } from "./rules.ts";
 import { ONE_REQUEST, type RangeValue, Settings } from "./settings.ts";
@@ -154,7 +155,7 @@ function toMaxLanes({ maxThreads }: Settings, load: LoadPlan, callMode: CallMode
 }
 
 function toInputs(settings: Settings, warnings: string[]): InputsPlan {
-  const paths = settings.inputData.filter((value) => value !== "zero");
+  const paths = pathsOf(settings.inputData);
   const [first, ...moreFiles] = paths;
   const { toInputs: toKindInputs } = kindOf(settings);
   if (toKindInputs !== undefined) return toKindInputs(settings, paths);
@@ -165,7 +166,7 @@ function toInputs(settings: Settings, warnings: string[]): InputsPlan {
     return { kind: "directory", directory: first };
   }
   if (first !== undefined) return { kind: "json", files: paths };
-  return { kind: settings.inputData.includes("zero") ? "zero" : "random", ...settings.inputs };
+  return { kind: asksZeros(settings.inputData) ? "zero" : "random", ...settings.inputs };
 }
 
 function toMode(settings: Settings): MeasurementModePlan {

@@ -1,5 +1,5 @@
 import type protobuf from "protobufjs";
-import type { MockPlan } from "../../plan/mock.ts";
+import { DEFAULT_MOCK, type MockPlan } from "../../plan/mock.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { findMethods, type GrpcMethod } from "../../service/dynamic-grpc/methods.ts";
@@ -29,7 +29,6 @@ export const grpcProtoService: MockService = {
   },
 };
 
-const DEFAULT_RESPONSES = 16;
 /** The highest number of a field. */
 const MAX_FIELD_ID = 2 ** 29 - 1;
 
@@ -68,10 +67,10 @@ async function* each(messages: AsyncIterable<Uint8Array>, answer: Answer, pacing
 async function* stream(
   messages: AsyncIterable<Uint8Array>,
   answer: Answer,
-  { llm }: MockPlan,
+  { llm = DEFAULT_MOCK.llm }: MockPlan,
   pacing: Pacing,
 ): AsyncGenerator<Uint8Array> {
-  const { outputTokens = DEFAULT_RESPONSES, tokenGapMs = 0 } = llm ?? {};
+  const { outputTokens, tokenGapMs } = llm;
   for await (const message of messages) {
     await begin(pacing);
     const response = answer(message);

@@ -75,9 +75,9 @@ const FAMILIES: Readonly<Partial<Record<AnswerKind, AnswerFamily>>> = {
   grpc: "plain",
 };
 
-/** Returns the family of metrics for a kind of answers. */
-export function familyOf(kind: AnswerKind): AnswerFamily {
-  return FAMILIES[kind] ?? "text";
+/** Returns the family of metrics for a kind of answers; `text` when the kind is not known. */
+export function familyOf(kind: AnswerKind | undefined): AnswerFamily {
+  return (kind && FAMILIES[kind]) ?? "text";
 }
 
 /** Returns the report's title for an endpoint type such as `chat` or `embeddings`. */

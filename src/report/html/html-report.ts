@@ -4,7 +4,7 @@ import type { RecordColumns } from "../../measure/records.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
-import { targetKindOf } from "../../registry/service-kinds.ts";
+import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
@@ -93,7 +93,7 @@ class HtmlReport implements Report {
       runs: results.map((result, index) =>
         this.showRun(result, runs[index] as RunJson, results.length === 1 ? "" : `run ${index + 1}`, index),
       ),
-      unit: targetKindOf(plan.target).throughputUnit ?? "infer/s",
+      unit: throughputUnitOf(plan.target),
     };
     const summary = summarizeRuns(plan, results, json, this.warnings);
     const page = formatReportPage(report, summary, await readChartLibrary());

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
@@ -25,8 +26,10 @@ export function loadPlots(report: ShownReport): PlotSet {
 function drawLoadCurve({ runs, unit }: ShownReport): PlotSet {
   const title = "Latency Against Throughput";
   const levels = runs.flatMap((run) => run.levels);
+  const [first] = levels;
   const most = Math.max(0, ...levels.map(({ json }) => json.latency?.percentiles.p99.us ?? 0));
-  if (!runs.some((run) => run.levels.length > 1)) return leaveOut(title, "the run has one level");
+  if (first === undefined || !runs.some((run) => run.levels.length > 1))
+    return leaveOut(title, "the run has one level");
   if (levels.some(({ json }) => json.phase !== undefined)) return leaveOut(title, "the load has phases");
   const time = timeUnitFor(most);
   const names = runs.length === 1 ? SHOWN_PERCENTILES : COMPARED_PERCENTILES;
@@ -45,8 +48,7 @@ function drawLoadCurve({ runs, unit }: ShownReport): PlotSet {
       };
     }),
   );
-  const what = levels[0]?.json.unit === "request-rate" ? "requests/s asked for" : "requests in flight";
-  const notes = [`The numbers at the points are the load: ${what}.`];
+  const notes = [`The numbers at the points are the load: ${LEVEL_UNITS[first.json.unit].axis.toLowerCase()}.`];
   const frame = { title, xLabel: `Throughput (${unit})`, yLabel: `Latency (${time.name})`, group: LOAD_GROUP, notes };
   return asSet({ kind: "xy", ...frame, series, isFromZero: true });
 }

@@ -69,6 +69,8 @@ class PerfAnalyzerConsole implements Report {
   onPrepared(prepared: PreparedRun): void {
     this.prepared = prepared;
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
+    const { startedLine } = targetKindOf(this.plan.target);
+    if (startedLine !== undefined) this.sink.out(`${startedLine}\n`);
     const { dataset } = prepared;
     if (dataset.isFromJson) {
       // perf_analyzer counts the file's entries; conversations are streams only here.

@@ -7,7 +7,7 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
-import { targetKindOf } from "../../registry/service-kinds.ts";
+import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import type { AbortedBy } from "../../result/run-result.ts";
 import type { Cancel } from "../../runtime/clock.ts";
 import type { RunSignal } from "../run-signal.ts";
@@ -127,7 +127,7 @@ export class EarlyAbort {
   private judge({ index, assertion, abortAfterMs }: Watched, window: WindowResult, tokens?: LevelTokens): void {
     if (this.signal.isStopped) return;
     const { target } = this.plan;
-    const unit = targetKindOf(target).throughputUnit;
+    const unit = throughputUnitOf(target);
     const { isMet, measured, text } = judge(assertion, [{ level: 0, window, ...tokens }], target.batchSize, unit);
     // Without data there is nothing to judge.
     if (isMet || measured === undefined) return;

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
+import { DEFAULT_MOCK, MAX_MOCK_RESPONSE_BYTES } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import { countSchema, strictOptions } from "../fields.ts";
@@ -45,8 +46,6 @@ interface CheckedTarget extends CheckedServer {
   readonly options: EmbeddedCommonOptions & { readonly protocol?: Protocol; readonly streaming?: boolean };
 }
 
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
-
 export const embeddedBuilder: TargetBuilder<CheckedTarget> = {
   call: "embedded(…)",
   form: { name: "embedded" },
@@ -68,7 +67,7 @@ function embeddedSchema(): Schema<CheckedTarget> {
         v.number("must be a number"),
         v.integer("must be a whole number"),
         v.minValue(0, "must be 0 or more"),
-        v.maxValue(MAX_RESPONSE_BYTES, "must be 64 MiB at most"),
+        v.maxValue(MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
       ),
     ),
   });
@@ -90,8 +89,8 @@ function embeddedSchema(): Schema<CheckedTarget> {
 
 function toEmbeddedPlan({ options }: CheckedTarget): TargetPlan {
   const { protocol = "http", streaming = false, batchSize = 1 } = options;
-  const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
-  const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
-  const mock = { latency: drawn, errorRatio, responseBytes };
+  const { errorRatio = DEFAULT_MOCK.errorRatio, responseBytes = DEFAULT_MOCK.responseBytes } = options;
+  const latency = options.latency === undefined ? undefined : parseLatency(options.latency);
+  const mock = { latency: latency ?? DEFAULT_MOCK.latency, errorRatio, responseBytes };
   return { kind: "embedded", protocol, isStreaming: streaming, batchSize, mock };
 }

@@ -1,12 +1,12 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
-import { MAX_MOCK_TOKENS } from "../../plan/mock.ts";
+import { DEFAULT_MOCK, MAX_MOCK_TOKENS } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
-import { LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
+import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
 import { serverForm } from "../data/form.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "../fields.ts";
 import type { LlmContent } from "./llm-content.ts";
@@ -101,7 +101,7 @@ export function openai<const E extends LlmEndpointName = "chat", const M extends
   const { path, endpoint } = options as OpenAiOptions;
   // Other values are refused later, with everything else.
   const toBase = (one: string): string =>
-    path === undefined && typeof one === "string" ? withoutApiPath(one, endpoint ?? "chat") : one;
+    path === undefined && typeof one === "string" ? withoutApiPath(one, endpoint ?? DEFAULT_LLM_ENDPOINT) : one;
   const urls = Array.isArray(url) ? url.map(toBase) : toBase(url as string);
   return { kind: "openai", ...splitUrls(urls), options: options as { readonly protocol?: "http" } };
 }
@@ -200,7 +200,15 @@ function embeddedLlmSchema(): Schema<CheckedEmbeddedLlm> {
 
 /** Converts the target to that of a plan. @param folder base of relative paths */
 function toOpenAiPlan({ options, ...server }: CheckedOpenAi, folder: string): TargetPlan {
-  const { model, endpoint = "chat", path = "", streaming: isStreaming = false, headers = {}, apiKeyEnv, tls } = options;
+  const {
+    model,
+    endpoint = DEFAULT_LLM_ENDPOINT,
+    path = "",
+    streaming: isStreaming = false,
+    headers = {},
+    apiKeyEnv,
+    tls,
+  } = options;
   return {
     kind: "openai",
     ...toServerPlan(server),
@@ -217,9 +225,13 @@ function toOpenAiPlan({ options, ...server }: CheckedOpenAi, folder: string): Ta
 
 /** Converts the target to that of a plan. */
 function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
-  const { endpoint = "chat", streaming: isStreaming = false, ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
-  const firstToken = parseLatency(ttft) ?? { kind: "constant", ms: 0 };
-  const { outputTokens = 16, tokensPerEvent = 1, reasoningTokens = 0, cutRatio = 0 } = options;
+  const { endpoint = DEFAULT_LLM_ENDPOINT, streaming: isStreaming = false, ttft, itl } = options;
+  const { errorRatio = DEFAULT_MOCK.errorRatio } = options;
+  const { llm } = DEFAULT_MOCK;
+  const { outputTokens = llm.outputTokens, tokensPerEvent = llm.tokensPerEvent } = options;
+  const { reasoningTokens = llm.reasoningTokens, cutRatio = llm.cutRatio } = options;
+  const firstToken = (ttft === undefined ? undefined : parseLatency(ttft)) ?? llm.firstToken;
+  const tokenGapMs = itl === undefined ? llm.tokenGapMs : toMs(itl);
   return {
     kind: "embedded",
     protocol: "http",
@@ -229,8 +241,8 @@ function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
     mock: {
       latency: firstToken,
       errorRatio,
-      responseBytes: 0,
-      llm: { firstToken, tokenGapMs: toMs(itl), outputTokens, tokensPerEvent, reasoningTokens, cutRatio },
+      responseBytes: DEFAULT_MOCK.responseBytes,
+      llm: { firstToken, tokenGapMs, outputTokens, tokensPerEvent, reasoningTokens, cutRatio },
     },
   };
 }
@@ -247,7 +259,7 @@ function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): Ll
 }
 
 function toContent(
-  { endpoint = "chat", streaming = false }: OpenAiOptions | EmbeddedLlmOptions,
+  { endpoint = DEFAULT_LLM_ENDPOINT, streaming = false }: OpenAiOptions | EmbeddedLlmOptions,
   named: Pick<LlmContent, "model" | "tokenizer" | "revision">,
   folder: string,
 ): LlmContent {

@@ -38,6 +38,9 @@ export const LLM_ENDPOINTS = {
   imageRetrieval: { path: "v1/infer", format: "image_retrieval", answers: "image-retrieval" },
 } as const satisfies Record<string, LlmEndpoint>;
 
+/** The endpoint of a target that names none. */
+export const DEFAULT_LLM_ENDPOINT = "chat";
+
 export type LlmEndpointName = keyof typeof LLM_ENDPOINTS;
 
 /** Returns the path of requests. @param ownPath replaces the endpoint's path; empty: none */

@@ -12,6 +12,7 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   describe: ({ directory }) => `Triton of ${directory}, in process`,
   takes: () => "tensors",
   isInProcess: true,
+  startedLine: "server is alive!",
   exported: () => ({ serviceKind: "triton_c_api", endpoint: "" }),
   address: ({ directory, isStreaming }) => ({
     url: directory,

@@ -1,6 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, parseDurationNs } from "../../plan/units.ts";
-import { levelUnitOf } from "../../registry/load-modes.ts";
+import { hasMeasuredSchedule } from "../../registry/load-modes.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
 import { call, type Source } from "../source/source.ts";
@@ -89,7 +89,7 @@ function toTimes({ for: most = USUAL_MOST }: Answers): Record<string, Source> {
 }
 
 function toBinarySearch(plan: Plan, latencyLimitMs: number): Plan | undefined {
-  if (!("search" in plan.load) || levelUnitOf(plan.load) !== "concurrency") return undefined;
+  if (!("search" in plan.load) || hasMeasuredSchedule(plan.load)) return undefined;
   const { limits: _limits, ...rest } = plan;
   const { warmupMs: _warmup, ...measurement } = plan.measurement;
   return {

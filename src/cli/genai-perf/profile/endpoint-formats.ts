@@ -6,7 +6,8 @@ import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 interface Format {
-  readonly payload: PayloadFormat | "template" | "generator" | "token-ids";
+  /** Absent: a template, a command or token ids make the bodies. */
+  readonly payload?: PayloadFormat;
   readonly answer: AnswerKind;
 }
 
@@ -14,9 +15,9 @@ interface Format {
 export function formatOf({ type, backend }: GenaiSettings["endpoint"]): Format | undefined {
   const { endpoint, isTritonModel, usesTemplate, callsMethod, hasTokenIds } = ENDPOINT_TYPES[type];
   if (isTritonModel) return { payload: backend, answer: "kserve" };
-  if (callsMethod) return { payload: "generator", answer: "grpc" };
-  if (hasTokenIds) return { payload: "token-ids", answer: "token-ids" };
-  if (usesTemplate) return { payload: "template", answer: "custom" };
+  if (callsMethod) return { answer: "grpc" };
+  if (hasTokenIds) return { answer: "token-ids" };
+  if (usesTemplate) return { answer: "custom" };
   if (endpoint === null) return undefined;
   const { format, answers } = LLM_ENDPOINTS[endpoint];
   return { payload: format, answer: answers };
@@ -24,5 +25,5 @@ export function formatOf({ type, backend }: GenaiSettings["endpoint"]): Format |
 
 /** Reports whether answers arrive whole and have no tokens. */
 export function isTokenless(endpoint: GenaiSettings["endpoint"]): boolean {
-  return familyOf(formatOf(endpoint)?.answer ?? "chat") !== "text";
+  return familyOf(formatOf(endpoint)?.answer) !== "text";
 }

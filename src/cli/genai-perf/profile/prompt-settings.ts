@@ -75,8 +75,7 @@ function toMediaSettings(
 export function toPayloadSettings(settings: GenaiSettings): PayloadSettings {
   const { endpoint } = settings;
   const payload = formatOf(endpoint)?.payload;
-  if (payload === undefined || payload === "template" || payload === "generator" || payload === "token-ids")
-    throw new Error(`no format for ${endpoint.type}`);
+  if (payload === undefined) throw new Error(`no format for ${endpoint.type}`);
   return { ...toLayoutSettings(settings), format: payload, asksUsage: !settings.rampart.isUsageLeftOut };
 }
 

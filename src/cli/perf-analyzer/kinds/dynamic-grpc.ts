@@ -1,5 +1,6 @@
 import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
+import { isPathsOnly } from "../input-data.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
@@ -39,7 +40,7 @@ export const dynamicGrpcKind: PerfAnalyzerKind = {
 
 function dynamicGrpcRules(settings: Settings): Rule[] {
   const { grpcMethod, protoFiles, importPaths, target, inputData, isCollectingMetrics } = settings;
-  const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
+  const hasFiles = isPathsOnly(inputData);
   const dataHint =
     'Give a JSON file such as {"data": [{"messages": [{…}]}]} or {"data": [{"message_generator": "COMMAND"}]}.';
   return [
@@ -74,10 +75,10 @@ function dynamicGrpcRules(settings: Settings): Rule[] {
       "Server-side metric collection is only supported with Triton client backend.",
       "Leave --collect-metrics out.",
     ],
-    [isWithoutFiles, "--input-data", "Must supply --input-data for dynamic gRPC service kind.", dataHint],
+    [!hasFiles, "--input-data", "Must supply --input-data for dynamic gRPC service kind.", dataHint],
     ...inputData.map(
       (path): Rule => [
-        !isWithoutFiles && isDirectory(path),
+        hasFiles && isDirectory(path),
         "--input-data",
         "--service-kind dynamic_grpc takes files of messages, not directories",
         dataHint,

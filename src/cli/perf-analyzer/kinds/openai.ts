@@ -1,5 +1,6 @@
 import { PAYLOAD_PATH } from "../../../service/openai/target.ts";
 import { isDirectory } from "../../output-files.ts";
+import { isPathsOnly } from "../input-data.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
@@ -72,10 +73,10 @@ function openAiRules(settings: Settings): Rule[] {
 
 function payloadRules({ inputData }: Settings): Rule[] {
   const hint = 'Give a JSON file such as {"data": [{"payload": [{"model": "m", "messages": […]}]}]}.';
-  const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
+  const hasFiles = isPathsOnly(inputData);
   const message = "--service-kind openai takes files of payloads, not directories";
   return [
-    [isWithoutFiles, "--input-data", "Must supply --input-data for OpenAI service kind.", hint],
-    ...inputData.map((path): Rule => [!isWithoutFiles && isDirectory(path), "--input-data", message, hint, path]),
+    [!hasFiles, "--input-data", "Must supply --input-data for OpenAI service kind.", hint],
+    ...inputData.map((path): Rule => [hasFiles && isDirectory(path), "--input-data", message, hint, path]),
   ];
 }

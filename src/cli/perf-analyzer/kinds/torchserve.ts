@@ -1,5 +1,6 @@
 import { DEFAULT_PART, type TorchServeTargetPlan } from "../../../service/torchserve/target.ts";
 import { isDirectory } from "../../output-files.ts";
+import { isPathsOnly } from "../input-data.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
@@ -41,7 +42,7 @@ export const torchServeKind: PerfAnalyzerKind = {
 };
 
 function torchServeRules({ target, isCollectingMetrics, inputData }: Settings): Rule[] {
-  const isWithoutJson = inputData.length === 0 || inputData.includes("zero") || inputData.some(isDirectory);
+  const isWithoutJson = !isPathsOnly(inputData) || inputData.some(isDirectory);
   return [
     [
       isWithoutJson,

@@ -1,4 +1,5 @@
 import { fileSystem } from "../../../runtime/files.ts";
+import { ZEROS } from "../input-data.ts";
 import type { Settings } from "../settings.ts";
 import { START_MESSAGE } from "./load.ts";
 import type { UngroupedOption } from "./option.ts";
@@ -44,7 +45,7 @@ export const DEPRECATED: readonly UngroupedOption[] = [
     help: "The same as --input-data zero.",
     read: (settings, _text, reader) => {
       reader.deprecate("--input-data=zero");
-      settings.inputData = [...settings.inputData, "zero"];
+      settings.inputData = [...settings.inputData, ZEROS];
     },
   },
   {

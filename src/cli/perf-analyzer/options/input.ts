@@ -1,5 +1,6 @@
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { fileSystem } from "../../../runtime/files.ts";
+import { ZEROS } from "../input-data.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, text, whole } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
@@ -89,7 +90,7 @@ function tensorFormat(tensors: "input" | "output", help: string): UngroupedOptio
 function readInputData(reader: ValueReader, before: readonly string[]): readonly string[] | undefined {
   const { text: source } = reader;
   if (source === "random") return undefined;
-  if (source === "zero" || fileSystem().existsSync(source)) return [...before, source];
+  if (source === ZEROS || fileSystem().existsSync(source)) return [...before, source];
   reader.fail(
     `Unsupported type provided: '${source}'. The available options are 'zero', 'random', path to a directory, or a json file.`,
     "Give zero, random or an existing path.",
@@ -106,7 +107,7 @@ function sourcesOf(inputs: InputsPlan): readonly string[] {
   if ("directory" in inputs) return [inputs.directory];
   if ("tokenizer" in inputs) return ["payloads.json"];
   if ("file" in inputs) return [inputs.file, ...(inputs.moreFiles ?? [])];
-  return inputs.kind === "zero" ? ["zero"] : [];
+  return inputs.kind === "zero" ? [ZEROS] : [];
 }
 
 type Shapes = Readonly<Record<string, readonly number[]>>;

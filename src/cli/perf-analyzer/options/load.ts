@@ -1,5 +1,6 @@
 import type { LevelsPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import { loadModeOf } from "../../../registry/load-modes.ts";
 import type { RangeValue, Settings } from "../settings.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, existingFile, on } from "./readers.ts";
@@ -55,7 +56,7 @@ export const LOAD: readonly UngroupedOption[] = [
     names: ["--fixed-schedule"],
     help: "Send every entry of --input-data once, at the time in milliseconds that its field 'timestamp' gives.",
     parse: on,
-    of: ({ load }) => load.kind === "fixed-schedule",
+    of: ({ load }) => loadModeOf(load).dataOrder === "at-times",
   }),
   option("periodic", {
     names: ["--periodic-concurrency-range"],
