@@ -112,6 +112,7 @@ export {
 export { type MembersOf, type MixMember, type MixOf, mix } from "./scenario/mix.ts";
 export { multiStream, offline, server, singleStream } from "./scenario/mlperf/builders.ts";
 export type {
+  LimitedServerOptions,
   MlperfExtent,
   MultiStreamOptions,
   OfflineOptions,

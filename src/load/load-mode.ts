@@ -71,8 +71,10 @@ export interface MlperfRules {
   readonly samplesPerQuery: number;
   /** The percentile of latency that is the result or is limited, above 0 and below 100; null for `offline`. */
   readonly percentile: number | null;
-  /** The limit of that percentile, from the time when a request was due; null except for `server`. */
+  /** The limit of that percentile, from the time when a request was due; null except for `server` without limits on tokens. */
   readonly latencyLimitMs: number | null;
+  /** Limits of that percentile of streamed tokens, instead of latency. Absent: there are none. */
+  readonly tokenLimits?: { readonly timeToFirstTokenMs: number; readonly timePerOutputTokenMs: number };
 }
 
 /** How a load changes within a level. */

@@ -17,16 +17,18 @@ function schema(v: Builders) {
   return v.object({
     kind: v.literal("mlperf-server"),
     ratePerSec: positive,
-    /** The percentile of latency that is limited. */
+    /** The percentile that is limited. */
     percentile: v.pipe(positive, v.ltValue(100, "must be below 100")),
-    /** Its limit, from the time when a request was due. */
-    latencyLimitMs: positive,
+    /** Its limit, from the time when a request was due. Absent: tokens have the limits. */
+    latencyLimitMs: v.exactOptional(positive),
+    /** Limits of that percentile of streamed tokens, the first one from the time when a request was due. Absent: latency has the limit. */
+    tokenLimits: v.exactOptional(v.object({ timeToFirstTokenMs: positive, timePerOutputTokenMs: positive })),
     /** Seed of the gaps. */
     seed: v.pipe(v.number(), v.integer("must be a whole number")),
   });
 }
 
-/** MLPerf's server scenario, as its LoadGen defines it. The result is the rate, if the percentile of latency is within the limit. */
+/** MLPerf's server scenario, as its LoadGen defines it. The result is the rate, if the percentile is within its limits. */
 export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
   schema,
   prepare: ({ ratePerSec, seed }) => ({
@@ -37,14 +39,23 @@ export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
   describe,
   describeLevel: describe,
   arrivals: () => ({ distribution: "poisson", gapDeviationRatio: 1 }),
-  mlperf: ({ percentile, latencyLimitMs }) => ({
+  mlperf: ({ percentile, latencyLimitMs = null, tokenLimits }) => ({
     scenario: "server",
     samplesPerQuery: 1,
     percentile,
     latencyLimitMs,
+    ...(tokenLimits === undefined ? {} : { tokenLimits }),
   }),
 };
 
-function describe({ ratePerSec, latencyLimitMs, percentile }: MlperfServerLoadPlan): string {
-  return `MLPerf server at ${formatCount(ratePerSec)} requests/s, p${percentile} within ${formatDurationNs(msToNs(latencyLimitMs))}`;
+function describe({ ratePerSec, latencyLimitMs, tokenLimits, percentile }: MlperfServerLoadPlan): string {
+  const limits: readonly (readonly [name: string, limitMs: number | undefined])[] = [
+    ["", latencyLimitMs],
+    [" TTFT", tokenLimits?.timeToFirstTokenMs],
+    [" TPOT", tokenLimits?.timePerOutputTokenMs],
+  ];
+  const texts = limits.flatMap(([name, limitMs]) =>
+    limitMs === undefined ? [] : [`p${percentile}${name} within ${formatDurationNs(msToNs(limitMs))}`],
+  );
+  return `MLPerf server at ${formatCount(ratePerSec)} requests/s, ${texts.join(", ")}`;
 }

@@ -105,7 +105,7 @@ export function addGroupTokens(
 }
 
 function sortByEnd(rows: TokenRows): TokenRows {
-  const { sendNs, sessionOf, metrics } = rows;
+  const { sendNs, waitNs, sessionOf, metrics } = rows;
   const endNs = sendNs.map((ns, row) => ns + (metrics.requestLatencyNs[row] as number));
   const order = Array.from(endNs.keys()).sort((a, b) => (endNs[a] as number) - (endNs[b] as number));
   const sorted = (values: Float64Array): Float64Array => Float64Array.from(order, (row) => values[row] as number);
@@ -113,6 +113,7 @@ function sortByEnd(rows: TokenRows): TokenRows {
   return {
     ...rows,
     sendNs: sorted(sendNs),
+    waitNs: sorted(waitNs),
     sessionOf: sorted(sessionOf),
     metrics: Object.fromEntries(columns) as TokenRows["metrics"],
   };

@@ -1,8 +1,9 @@
-import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
-import type { RunResult } from "../result/run-result.ts";
+import { measuredLevels } from "../result/judged-levels.ts";
+import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { describeDelivery } from "./load-delivery.ts";
 import { escapeXml } from "./markup.ts";
 import { answerOf, formatFindMax } from "./rampart/find-max.ts";
 import { formatUs } from "./rampart/format.ts";
@@ -71,7 +72,7 @@ function suitesOf(plan: Plan, runs: readonly RunResult[], json: ReportJson, summ
     const prefix = all.length > 1 ? `run ${index + 1}: ` : "";
     const result = runs[index] as RunResult;
     return [
-      ...levelCases(plan, run, summary, prefix),
+      ...levelCases(plan, result, run, summary, prefix),
       ...answerCases(plan, result),
       ...checkCases(plan, result, isGood),
       ...runCases(run),
@@ -118,10 +119,19 @@ function assertionCases({ assertions }: RunSummary): TestCase[] {
   });
 }
 
-function levelCases(plan: Plan, { levels }: RunJson, { warnings }: RunSummary, prefix: string): TestCase[] {
-  return levels.map((level) => {
+function levelCases(
+  plan: Plan,
+  result: RunResult,
+  { levels }: RunJson,
+  { warnings }: RunSummary,
+  prefix: string,
+): TestCase[] {
+  const measured = measuredLevels(result);
+  return levels.map((level, index) => {
     const name = `${prefix}${nameOfLevel(plan, level)}`;
-    const about = warnings.filter((warning) => warning.level === name).map(({ text }) => text);
+    const delivery = describeDelivery(plan, measured[index] as LevelResult);
+    const texts = warnings.filter((warning) => warning.level === name).map(({ text }) => text);
+    const about = [delivery, ...texts.filter((text) => text !== delivery)];
     const isMeasured = level.outcome === "measured";
     const message = isMeasured ? "" : (about.find((text) => text.startsWith("not stable")) ?? describeOutcome(level));
     return {
@@ -195,14 +205,12 @@ function describeOutcome({ outcome }: LevelJson): string {
   }[outcome];
 }
 
-function describeLevel({ inferPerSec, latency, failed, requests, load }: LevelJson): string {
+function describeLevel({ inferPerSec, latency, failed, requests }: LevelJson): string {
   const times =
     latency === null
       ? "no request succeeded"
       : `p50 ${formatUs(latency.percentiles.p50.us)}, p99 ${formatUs(latency.percentiles.p99.us)}`;
-  const asked = load.asked === null ? "" : ` of ${formatCount(load.asked)}`;
-  const loaded = `${formatCount(load.delivered)}${asked} ${LEVEL_UNITS[load.unit].isScheduled ? "requests/s sent" : "in flight"}`;
-  return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed, ${loaded}`;
+  return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed`;
 }
 
 function formatCase({ name, timeSec, failure, output }: TestCase, suite: string): string {

@@ -17,7 +17,7 @@ import { groupTable, groupValueTables, tagGroupsOf } from "./tables/group-tables
 import { loadTable } from "./tables/load-table.ts";
 import { type NamedLevel, type ResultTable, textOf } from "./tables/result-table.ts";
 import { combinationTable } from "./tables/runs-table.ts";
-import { extractedTable } from "./tables/value-tables.ts";
+import { extractedTable, tokenTable } from "./tables/value-tables.ts";
 import { writeReport } from "./write-report.ts";
 
 /** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
@@ -113,8 +113,8 @@ function formatParts(plan: Plan, runs: readonly RunResult[], json: ReportJson, u
   const levels = namedLevels(plan, runs, json);
   const tags = tagGroupsOf(levels);
   return [
-    // Tables of tokens are long: the page and the JSON report have those of each group.
-    ...tags.map((tag) => formatResultTable(groupTable(tag, unit))),
+    formatResultTable(tokenTable(levels)),
+    ...tags.flatMap((tag) => [groupTable(tag, unit), groupValueTables(tag)[0]].map(formatResultTable)),
     ...(levels.some(({ json: { extracted } }) => extracted !== undefined)
       ? [formatResultTable(extractedTable(levels))]
       : tags.slice(0, 1).map((tag) => formatResultTable(groupValueTables(tag)[1]))),
@@ -176,7 +176,7 @@ function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
       latency === null ? "-" : formatUs(latency.meanUs),
       ...PERCENTILES.map((name) => formatPercentile(level, name)),
       ...(hasTokens
-        ? [first === undefined ? "-" : formatUs(first.p99), rate === undefined ? "-" : formatCount(rate)]
+        ? [first === undefined ? "-" : formatFirstToken(first), rate === undefined ? "-" : formatCount(rate)]
         : []),
       formatPct(level.errorRatio),
       formatCount(level.requests),
@@ -198,6 +198,10 @@ function formatPercentile({ latency }: LevelJson, name: (typeof PERCENTILES)[num
   if (latency === null) return "-";
   const { us, isReliable } = latency.percentiles[name];
   return `${formatUs(us)}${isReliable ? "" : MARK}`;
+}
+
+function formatFirstToken({ p99, confidence95 }: NonNullable<LevelJson["tokens"]>["metrics"][string]): string {
+  return `${formatUs(p99)}${confidence95.p99.isReliable ? "" : MARK}`;
 }
 
 function formatWarnings({ warnings }: RunSummary): string {

@@ -2,8 +2,10 @@ import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { entryOf } from "../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
-import type { Plan } from "../plan/plan.ts";
-import { tokensPlanOf } from "../registry/mix.ts";
+import type { Plan, TargetPlan } from "../plan/plan.ts";
+import { TARGET_TAG } from "../plan/split/tags.ts";
+import { membersOf, tokensPlanOf } from "../registry/mix.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
 import type { PhasePlace, PhaseStart } from "../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../service/service.ts";
@@ -43,11 +45,24 @@ interface Line {
   isComplete: boolean;
 }
 
+/** What the lines of a target's requests share. */
+interface MeasuredTarget {
+  readonly isStreaming: boolean;
+  readonly model?: string;
+}
+
+/** The embedded target has the model of the server that it becomes. */
+function toMeasured(target: TargetPlan): MeasuredTarget {
+  const served = targetKindOf(target).toServer?.(target, 0) ?? target;
+  return { isStreaming: target.isStreaming, ...("model" in served ? { model: served.model } : {}) };
+}
+
 class Records implements Report {
   private readonly plan: Plan;
   private readonly path: string;
-  private readonly model: string | undefined;
-  private readonly isStreaming: boolean;
+  private readonly measured: MeasuredTarget;
+  /** The targets of a mix by their names; empty for any other target. */
+  private readonly members: ReadonlyMap<string, MeasuredTarget>;
   private file: OutputFile | undefined;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
@@ -57,13 +72,13 @@ class Records implements Report {
   private readonly waiting = new Map<number, Line>();
   private run = {};
   private phase = { name: "profiling", level: {} };
+  private window = {};
 
   constructor(plan: Plan, path: string) {
-    const { target } = plan;
     this.plan = plan;
     this.path = path;
-    this.model = "model" in target ? target.model : undefined;
-    this.isStreaming = target.isStreaming;
+    this.measured = toMeasured(plan.target);
+    this.members = new Map(membersOf(plan.target).map(({ name, target }) => [name, toMeasured(target)]));
   }
 
   onRun(run: number): void {
@@ -73,13 +88,24 @@ class Records implements Report {
 
   /** Phases change while requests end, which only `onPhase` reports in time. */
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
-    if (phase === undefined) this.beginLevel(unit, level, isWarmup, {});
+    if (phase !== undefined) return;
+    this.window = {};
+    this.beginLevel(unit, level, isWarmup, {});
   }
 
   /** A request that ends after the last phase belongs to none. */
   onPhase(start: PhaseStart | undefined): void {
+    this.window = {};
     if (start === undefined) this.phase = { name: "profiling", level: {} };
     else this.beginLevel(start.unit, start.level, start.isWarmup, { phase: start.label });
+  }
+
+  onWindowStart(number: number): void {
+    this.window = { window: number };
+  }
+
+  onRecordsCut(): void {
+    this.window = {};
   }
 
   private beginLevel(unit: LevelUnitName, level: number, isWarmup: boolean, place: object): void {
@@ -100,11 +126,12 @@ class Records implements Report {
       sequenceId,
       server,
       wasCancelled: false,
-      more: { ...(extracted === undefined ? {} : { extracted }), ...(tags === undefined ? {} : { tags }) },
+      tags,
+      more: { ...(extracted === undefined ? {} : { extracted }) },
     });
     const metrics = {
       ...measure("request_latency", last / NS_PER_MS, "ms"),
-      ...(this.isStreaming ? measure("time_to_first_response", first / NS_PER_MS, "ms") : {}),
+      ...(this.targetOf(tags).isStreaming ? measure("time_to_first_response", first / NS_PER_MS, "ms") : {}),
       ...(gaps.length === 0 ? {} : measure("inter_chunk_latency", gaps, "ms")),
       ...measure("http_req_chunks_received", offsets.length, "count"),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
@@ -157,7 +184,8 @@ class Records implements Report {
       sequenceId,
       server,
       wasCancelled: kind === "aborted" || isCancelled({ kind }),
-      more: tags === undefined ? {} : { tags },
+      tags,
+      more: {},
     });
     const metrics = {
       ...(responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count")),
@@ -182,6 +210,11 @@ class Records implements Report {
     this.file?.discard();
   }
 
+  /** Returns the target that a request was sent to. */
+  private targetOf(tags: RequestRecord["tags"]): MeasuredTarget {
+    return this.members.get(tags?.[TARGET_TAG] ?? "") ?? this.measured;
+  }
+
   /** Time stamps have 19 digits, of which a number keeps 16, so they are formatted as text. */
   private formatMetadata(of: {
     readonly sendEpochNs: bigint;
@@ -190,10 +223,12 @@ class Records implements Report {
     readonly sequenceId: number;
     readonly server: string | undefined;
     readonly wasCancelled: boolean;
+    readonly tags: RequestRecord["tags"];
     readonly more: object;
   }): string {
+    const { model } = this.targetOf(of.tags);
     const names = {
-      ...(this.model === undefined ? {} : { model: this.model }),
+      ...(model === undefined ? {} : { model }),
       ...(of.sequenceId === 0 ? {} : { conversation_id: String(of.sequenceId) }),
       ...(of.server === undefined ? {} : { server: of.server }),
       request_start_time: new Date(Number(of.sendEpochNs / 1_000_000n)).toISOString(),
@@ -202,8 +237,10 @@ class Records implements Report {
       benchmark_phase: this.phase.name,
       ...this.run,
       ...this.phase.level,
+      ...this.window,
       was_cancelled: of.wasCancelled,
       ...of.more,
+      ...(of.tags === undefined ? {} : { tags: of.tags }),
     };
     const times = [
       `"request_start_ns":${of.sendEpochNs}`,

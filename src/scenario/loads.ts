@@ -17,6 +17,7 @@ import type {
 } from "./definition/load-options.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { checkFindMax, findMaxEntries, findMaxExtent, findMaxOf, toFindMaxPlan } from "./find-max/options.ts";
+import { checkServerLimits } from "./mlperf/check-limits.ts";
 import { type CheckedMlperf, mlperfEntries, mlperfExtent, toMlperfPlan } from "./mlperf/options.ts";
 import { arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
 import {
@@ -310,7 +311,7 @@ export function checkLoad(load: CheckedLoad): Problem[] {
     const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
     problems.push(problem("invalid-value", "load", message, hint));
   }
-  return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
+  return [...problems, ...checkArrivals(options), ...checkSchedule(options), ...checkServerLimits(load)];
 }
 
 function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan {

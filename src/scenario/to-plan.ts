@@ -22,6 +22,7 @@ import { withTrace } from "./definition/with-trace.ts";
 import { toMs } from "./fields.ts";
 import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
 import { toExtentPlan } from "./loads.ts";
+import { checkServerTargets } from "./mlperf/check-streams.ts";
 import { checkBesidePhases, checkLoads, loadsSchema, plainLoadOf, toLoadsPlan } from "./phases.ts";
 import { copyPlainData } from "./plain-data.ts";
 import { checkRepeat, toRepeatPlan, untilOf } from "./repeat.ts";
@@ -255,6 +256,8 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     load: { kind: plainLoadOf(load)?.kind ?? "phase" },
   }))
     problems.push({ ...found, path: namedAt(found.path) });
+  const targets = partsOf(definition).map((part) => part.target);
+  if (plain !== undefined) problems.push(...checkServerTargets(plain, targets));
   const { isOwn, call } = targetBuilderOf(target);
   const loadPlan = toLoadsPlan(load, "");
   const mode = loadModeOf(loadPlan);

@@ -12,13 +12,30 @@ interface Found {
   readonly code: number | null;
   readonly out: string;
   readonly mlperf: MlperfResult;
-  readonly level: { readonly requests: number; readonly failed: number };
+  readonly level: {
+    readonly requests: number;
+    readonly failed: number;
+    readonly sendDelay?: { readonly meanUs: number };
+    readonly tokens?: { readonly metrics: Readonly<Record<string, { readonly mean: number }>> };
+  };
 }
+
+/** The times of tokens as the report has them. */
+type TimesJson = Readonly<
+  Record<
+    "timeToFirstToken" | "timePerOutputToken",
+    { readonly count: number; readonly latencyNs?: { readonly meanNs: number } }
+  >
+>;
 
 type LevelJson = Found["level"] & Pick<Found, "mlperf">;
 
-function run(load: string, target = "embedded()"): Promise<Found> {
-  return inFolder({ "x.ts": scenarioText({ load, target }) }, async (cwd) => {
+const PROMPTS = 'prompts({ file: "prompts.jsonl" })';
+
+function run(load: string, given: string | Readonly<Record<string, string>> = "embedded()"): Promise<Found> {
+  const parts = typeof given === "string" ? { target: given } : given;
+  const files = { "x.ts": scenarioText({ load, ...parts }), "prompts.jsonl": '{"text":"what is it"}\n' };
+  return inFolder(files, async (cwd) => {
     const { code, out } = await runRampart(["run", "x.ts", "--json", "report.json"], { cwd });
     const report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as { levels: [LevelJson] };
     const [level] = report.levels;
@@ -67,6 +84,45 @@ describe("rampart run measures MLPerf's", () => {
       Math.abs((mlperf.samplesPerSec ?? 0) / inferPerSec - 1) < 0.001,
       `${mlperf.samplesPerSec} ${inferPerSec}`,
     );
+  });
+
+  test("server with limits of tokens, which are also in the metrics of tokens", async () => {
+    const load =
+      'server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 120, percentile: 90 })';
+    const llm = { target: 'embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms" })', inputs: PROMPTS };
+    const { code, mlperf, level, out } = await run(load, llm);
+    assert.equal(code, 0, out);
+    const { timeToFirstToken, timePerOutputToken } = mlperf.tokens as unknown as TimesJson;
+    assert.deepEqual([timeToFirstToken.count, timePerOutputToken.count], [level.requests, level.requests]);
+    const metrics = level.tokens?.metrics ?? {};
+    // From the time when a request was due: what it waited, and what the server took.
+    const meanUs = (metrics["timeToFirstTokenUs"]?.mean ?? 0) + (level.sendDelay?.meanUs ?? 0);
+    assert.ok(Math.abs((timeToFirstToken.latencyNs?.meanNs ?? 0) / 1e3 - meanUs) < 0.01, `${meanUs}`);
+    const perTokenUs = metrics["interTokenLatencyUs"]?.mean ?? 0;
+    assert.ok(Math.abs((timePerOutputToken.latencyNs?.meanNs ?? 0) / 1e3 - perTokenUs) < 0.01, `${perTokenUs}`);
+    assert.match(out, /p90 time to first token +[\d.,]+ \w+ \(limit: 2 s\)/);
+    assert.match(out, /early stopping, time per output token +met with 0 queries over the limit/);
+    assert.equal(mlperf.target, undefined);
+  });
+
+  test("server with limits of tokens that are broken, and names each", async () => {
+    const load = 'server(300, { timeToFirstToken: "1 ms", timePerOutputToken: "1 us", for: "1 ms", queries: 70 })';
+    const llm = { target: 'embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms" })', inputs: PROMPTS };
+    const { code, mlperf } = await run(load, llm);
+    assert.equal(code, 65);
+    for (const label of ["time to first token", "time per output token"])
+      assert.match(mlperf.broken.join(), new RegExp(`p99 of ${label} is .*, over the limit of 1 [mu]s`));
+  });
+
+  test("offline, with the tokens per second of a language model", async () => {
+    const { code, mlperf, level, out } = await run('offline({ for: "1 ms", samples: 100, maxOutstanding: 8 })', {
+      target: "embeddedLlm({ outputTokens: 5 })",
+      inputs: PROMPTS,
+    });
+    assert.equal(code, 0, out);
+    assert.ok(Math.abs((mlperf.tokensPerSec ?? 0) / (5 * (mlperf.samplesPerSec ?? 1)) - 1) < 1e-9, out);
+    assert.equal(mlperf.sampleCount, level.requests);
+    assert.match(out, /tokens\/s completed +[\d,.]+/);
   });
 
   test("failures as invalid results", async () => {

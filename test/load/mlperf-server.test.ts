@@ -29,3 +29,19 @@ test("the rules hold the limit", () => {
   });
   assert.equal(mlperfServerMode.describe(PLAN), "MLPerf server at 200 requests/s, p99 within 15 ms");
 });
+
+test("limits of tokens replace that of latency", () => {
+  const { latencyLimitMs: _, ...rest } = PLAN;
+  const plan: MlperfServerLoadPlan = { ...rest, tokenLimits: { timeToFirstTokenMs: 2000, timePerOutputTokenMs: 200 } };
+  assert.deepEqual(mlperfServerMode.mlperf?.(plan), {
+    scenario: "server",
+    samplesPerQuery: 1,
+    percentile: 99,
+    latencyLimitMs: null,
+    tokenLimits: { timeToFirstTokenMs: 2000, timePerOutputTokenMs: 200 },
+  });
+  assert.equal(
+    mlperfServerMode.describe(plan),
+    "MLPerf server at 200 requests/s, p99 TTFT within 2 s, p99 TPOT within 200 ms",
+  );
+});

@@ -4,16 +4,24 @@ import { UserError } from "../../src/plan/problem.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { concurrency, findMax } from "../../src/scenario/find-max/builders.ts";
-import { hold, periodic } from "../../src/scenario/loads.ts";
-import { singleStream } from "../../src/scenario/mlperf/builders.ts";
-
+import { hold, type Load, periodic } from "../../src/scenario/loads.ts";
+import { mix } from "../../src/scenario/mix.ts";
+import { server, singleStream } from "../../src/scenario/mlperf/builders.ts";
+import type { LimitedServerOptions } from "../../src/scenario/mlperf/options.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 
 /** Loads that do not go together are refused with one problem, before anything is sent. */
 
 const first = hold(4, { for: "1 s" });
 const search = findMax({ over: concurrency(1, 8), where: [p99("latency").below("25 ms")] });
+
+/** Limits as callers without types may give them. */
+const limited = (options: object): Load<"scheduled"> => server(10, options as LimitedServerOptions);
+const ofTokens = limited({ timeToFirstToken: "2 s", timePerOutputToken: "200 ms" });
+const texts = { inputs: prompts({ file: "x.jsonl" }) };
 
 const REFUSED: readonly {
   readonly name: string;
@@ -35,6 +43,52 @@ const REFUSED: readonly {
     parts: { load: [first, periodic(1, 4)] },
     path: "load.1",
     message: /one of several phases/,
+  },
+  {
+    name: "MLPerf's server without a limit",
+    parts: { load: limited({}) },
+    path: "load.latency",
+    message: /is missing/,
+  },
+  {
+    name: "one limit of tokens without the other",
+    parts: { load: limited({ timeToFirstToken: "2 s" }), ...texts, target: embeddedLlm({ streaming: true }) },
+    path: "load.timePerOutputToken",
+    message: /is missing: MLPerf limits it together with timeToFirstToken/,
+  },
+  {
+    name: "limits of latency and of tokens",
+    parts: {
+      load: limited({ latency: "1 s", timePerOutputToken: "200 ms" }),
+      ...texts,
+      target: embeddedLlm({ streaming: true }),
+    },
+    path: "load.timePerOutputToken",
+    message: /cannot be given together with latency/,
+  },
+  {
+    name: "limits of tokens without streams",
+    parts: { load: ofTokens, ...texts, target: embeddedLlm() },
+    path: "load.timeToFirstToken",
+    message: /needs streamed tokens, and answers of embeddedLlm\(…\) are not streamed/,
+  },
+  {
+    name: "limits of tokens on tensors",
+    parts: { load: ofTokens },
+    path: "load.timeToFirstToken",
+    message: /answers of embedded\(…\) are not streamed/,
+  },
+  {
+    name: "limits of tokens where a member of a mix does not stream",
+    parts: {
+      load: ofTokens,
+      target: mix([
+        { name: "a", target: embeddedLlm({ streaming: true }), ...texts },
+        { name: "b", target: embeddedLlm(), ...texts },
+      ]),
+    },
+    path: "load.timeToFirstToken",
+    message: /are not streamed/,
   },
 ];
 

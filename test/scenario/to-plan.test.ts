@@ -27,7 +27,9 @@ import {
   toLoadPlan,
 } from "../../src/scenario/loads.ts";
 import { multiStream, offline, server, singleStream } from "../../src/scenario/mlperf/builders.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import type { Target } from "../../src/scenario/targets/target.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
@@ -422,6 +424,19 @@ describe("a load's plan", () => {
       assert.equal(plan.client.callMode, load.pacing === "scheduled" ? "async" : "auto");
     });
   }
+
+  test("server with limits of streamed tokens", () => {
+    const load = server(5, { timeToFirstToken: "2 s", timePerOutputToken: "200 ms" });
+    const target = embeddedLlm({ streaming: true });
+    const plan = planOf({ load, target, inputs: prompts({ file: "x.jsonl" }) } as Partial<ScenarioDefinition>);
+    assert.deepEqual(plan.load, {
+      kind: "mlperf-server",
+      ratePerSec: 5,
+      percentile: 99,
+      tokenLimits: { timeToFirstTokenMs: 2000, timePerOutputTokenMs: 200 },
+      seed: 0,
+    });
+  });
 
   test("sessions, which payloads are of", () => {
     const load = sessions(4);

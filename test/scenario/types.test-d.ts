@@ -41,6 +41,7 @@ import {
   rateRamp,
   requestRate,
   http as restApi,
+  server,
   soak,
   spike,
   steps,
@@ -920,4 +921,15 @@ export const endingEarly = [
       goodput({ latency: "1 s" }).where({ team: "a" }).atLeast(1).abortAfter("10 s"),
     ],
   }),
+];
+
+export const mlperfServers = () => [
+  server(10, { latency: "15 ms" }),
+  server(10, { timeToFirstToken: "2 s", timePerOutputToken: "200 ms" }),
+  // @ts-expect-error It has a limit.
+  server(10, {}),
+  // @ts-expect-error The limits of tokens go together.
+  server(10, { timeToFirstToken: "2 s" }),
+  // @ts-expect-error Either latency is limited, or tokens are.
+  server(10, { latency: "15 ms", timeToFirstToken: "2 s", timePerOutputToken: "200 ms" }),
 ];

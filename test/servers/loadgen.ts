@@ -17,6 +17,8 @@ export interface LoadgenTask {
   /** Latencies of the measured system, used in turn. */
   readonly latenciesUs: readonly number[];
   readonly count: number;
+  /** Makes answers streams: the time of the first token, which is part of the latency, and the number of tokens, used in turn. */
+  readonly streams?: readonly (readonly [firstTokenUs: number, tokenCount: number])[];
   /** Fields of LoadGen's `TestSettings`. */
   readonly settings?: Readonly<Record<string, number>>;
 }
@@ -27,22 +29,28 @@ export interface LoadgenAnswer {
   readonly results: Readonly<Record<string, number | string | boolean>>;
   /** The latencies of each query's samples. */
   readonly latenciesNs: readonly (readonly number[])[];
+  /** The latency of each query's first token; empty unless answers are streams and the scenario is Server. */
+  readonly firstTokensNs: readonly number[];
 }
 
 /** Runs LoadGen, which is installed into the cache first. Throws with its output. */
-export async function runLoadgen({ scenario, latenciesUs, count, settings = {} }: LoadgenTask): Promise<LoadgenAnswer> {
+export async function runLoadgen(asked: LoadgenTask): Promise<LoadgenAnswer> {
+  const { scenario, latenciesUs, count, streams = [], settings = {} } = asked;
   const python = await findPython();
   const folder = await installOnce(`loadgen-${VERSION}-${python.version}`, "done", async (draft) => {
     await installPackages(python, [`mlcommons-loadgen==${VERSION}`], join(draft, "site"));
     writeFileSync(join(draft, "done"), "");
   });
   const script = fileURLToPath(new URL("loadgen/drive.py", import.meta.url));
-  const task = JSON.stringify({ scenario, latencies_us: latenciesUs, count, settings });
+  const task = JSON.stringify({ scenario, latencies_us: latenciesUs, count, streams, settings });
   const { stdout } = await run(python.command, ["-B", script, task], {
     env: { ...process.env, PYTHONPATH: join(folder, "site") },
     timeout: LIMIT_MS,
     maxBuffer: 64 * 1024 * 1024,
   });
-  const { results, latencies_ns } = JSON.parse(stdout) as LoadgenAnswer & { latencies_ns: number[][] };
-  return { results, latenciesNs: latencies_ns };
+  const { results, latencies_ns, first_tokens_ns } = JSON.parse(stdout) as Pick<LoadgenAnswer, "results"> & {
+    readonly latencies_ns: number[][];
+    readonly first_tokens_ns: number[];
+  };
+  return { results, latenciesNs: latencies_ns, firstTokensNs: first_tokens_ns };
 }

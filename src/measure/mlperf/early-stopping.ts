@@ -1,3 +1,4 @@
+import { formatCount } from "../../plan/units.ts";
 import { binomialAtMost } from "../intervals/distributions.ts";
 
 /**
@@ -60,4 +61,30 @@ export function estimateByEarlyStopping(sorted: Float64Array, ratio: number): Pe
     else high = middle;
   }
   return { discardedCount: low - 1, latencyNs: sorted[count - low] as number };
+}
+
+/** Early stopping of a scenario with a limit. */
+export interface LimitedStop {
+  readonly isMet: boolean;
+  /** Number of queries over the limit, those without a value included. */
+  readonly overCount: number;
+  /** Number of further queries, all within the limit, with which the run would be valid; 0 when it is met. */
+  readonly missingCount: number;
+}
+
+/**
+ * Decides whether a percentile is certainly within a limit.
+ * @param lackingCount number of queries without a value, which count as over the limit
+ * @param ratio the percentile, above 0 and below 1
+ */
+export function limitedStop(sorted: Float64Array, lackingCount: number, ratio: number, limitNs: number): LimitedStop {
+  const overCount = lackingCount + sorted.reduce((count, valueNs) => (valueNs > limitNs ? count + 1 : count), 0);
+  const missingCount = Math.max(0, leastWithin(overCount, ratio) + overCount - sorted.length - lackingCount);
+  return { isMet: missingCount === 0, overCount, missingCount };
+}
+
+/** Says why early stopping is not met, without a full stop. @param what the percentile that is limited */
+export function explainLimited(what: string, { overCount, missingCount }: LimitedStop, queryCount: number): string {
+  const over = `${formatCount(overCount)} of ${formatCount(queryCount)} queries were over the limit`;
+  return `early stopping is not met for ${what}: ${over}, and ${formatCount(missingCount)} more within it are needed`;
 }

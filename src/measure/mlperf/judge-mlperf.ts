@@ -1,19 +1,17 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
 import { formatCount, formatDurationNs, msToNs, NS_PER_SEC } from "../../plan/units.ts";
-import { estimateByEarlyStopping, leastQueries, leastWithin, type PercentileEstimate } from "./early-stopping.ts";
+import {
+  estimateByEarlyStopping,
+  explainLimited,
+  type LimitedStop,
+  leastQueries,
+  limitedStop,
+  type PercentileEstimate,
+} from "./early-stopping.ts";
+import { type JudgedTokens, judgeTokens, type MlperfTokenTimes } from "./judge-tokens.ts";
+import { latencyOf, type MlperfLatency, meanOf, nearestRank } from "./latency-statistics.ts";
 import type { MlperfSample } from "./mlperf-tally.ts";
-
-/** The percentiles that LoadGen prints. */
-export const MLPERF_PERCENTILES = [50, 90, 95, 97, 99, 99.9] as const;
-
-/** Statistics of latencies like LoadGen's: percentiles are the value at index ⌊n × p⌋ of the sorted latencies, the mean is rounded down. */
-export interface MlperfLatency {
-  readonly minNs: number;
-  readonly maxNs: number;
-  readonly meanNs: number;
-  /** In the order of {@link MLPERF_PERCENTILES}. */
-  readonly percentilesNs: readonly number[];
-}
+import type { MlperfTokenSample } from "./token-sample.ts";
 
 /** Early stopping of a scenario whose result is a percentile. */
 export interface EstimatedStop {
@@ -22,15 +20,6 @@ export interface EstimatedStop {
   readonly neededCount: number;
   /** Absent below the needed number. */
   readonly estimate?: PercentileEstimate;
-}
-
-/** Early stopping of a scenario with a latency limit. */
-export interface LimitedStop {
-  readonly isMet: boolean;
-  /** Number of queries over the limit, failed ones included. */
-  readonly overCount: number;
-  /** Number of further queries, all within the limit, with which the run would be valid; 0 when it is met. */
-  readonly missingCount: number;
 }
 
 /** The result of an MLPerf scenario. */
@@ -47,9 +36,12 @@ export interface MlperfResult {
    * since the start.
    */
   readonly latency?: MlperfLatency;
-  /** The percentile that is the result or is limited, and its value; absent for `offline`, and when no request succeeded. */
+  /**
+   * The percentile of latency that is the result or is limited, and its value; absent for `offline`, for limits on tokens, and when no
+   * request succeeded.
+   */
   readonly target?: { readonly percentile: number; readonly latencyNs: number };
-  /** Absent for `offline`. */
+  /** Absent for `offline`, and for limits on tokens, which have one each. */
   readonly earlyStopping?: EstimatedStop | LimitedStop;
   /** `single-stream` only: the estimate of p99 from which LoadGen infers the result of `multi-stream`. */
   readonly p99Stopping?: EstimatedStop;
@@ -57,6 +49,10 @@ export interface MlperfResult {
   readonly samplesPerSec?: number;
   /** `server` only: requests per second by the end of the last one. */
   readonly completedPerSec?: number;
+  /** `server` with limits on tokens only: TTFT and TPOT. */
+  readonly tokens?: MlperfTokenTimes;
+  /** `server` with limits on tokens, and `offline` when all tokens were counted: tokens per second by the end of the last request. */
+  readonly tokensPerSec?: number;
   /** `single-stream` only: 1 over the mean latency. */
   readonly withoutOverheadPerSec?: number;
 }
@@ -71,12 +67,14 @@ export interface MlperfRequirements {
 /**
  * Judges a scenario by the rules of LoadGen. A request that failed breaks them, because LoadGen knows no failures.
  * @param startNs start of the measurement
+ * @param tokenSample undefined when tokens are not measured
  */
 export function judgeMlperf(
   rules: MlperfRules,
   { minQueryCount, minDurationNs }: MlperfRequirements,
   sample: MlperfSample,
   startNs: number,
+  tokenSample?: MlperfTokenSample,
 ): MlperfResult {
   const { queryLatenciesNs: sorted, sampleLatenciesNs, failedCount, failedQueryCount } = sample;
   const queryCount = sorted.length + failedQueryCount;
@@ -96,6 +94,8 @@ export function judgeMlperf(
     broken.push(
       `p${target.percentile} of latency is ${formatDurationNs(target.latencyNs)}, over the limit of ${formatDurationNs(msToNs(latencyLimitMs))}`,
     );
+  const tokens = tokensOf(rules, tokenSample, queryCount, failedQueryCount);
+  broken.push(...(tokens?.broken ?? []));
   return {
     scenario: rules.scenario,
     isValid: broken.length === 0,
@@ -106,7 +106,9 @@ export function judgeMlperf(
     ...(target === undefined ? {} : { target }),
     ...(stop === undefined ? {} : { earlyStopping: stop }),
     ...(rules.scenario === "single-stream" ? { p99Stopping: estimatedStop(sorted, 0.99) } : {}),
+    ...(tokens === undefined ? {} : { tokens: tokens.times }),
     ...ratesOf(rules, sample, startNs),
+    ...tokenRateOf(rules, sample, startNs, tokenSample),
   };
 }
 
@@ -117,11 +119,11 @@ function durationOf({ scenario }: MlperfRules, { lastEndNs, lastDueNs, lastSentN
 }
 
 function stopOf(
-  { percentile, latencyLimitMs }: MlperfRules,
+  { percentile, latencyLimitMs, tokenLimits }: MlperfRules,
   sorted: Float64Array,
   failedCount: number,
 ): EstimatedStop | LimitedStop | undefined {
-  if (percentile === null) return undefined;
+  if (percentile === null || tokenLimits !== undefined) return undefined;
   return latencyLimitMs === null
     ? estimatedStop(sorted, percentile / 100)
     : limitedStop(sorted, failedCount, percentile / 100, msToNs(latencyLimitMs));
@@ -133,39 +135,32 @@ function estimatedStop(sorted: Float64Array, ratio: number): EstimatedStop {
   return { isMet: estimate !== undefined, neededCount, ...(estimate === undefined ? {} : { estimate }) };
 }
 
-function limitedStop(sorted: Float64Array, failedCount: number, ratio: number, limitNs: number): LimitedStop {
-  const overCount = failedCount + sorted.reduce((count, latencyNs) => (latencyNs > limitNs ? count + 1 : count), 0);
-  const missingCount = Math.max(0, leastWithin(overCount, ratio) + overCount - sorted.length - failedCount);
-  return { isMet: missingCount === 0, overCount, missingCount };
-}
-
 function explainStop({ percentile }: MlperfRules, stop: EstimatedStop | LimitedStop, queryCount: number): string {
   if ("neededCount" in stop)
     return `early stopping needs ${stop.neededCount} queries for p${percentile}, and ${formatCount(queryCount)} were sent`;
-  const over = `${formatCount(stop.overCount)} of ${formatCount(queryCount)} queries were over the limit`;
-  return `early stopping is not met for p${percentile}: ${over}, and ${formatCount(stop.missingCount)} more within it are needed`;
+  return explainLimited(`p${percentile}`, stop, queryCount);
 }
 
-function targetOf({ percentile }: MlperfRules, sorted: Float64Array): MlperfResult["target"] {
-  if (percentile === null || sorted.length === 0) return undefined;
+const NO_TOKENS: MlperfTokenSample = {
+  firstTokenNs: new Float64Array(0),
+  perTokenNs: new Float64Array(0),
+  tokenCount: 0,
+  uncountedCount: 0,
+};
+
+function tokensOf(
+  { tokenLimits, percentile }: MlperfRules,
+  sample: MlperfTokenSample | undefined,
+  queryCount: number,
+  failedCount: number,
+): JudgedTokens | undefined {
+  if (tokenLimits === undefined || percentile === null) return undefined;
+  return judgeTokens(tokenLimits, percentile, sample ?? NO_TOKENS, { queryCount, failedCount });
+}
+
+function targetOf({ percentile, tokenLimits }: MlperfRules, sorted: Float64Array): MlperfResult["target"] {
+  if (percentile === null || tokenLimits !== undefined || sorted.length === 0) return undefined;
   return { percentile, latencyNs: nearestRank(sorted, percentile) };
-}
-
-function latencyOf(sorted: Float64Array): MlperfLatency {
-  return {
-    minNs: sorted[0] as number,
-    maxNs: sorted.at(-1) as number,
-    meanNs: meanOf(sorted),
-    percentilesNs: MLPERF_PERCENTILES.map((percentile) => nearestRank(sorted, percentile)),
-  };
-}
-
-function meanOf(latenciesNs: Float64Array): number {
-  return Math.floor(latenciesNs.reduce((sum, latencyNs) => sum + latencyNs, 0) / latenciesNs.length);
-}
-
-function nearestRank(sorted: Float64Array, percentile: number): number {
-  return sorted[Math.floor(sorted.length * (percentile / 100))] as number;
 }
 
 /** LoadGen leaves out one request, because the last one only ends the time in which the others were sent. */
@@ -185,4 +180,15 @@ function ratesOf({ scenario }: MlperfRules, sample: MlperfSample, startNs: numbe
     case "multi-stream":
       return {};
   }
+}
+
+function tokenRateOf(
+  { scenario, tokenLimits }: MlperfRules,
+  { lastEndNs }: MlperfSample,
+  startNs: number,
+  sample: MlperfTokenSample | undefined,
+): Pick<MlperfResult, "tokensPerSec"> {
+  if (sample === undefined || sample.tokenCount === 0 || sample.uncountedCount > 0) return {};
+  if (scenario !== "offline" && tokenLimits === undefined) return {};
+  return { tokensPerSec: (sample.tokenCount * NS_PER_SEC) / (lastEndNs - startNs) };
 }

@@ -12,6 +12,8 @@ export interface AnsweredCall {
   readonly server?: string | undefined;
   /** In nanoseconds after an origin that all requests share. */
   readonly sendNs: number;
+  /** From the time when it was due to the send, in nanoseconds. Default: 0. */
+  readonly waitNs?: number | undefined;
   /** Arrival of each response, in nanoseconds after the send. */
   readonly offsetsNs: ArrayLike<number>;
   /** The responses as text. For models on Triton, their outputs by name, as JSON text or parsed. */

@@ -18,6 +18,8 @@ export interface PackedAnswer {
   readonly sequenceId: number;
   /** Whole monotonic nanoseconds. */
   readonly sendNs: number;
+  /** From the time when the request was due to the send, in whole nanoseconds. Default: 0. */
+  readonly waitNs?: number | undefined;
   /** Arrival of each response, in whole nanoseconds after the send, ascending. */
   readonly offsetsNs: ArrayLike<number>;
   readonly bodies: readonly Uint8Array[];
@@ -94,8 +96,9 @@ export class AnswerPacker implements AnswerSink {
     this.append(encoder.encode(session ?? ""));
   }
 
-  addAnswer({ index = 0, step, sequenceId, sendNs, offsetsNs, bodies, server = "" }: PackedAnswer): void {
-    this.numbers.push(ANSWER, step, index, sequenceId, sendNs, bodies.length);
+  addAnswer(answer: PackedAnswer): void {
+    const { index = 0, step, sequenceId, sendNs, waitNs = 0, offsetsNs, bodies, server = "" } = answer;
+    this.numbers.push(ANSWER, step, index, sequenceId, sendNs, waitNs, bodies.length);
     this.append(server === "" ? NO_BYTES : encoder.encode(server));
     for (let read = 0; read < bodies.length; read++) {
       this.numbers.push(offsetsNs[read] as number);
@@ -157,7 +160,7 @@ export function visitAnswers({ numbers, bytes }: PackedAnswers, visitor: AnswerV
       const session = text();
       visitor.onPrompt(step, prompt, session === "" ? undefined : session);
     } else if (type === ANSWER) {
-      const [index, sequenceId, sendNs] = [number(), number(), number()];
+      const [index, sequenceId, sendNs, waitNs] = [number(), number(), number(), number()];
       const offsetsNs = new Float64Array(number());
       const server = text();
       const bodies: Uint8Array[] = [];
@@ -165,7 +168,8 @@ export function visitAnswers({ numbers, bytes }: PackedAnswers, visitor: AnswerV
         offsetsNs[read] = number();
         bodies.push(body());
       }
-      visitor.onAnswer({ index, step, sequenceId, sendNs, offsetsNs, bodies, ...(server === "" ? {} : { server }) });
+      const own = server === "" ? {} : { server };
+      visitor.onAnswer({ index, step, sequenceId, sendNs, waitNs, offsetsNs, bodies, ...own });
     } else {
       const [sequenceId, sendNs, firstByteNs, endNs, responseCount] = [
         number(),

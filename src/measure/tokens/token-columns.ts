@@ -11,6 +11,8 @@ import type { GapSummary } from "./token-gaps.ts";
 export interface AnsweredRequest {
   /** When it was sent, in nanoseconds after an origin that all requests share. */
   readonly sendNs: number;
+  /** From the time when it was due to the send, in nanoseconds. Default: 0, as without a schedule. */
+  readonly waitNs?: number | undefined;
   readonly times: AnswerTimes;
   /** Tokens of the request's text; NaN when not counted. */
   readonly inputTokens: number;
@@ -30,6 +32,7 @@ const NO_SESSION = -1;
 /** The rows of {@link TokenColumns} as plain data. */
 export interface TokenRows {
   readonly sendNs: Float64Array;
+  readonly waitNs: Float64Array;
   readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
   readonly emptyCount: number;
   readonly toolCallCount: number;
@@ -55,6 +58,8 @@ export interface StreamEnds {
 /** Measured requests as columns. */
 export class TokenColumns {
   readonly sendNs = new Column();
+  /** From the time when each request was due to its send; 0 without a schedule. */
+  readonly waitNs = new Column();
   readonly metrics: Readonly<Record<TokenMetric, Column>> = Object.fromEntries(
     TOKEN_METRICS.map((name) => [name, new Column()]),
   ) as Record<TokenMetric, Column>;
@@ -121,6 +126,7 @@ export class TokenColumns {
       this;
     return {
       sendNs: copy(this.sendNs),
+      waitNs: copy(this.waitNs),
       metrics: metrics as TokenRows["metrics"],
       emptyCount,
       toolCallCount,
@@ -136,9 +142,10 @@ export class TokenColumns {
   }
 
   /** Adds the rows of other columns. */
-  addRows({ sendNs, metrics, sessionNames, sessionOf, ...counts }: TokenRows): void {
+  addRows({ sendNs, waitNs, metrics, sessionNames, sessionOf, ...counts }: TokenRows): void {
     const sessions = sessionNames.map((name) => this.sessionIndex(name));
     this.sendNs.append(sendNs);
+    this.waitNs.append(waitNs);
     this.sessionOf.append(sessionOf.map((session) => sessions[session] ?? NO_SESSION));
     for (const name of TOKEN_METRICS) this.metrics[name].append(metrics[name]);
     this.emptyCount += counts.emptyCount;
@@ -169,8 +176,12 @@ export class TokenColumns {
       : { markedCount, unmarkedCount: unmarkedCount + 1, mark };
   }
 
-  private push({ sendNs, session }: Pick<AnsweredRequest, "sendNs" | "session">, input: MetricInput): void {
+  private push(
+    { sendNs, waitNs = 0, session }: Pick<AnsweredRequest, "sendNs" | "waitNs" | "session">,
+    input: MetricInput,
+  ): void {
     this.sendNs.push(sendNs);
+    this.waitNs.push(waitNs);
     this.sessionOf.push(this.sessionIndex(session));
     for (const metric of TOKEN_METRICS) this.metrics[metric].push(METRICS[metric].value(input));
   }

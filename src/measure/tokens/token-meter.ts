@@ -206,6 +206,7 @@ export class TokenMeter {
     const hasContent = times.contentNs.length > 0;
     const answered: AnsweredRequest = {
       sendNs,
+      waitNs: call.waitNs,
       times,
       inputTokens: tokens?.input ?? (hasContent ? prompt.inputTokens(kind) : Number.NaN),
       requestedTokens: prompt.requestedTokens(kind),

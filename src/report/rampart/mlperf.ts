@@ -1,9 +1,7 @@
-import {
-  type EstimatedStop,
-  type LimitedStop,
-  MLPERF_PERCENTILES,
-  type MlperfResult,
-} from "../../measure/mlperf/judge-mlperf.ts";
+import type { LimitedStop } from "../../measure/mlperf/early-stopping.ts";
+import type { EstimatedStop, MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
+import { type MlperfTokenTime, type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
+import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatTable } from "./format.ts";
 
@@ -26,22 +24,56 @@ export function mlperfRows(result: MlperfResult): string[][] {
       : [[`p${result.target.percentile} latency`, formatDurationNs(result.target.latencyNs)]]),
     ...(result.earlyStopping === undefined ? [] : [["early stopping", describeStop(result.earlyStopping)]]),
     ...(result.p99Stopping === undefined ? [] : [["early stopping, p99", describeStop(result.p99Stopping)]]),
+    ...tokenRows(result.tokens),
     ["queries", formatCount(result.queryCount)],
     ...(result.sampleCount === result.queryCount ? [] : [["samples", formatCount(result.sampleCount)]]),
     ...(latency === undefined
       ? []
       : [
-          ["min, mean, max", [latency.minNs, latency.meanNs, latency.maxNs].map(formatDurationNs).join(", ")],
+          ["min, mean, max", describeRange(latency)],
           ...MLPERF_PERCENTILES.map((name, index) => [`p${name}`, formatDurationNs(latency.percentilesNs[index] ?? 0)]),
         ]),
   ];
 }
 
-function ratesOf({ samplesPerSec, completedPerSec, withoutOverheadPerSec, scenario }: MlperfResult): string[][] {
+const TOKEN_TIMES = Object.keys(TOKEN_TIME_LABELS) as readonly (keyof MlperfTokenTimes)[];
+const ALL_PERCENTILES = MLPERF_PERCENTILES.map((name) => `p${name}`).join(", ");
+
+function tokenRows(times: MlperfTokenTimes | undefined): string[][] {
+  return times === undefined ? [] : TOKEN_TIMES.flatMap((name) => rowsOfTime(TOKEN_TIME_LABELS[name], times[name]));
+}
+
+function rowsOfTime(label: string, { target, limitNs, earlyStopping, latency }: MlperfTokenTime): string[][] {
+  return [
+    ...(target === undefined
+      ? []
+      : [
+          [
+            `p${target.percentile} ${label}`,
+            `${formatDurationNs(target.latencyNs)} (limit: ${formatDurationNs(limitNs)})`,
+          ],
+        ]),
+    [`early stopping, ${label}`, describeStop(earlyStopping)],
+    ...(latency === undefined
+      ? []
+      : [
+          [`min, mean, max ${label}`, describeRange(latency)],
+          [ALL_PERCENTILES, latency.percentilesNs.map(formatDurationNs).join(", ")],
+        ]),
+  ];
+}
+
+function describeRange({ minNs, meanNs, maxNs }: MlperfLatency): string {
+  return [minNs, meanNs, maxNs].map(formatDurationNs).join(", ");
+}
+
+function ratesOf(result: MlperfResult): string[][] {
+  const { samplesPerSec, completedPerSec, withoutOverheadPerSec, tokensPerSec, scenario } = result;
   const name = { "single-stream": "sent", "multi-stream": "sent", server: "scheduled", offline: "completed" }[scenario];
   return [
     ...(samplesPerSec === undefined ? [] : [[`samples/s ${name}`, formatCount(samplesPerSec)]]),
     ...(completedPerSec === undefined ? [] : [["samples/s completed", formatCount(completedPerSec)]]),
+    ...(tokensPerSec === undefined ? [] : [["tokens/s completed", formatCount(tokensPerSec)]]),
     ...(withoutOverheadPerSec === undefined ? [] : [["1 / mean latency", `${formatCount(withoutOverheadPerSec)}/s`]]),
   ];
 }
@@ -57,9 +89,22 @@ function describeStop(stop: EstimatedStop | LimitedStop): string {
 }
 
 /** Converts the result to JSON. Latencies are in nanoseconds, as in LoadGen's logs. */
-export function toMlperfJson({ latency, ...result }: MlperfResult): object {
-  if (latency === undefined) return result;
+export function toMlperfJson({ latency, tokens, ...result }: MlperfResult): object {
+  const times = tokens && TOKEN_TIMES.map((name) => [name, toTimeJson(tokens[name])]);
+  return {
+    ...result,
+    ...(times === undefined ? {} : { tokens: Object.fromEntries(times) }),
+    ...toLatencyJson(latency),
+  };
+}
+
+function toTimeJson({ latency, ...time }: MlperfTokenTime): object {
+  return { ...time, ...toLatencyJson(latency) };
+}
+
+function toLatencyJson(latency: MlperfLatency | undefined): object {
+  if (latency === undefined) return {};
   const { percentilesNs, ...rest } = latency;
   const percentiles = MLPERF_PERCENTILES.map((name, index) => [`p${name}`, percentilesNs[index]]);
-  return { ...result, latencyNs: rest, percentilesNs: Object.fromEntries(percentiles) };
+  return { latencyNs: rest, percentilesNs: Object.fromEntries(percentiles) };
 }

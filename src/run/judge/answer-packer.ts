@@ -24,12 +24,15 @@ export class AnswerPacker {
   /** @param index number of the request among the finished ones of the run, from 0 */
   addAnswer(index: number, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
     const step = this.addPrompt(call, slots);
+    const sendNs = Math.round(call.sendStartNs);
+    const dueNs = slots.intendedNs[call.slot] as number;
     this.answers.addAnswer({
       index,
       server: this.serverNames?.[call.server],
       step,
       sequenceId: slots.sequenceIds[call.slot] as number,
-      sendNs: Math.round(call.sendStartNs),
+      sendNs,
+      waitNs: Number.isNaN(dueNs) ? 0 : sendNs - Math.round(dueNs),
       offsetsNs: responses.map(({ offsetNs }) => offsetNs),
       bodies: responses.map(({ outputs }) =>
         outputs instanceof Uint8Array ? outputs : encoder.encode(formatTensors([...outputs.values()])),

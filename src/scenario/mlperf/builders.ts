@@ -1,5 +1,5 @@
 import type { Load } from "../loads.ts";
-import type { MultiStreamOptions, OfflineOptions, ServerOptions, SingleStreamOptions } from "./options.ts";
+import type { LimitedServerOptions, MultiStreamOptions, OfflineOptions, SingleStreamOptions } from "./options.ts";
 
 /** MLPerf's single stream: one request at a time. The result is the 90th percentile of latency. */
 export function singleStream(options: SingleStreamOptions = {}): Load<"closed"> {
@@ -11,8 +11,11 @@ export function multiStream(options: MultiStreamOptions = {}): Load<"closed"> {
   return { kind: "multi-stream", pacing: "closed", values: [], options };
 }
 
-/** MLPerf's server: a Poisson process of requests. The result is the rate, if the 99th percentile of latency is within the limit. */
-export function server(perSec: number, options: ServerOptions): Load<"scheduled"> {
+/**
+ * MLPerf's server: a Poisson process of requests. The result is the rate, if the 99th percentile of latency, or of the times of streamed
+ * tokens, is within its limit.
+ */
+export function server(perSec: number, options: LimitedServerOptions): Load<"scheduled"> {
   return { kind: "server", pacing: "scheduled", values: [perSec], options };
 }
 

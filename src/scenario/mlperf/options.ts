@@ -31,15 +31,32 @@ export interface MultiStreamOptions extends MlperfExtent {
   readonly percentile?: number;
 }
 
-/** Options of `server`. */
+/** Options of `server`: a limit of latency, or limits of streamed tokens. */
 export interface ServerOptions extends MlperfExtent {
-  /** The limit of latency, from the time when a request was due. */
-  readonly latency: Duration;
-  /** The percentile of latency that must be within the limit, above 0 and below 100. Default: 99. */
+  /** The limit of latency, from the time when a request was due. Either this, or the two limits of tokens. */
+  readonly latency?: Duration;
+  /**
+   * The limit of the time from when a request was due to its first token, for targets that stream (LoadGen's TTFT). With
+   * `timePerOutputToken`.
+   */
+  readonly timeToFirstToken?: Duration;
+  /**
+   * The limit of the time from the first to the last token over the number of tokens after the first (LoadGen's TPOT). With
+   * `timeToFirstToken`.
+   */
+  readonly timePerOutputToken?: Duration;
+  /** The percentile that must be within each limit, above 0 and below 100. Default: 99. */
   readonly percentile?: number;
   /** Seed of the gaps between requests. Default: 0. */
   readonly seed?: number;
 }
+
+/** Options of `server` with the limits that go together. */
+export type LimitedServerOptions = ServerOptions &
+  (
+    | { readonly latency: Duration; readonly timeToFirstToken?: never; readonly timePerOutputToken?: never }
+    | { readonly latency?: never; readonly timeToFirstToken: Duration; readonly timePerOutputToken: Duration }
+  );
 
 /** Options of `offline`. */
 export interface OfflineOptions {
@@ -64,6 +81,8 @@ export interface CheckedMlperf {
   readonly percentile?: number;
   readonly samplesPerQuery?: number;
   readonly latency?: Duration;
+  readonly timeToFirstToken?: Duration;
+  readonly timePerOutputToken?: Duration;
   readonly queries?: number;
   readonly samples?: number;
   readonly maxOutstanding?: number;
@@ -80,7 +99,8 @@ export function mlperfEntries(kind: MlperfKind): v.ObjectEntries {
   if (kind === "multi-stream") return { ...entries, samplesPerQuery: count };
   if (kind === "single-stream") return entries;
   const seed = v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number")));
-  return { ...entries, latency: spanSchema(), seed };
+  const limit = v.optional(spanSchema());
+  return { ...entries, latency: limit, timeToFirstToken: limit, timePerOutputToken: limit, seed };
 }
 
 function percentileSchema() {
@@ -90,6 +110,14 @@ function percentileSchema() {
 interface MlperfLoad {
   readonly values: readonly number[];
   readonly options: CheckedMlperf & { readonly for?: Duration; readonly seed?: number };
+}
+
+function toLimitsPlan({ latency, timeToFirstToken, timePerOutputToken }: CheckedMlperf) {
+  if (latency !== undefined) return { latencyLimitMs: toMs(latency) };
+  if (timeToFirstToken === undefined || timePerOutputToken === undefined) return {};
+  return {
+    tokenLimits: { timeToFirstTokenMs: toMs(timeToFirstToken), timePerOutputTokenMs: toMs(timePerOutputToken) },
+  };
 }
 
 /** What each scenario is in a plan, and the lowest number of its requests. */
@@ -111,11 +139,11 @@ const SCENARIOS: Readonly<
       queries * samplesPerQuery,
   },
   server: {
-    toPlan: ({ values: [ratePerSec = 1], options: { percentile = 99, latency = "0 s", seed = 0 } }) => ({
+    toPlan: ({ values: [ratePerSec = 1], options: { percentile = 99, seed = 0, ...limits } }) => ({
       kind: "mlperf-server",
       ratePerSec,
       percentile,
-      latencyLimitMs: toMs(latency),
+      ...toLimitsPlan(limits),
       seed,
     }),
     leastRequests: ({ queries = DEFAULT_QUERIES }) => queries,

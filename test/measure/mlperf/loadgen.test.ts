@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import type { MlperfRules } from "../../../src/load/load-mode.ts";
-import { judgeMlperf, MLPERF_PERCENTILES, type MlperfResult } from "../../../src/measure/mlperf/judge-mlperf.ts";
+import { judgeMlperf, type MlperfResult } from "../../../src/measure/mlperf/judge-mlperf.ts";
+import { MLPERF_PERCENTILES } from "../../../src/measure/mlperf/latency-statistics.ts";
 import { MlperfTally } from "../../../src/measure/mlperf/mlperf-tally.ts";
 import { RecordColumns } from "../../../src/measure/records.ts";
 import { type LoadgenAnswer, type LoadgenTask, runLoadgen } from "../../servers/loadgen.ts";

@@ -26,7 +26,7 @@ test("packed answers come out as they went in", () => {
   packer.addPrompt(3, encoder.encode("prompt"));
   packer.addPrompt(4, encoder.encode("turn"), "séance");
   const bodies = ["a", "", "ccc"].map((body) => encoder.encode(body));
-  packer.addAnswer({ step: 3, sequenceId: 1, sendNs: 5e6, offsetsNs: [10e6, 11e6, 12e6], bodies });
+  packer.addAnswer({ step: 3, sequenceId: 1, sendNs: 5e6, waitNs: 7, offsetsNs: [10e6, 11e6, 12e6], bodies });
   packer.addFailure(failure);
   packer.addAnswer({ step: 7, sequenceId: 0, sendNs: 9e6, offsetsNs: [], bodies: [] });
   assert.deepEqual([packer.knowsPrompt(3), packer.knowsPrompt(7), packages.length], [true, false, 0]);
@@ -36,16 +36,16 @@ test("packed answers come out as they went in", () => {
   const seen: unknown[] = [];
   visitAnswers(packages[0] as PackedAnswers, {
     onPrompt: (step, body, session) => seen.push(["prompt", step, text(body), session]),
-    onAnswer: ({ step, sequenceId, sendNs, offsetsNs, bodies: read }) =>
-      seen.push([step, sequenceId, sendNs, Array.from(offsetsNs), read.map(text)]),
+    onAnswer: ({ step, sequenceId, sendNs, waitNs, offsetsNs, bodies: read }) =>
+      seen.push([step, sequenceId, sendNs, waitNs, Array.from(offsetsNs), read.map(text)]),
     onFailure: (seenFailure) => seen.push(seenFailure),
   });
   assert.deepEqual(seen, [
     ["prompt", 3, "prompt", undefined],
     ["prompt", 4, "turn", "séance"],
-    [3, 1, 5e6, [10e6, 11e6, 12e6], ["a", "", "ccc"]],
+    [3, 1, 5e6, 7, [10e6, 11e6, 12e6], ["a", "", "ccc"]],
     failure,
-    [7, 0, 9e6, [], []],
+    [7, 0, 9e6, 0, [], []],
   ]);
   packer.forgetPrompts();
   assert.equal(packer.knowsPrompt(3), false);

@@ -3,7 +3,7 @@ import { errorRate, p50, p99, throughput } from "../../../src/scenario/assertion
 import { concurrency, findMax } from "../../../src/scenario/find-max/builders.ts";
 import { steps } from "../../../src/scenario/loads.ts";
 import { mix } from "../../../src/scenario/mix.ts";
-import { singleStream } from "../../../src/scenario/mlperf/builders.ts";
+import { server, singleStream } from "../../../src/scenario/mlperf/builders.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
@@ -31,6 +31,14 @@ export const MLPERF = {
   name: "single stream",
   target: embedded({ latency: "1 ms" }),
   load: singleStream({ for: "200 ms", queries: 100 }),
+};
+
+/** MLPerf's server with limits of streamed tokens. */
+export const MLPERF_TOKENS = {
+  name: "server of tokens",
+  target: embeddedLlm({ streaming: true, ttft: "2 ms", itl: "1 ms", tokenizer: TINY }),
+  inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+  load: server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 70, percentile: 90 }),
 };
 
 /** Two targets and a tag, values that one of them extracts, and answers that a check refuses. @param url of a server that answers with JSON */

@@ -8,7 +8,7 @@ import { type AnsweringServer, startAnsweringServer } from "../../servers/answer
 import { readXml } from "../read-xml.ts";
 import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
 import { type Written, writeReports } from "./make-report.ts";
-import { answerWithScores, MLPERF, mixed, REPEATED, SEARCH } from "./page-scenarios.ts";
+import { answerWithScores, MLPERF, MLPERF_TOKENS, mixed, REPEATED, SEARCH } from "./page-scenarios.ts";
 
 /** Groups, searches, MLPerf and repeated runs: the page, Markdown and JUnit have the numbers of the JSON report. */
 
@@ -193,6 +193,28 @@ test("an MLPerf scenario has its verdict and the numbers of LoadGen's summary", 
   const cases = readXml(report.read("junit")).children[0]?.children ?? [];
   const own = cases.find(({ attributes }) => attributes["name"] === "MLPerf single-stream is valid");
   assert.equal(own?.children[0]?.name, mlperf.isValid ? "system-out" : "failure");
+});
+
+test("limits of streamed tokens have their percentiles and early stopping in every report", LIMIT, async () => {
+  const report = await write(MLPERF_TOKENS);
+  const mlperf = runsOf(report.json)[0]?.levels[0]?.mlperf as {
+    readonly tokens: Readonly<Record<string, { readonly target: { readonly latencyNs: number } }>>;
+  };
+  const cells = tableOf(report.read("html"), "MLPerf server");
+  const markdown = report.read("markdown").replaceAll("\\", "");
+  const rows = new Map(cells.map(([what = "", value = ""]) => [what, value]));
+  const cases = readXml(report.read("junit")).children[0]?.children ?? [];
+  const own = cases.find(({ attributes }) => attributes["name"] === "MLPerf server is valid");
+  for (const [name, label, limit] of [
+    ["timeToFirstToken", "time to first token", "2 s"],
+    ["timePerOutputToken", "time per output token", "1 s"],
+  ] as const) {
+    const shown = `${formatUs((mlperf.tokens[name]?.target.latencyNs ?? 0) / 1e3)} (limit: ${limit})`;
+    assert.equal(rows.get(`p90 ${label}`), shown);
+    assert.equal(rows.get(`early stopping, ${label}`), "met with 0 queries over the limit");
+    assert.ok(markdown.includes(`| p90 ${label} | ${shown} |`), markdown);
+    assert.ok(own?.children[0]?.text.includes(`p90 ${label}`), JSON.stringify(own));
+  }
 });
 
 test(

@@ -37,6 +37,24 @@ test("the prompt of a step is added once, before its answers and failures", () =
   ]);
 });
 
+test("an answer carries how long its request waited since it was due", () => {
+  const waits: unknown[] = [];
+  const sink = {
+    knowsPrompt: () => true,
+    addAnswer: ({ sendNs, waitNs }: { sendNs: number; waitNs: number }) => waits.push([sendNs, waitNs]),
+  } as unknown as AnswerSink;
+  const packer = new AnswerPacker(sink, feed, undefined);
+  const slots = new Slots();
+  slots.grow(1);
+  packer.addAnswer(0, makeCall(), slots, []);
+  slots.intendedNs[0] = 900.4;
+  packer.addAnswer(1, makeCall({ sendStartNs: 1000.6 }), slots, []);
+  assert.deepEqual(waits, [
+    [1000, 0],
+    [1001, 101],
+  ]);
+});
+
 test("a failed request has a first byte when one arrived before its end, or when it is an HTTP error", () => {
   assert.equal(firstByteOf(makeCall({ firstByteNs: 5000 }), failure), 5000);
   assert.equal(firstByteOf(makeCall({ firstByteNs: 9000 }), failure), undefined);

@@ -1,8 +1,9 @@
 """Runs MLPerf's LoadGen with a system that answers after the given latencies, and prints what LoadGen measured and concluded.
 
-The argument is a JSON object: "scenario", "latencies_us" (used in turn), "count" (queries, for Offline samples) and "settings" (fields of
-TestSettings). The output is a JSON object: "results" (typed values of LoadGen's detail log), "early_stopping" (its text) and "latencies_ns"
-(LoadGen's latency of each sample, by query).
+The argument is a JSON object: "scenario", "latencies_us" (used in turn), "count" (queries, for Offline samples), "settings" (fields of
+TestSettings) and, for streams, "streams": pairs of microseconds to the first token and number of tokens, used in turn. The output is a JSON
+object: "results" (typed values of LoadGen's detail log), "latencies_ns" (LoadGen's latency of each sample, by query) and "first_tokens_ns"
+(the same of first tokens; only of Server).
 """
 
 import json
@@ -28,15 +29,26 @@ settings.single_stream_expected_latency_ns = settings.multi_stream_expected_late
 for name, value in task["settings"].items():
     setattr(settings, name, value)
 
+streams = task.get("streams", [])
+settings.use_token_latencies = len(streams) > 0
 issued = queue.SimpleQueue()
 
 
 def answer():
     number = 0
     while (sample := issued.get()) is not None:
-        time.sleep(task["latencies_us"][number % len(task["latencies_us"])] / 1e6)
+        latency_us = task["latencies_us"][number % len(task["latencies_us"])]
+        if streams:
+            first_us, tokens = streams[number % len(streams)]
+            time.sleep(first_us / 1e6)
+            loadgen.FirstTokenComplete([loadgen.QuerySampleResponse(sample, 0, 0)])
+            time.sleep((latency_us - first_us) / 1e6)
+            response = loadgen.QuerySampleResponse(sample, 0, 0, tokens)
+        else:
+            time.sleep(latency_us / 1e6)
+            response = loadgen.QuerySampleResponse(sample, 0, 0)
         number += 1
-        loadgen.QuerySamplesComplete([loadgen.QuerySampleResponse(sample, 0, 0)])
+        loadgen.QuerySamplesComplete([response])
 
 
 def issue(samples):
@@ -67,10 +79,27 @@ for line in (folder / "mlperf_log_detail.txt").read_text().splitlines():
         entry = json.loads(line.removeprefix(":::MLLOG "))
         results[entry["key"]] = entry["value"]
 # Not all of its lines are valid JSON.
+trace = (folder / "mlperf_log_trace.json").read_text()
+# First tokens have the time when their query was due, and no number.
+first_tokens = {}
+token = re.compile(r'"name":"Token_Latency".*"ts":([\d.]+),.*"issue_delay":(\d+),"issue_to_done":(\d+)')
+for due, delay, rest in token.findall(trace):
+    first_tokens[due] = int(delay) + int(rest)
 latencies = {}
-sample = re.compile(r'"name":"Sample".*"ph":"b".*"query_seq":(\d+),.*"complete_ns":(\d+)')
-for query, latency in sample.findall((folder / "mlperf_log_trace.json").read_text()):
+first_tokens_ns = []
+sample = re.compile(r'"name":"Sample".*"ph":"b".*"ts":([\d.]+),.*"query_seq":(\d+),.*"complete_ns":(\d+)')
+for due, query, latency in sample.findall(trace):
     latencies.setdefault(int(query), []).append(int(latency))
+    if due in first_tokens:
+        first_tokens_ns.append((int(query), first_tokens[due]))
 kept = {key: value for key, value in results.items() if key.startswith(("result_", "early_stopping"))}
 shutil.rmtree(folder)
-print(json.dumps({"results": kept, "latencies_ns": [latencies[key] for key in sorted(latencies)]}))
+print(
+    json.dumps(
+        {
+            "results": kept,
+            "latencies_ns": [latencies[key] for key in sorted(latencies)],
+            "first_tokens_ns": [latency for _, latency in sorted(first_tokens_ns)],
+        }
+    )
+)

@@ -32,8 +32,7 @@ export async function measureRequests(frame: LevelFrame, { count, minDurationMs 
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
   const window = await frame.windows.cut(hasEnd ? lastEndNs : frame.clock.nowNs());
   const result = frame.finish(window, []);
-  const mlperf = await judgeQueries(frame, { count: count ?? 0, minDurationMs }, startNs);
-  return mlperf === undefined ? result : { ...result, mlperf };
+  return { ...result, ...(await judgeQueries(frame, { count: count ?? 0, minDurationMs }, startNs)) };
 }
 
 /** Returns MLPerf's rules for the load of a plan; undefined for all other loads. */
@@ -41,14 +40,18 @@ export function mlperfRulesOf({ load }: Plan): MlperfRules | undefined {
   return loadModeOf(load).mlperf?.(load);
 }
 
+/** Returns what the rules of MLPerf say, and the tokens that they judge. */
 async function judgeQueries(
-  { context, meter }: LevelFrame,
+  { context, meter, windowCount }: LevelFrame,
   { count, minDurationMs = 0 }: { count: number; minDurationMs: number | undefined },
   startNs: number,
-): Promise<LevelResult["mlperf"]> {
+): Promise<Partial<LevelResult>> {
   const rules = mlperfRulesOf(context.plan);
-  if (rules === undefined || meter.mlperf === undefined) return undefined;
+  if (rules === undefined || meter.mlperf === undefined) return {};
   const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
+  const { sampleTokens } = await import("../../../measure/mlperf/token-sample.ts");
   const required = { minQueryCount: count / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
-  return judgeMlperf(rules, required, meter.mlperf.sample(), startNs);
+  const merged = await context.tokens?.mergeLevel(windowCount);
+  const tokens = merged && sampleTokens(merged.tokens);
+  return { ...merged, mlperf: judgeMlperf(rules, required, meter.mlperf.sample(), startNs, tokens) };
 }

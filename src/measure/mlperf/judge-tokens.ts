@@ -1,0 +1,91 @@
+import type { MlperfRules } from "../../load/load-mode.ts";
+import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
+import { explainLimited, type LimitedStop, limitedStop } from "./early-stopping.ts";
+import { latencyOf, type MlperfLatency, nearestRank } from "./latency-statistics.ts";
+import type { MlperfTokenSample } from "./token-sample.ts";
+
+/** One of the two times of a stream that MLPerf limits. */
+export interface MlperfTokenTime {
+  /** Number of requests that have it. */
+  readonly count: number;
+  readonly limitNs: number;
+  /** Absent when no request has it, like the percentile that is limited. */
+  readonly latency?: MlperfLatency;
+  readonly target?: { readonly percentile: number; readonly latencyNs: number };
+  /** A request without it counts as over the limit. */
+  readonly earlyStopping: LimitedStop;
+}
+
+/** LoadGen's TTFT and TPOT. */
+export interface MlperfTokenTimes {
+  /** From the time when a request was due. */
+  readonly timeToFirstToken: MlperfTokenTime;
+  /** Between the tokens after the first one. */
+  readonly timePerOutputToken: MlperfTokenTime;
+}
+
+/** Names of the two times in reports. */
+export const TOKEN_TIME_LABELS: Readonly<Record<keyof MlperfTokenTimes, string>> = {
+  timeToFirstToken: "time to first token",
+  timePerOutputToken: "time per output token",
+};
+
+/** What judging the tokens of a run concluded. */
+export interface JudgedTokens {
+  readonly times: MlperfTokenTimes;
+  /** The rules that are not kept, one sentence each, without a full stop. */
+  readonly broken: readonly string[];
+}
+
+/**
+ * Judges TTFT and TPOT by the rules that LoadGen has with `use_token_latencies`: each percentile must be within its limit, and early
+ * stopping must be met for each. LoadGen has no number for an answer of less than two tokens and calls it an error; here it counts as over
+ * the limit.
+ * @param queryCount requests of the run, failed ones included
+ * @param failedCount those of them that failed
+ */
+export function judgeTokens(
+  limits: NonNullable<MlperfRules["tokenLimits"]>,
+  percentile: number,
+  { firstTokenNs, perTokenNs, uncountedCount }: MlperfTokenSample,
+  { queryCount, failedCount }: { readonly queryCount: number; readonly failedCount: number },
+): JudgedTokens {
+  const judge = (sorted: Float64Array, limitMs: number): MlperfTokenTime =>
+    judgeTime(sorted, queryCount, percentile, msToNs(limitMs));
+  const times = {
+    timeToFirstToken: judge(firstTokenNs, limits.timeToFirstTokenMs),
+    timePerOutputToken: judge(perTokenNs, limits.timePerOutputTokenMs),
+  };
+  const isNew = (lacking: number): boolean => lacking > failedCount;
+  const lackingFirst = queryCount - firstTokenNs.length;
+  const lackingPer = queryCount - perTokenNs.length;
+  const of = formatCount(queryCount);
+  const broken: string[] = [];
+  if (uncountedCount > 0)
+    broken.push(`the number of tokens of ${formatCount(uncountedCount)} answers is unknown, so name a tokenizer`);
+  if (isNew(lackingFirst))
+    broken.push(`${formatCount(lackingFirst)} of ${of} requests failed or have no streamed token`);
+  if (isNew(lackingPer) && lackingPer > lackingFirst + uncountedCount)
+    broken.push(`${formatCount(lackingPer)} of ${of} requests failed or have fewer than two tokens`);
+  for (const name of ["timePerOutputToken", "timeToFirstToken"] as const)
+    broken.push(...explainTime(`p${percentile} of ${TOKEN_TIME_LABELS[name]}`, times[name], queryCount));
+  return { times, broken };
+}
+
+function judgeTime(sorted: Float64Array, queryCount: number, percentile: number, limitNs: number): MlperfTokenTime {
+  return {
+    count: sorted.length,
+    limitNs,
+    ...(sorted.length === 0
+      ? {}
+      : { latency: latencyOf(sorted), target: { percentile, latencyNs: nearestRank(sorted, percentile) } }),
+    earlyStopping: limitedStop(sorted, queryCount - sorted.length, percentile / 100, limitNs),
+  };
+}
+
+function explainTime(what: string, { earlyStopping, target, limitNs }: MlperfTokenTime, queryCount: number): string[] {
+  const broken = earlyStopping.isMet ? [] : [explainLimited(what, earlyStopping, queryCount)];
+  if (target !== undefined && target.latencyNs > limitNs)
+    broken.push(`${what} is ${formatDurationNs(target.latencyNs)}, over the limit of ${formatDurationNs(limitNs)}`);
+  return broken;
+}

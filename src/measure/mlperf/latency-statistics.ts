@@ -1,0 +1,33 @@
+/** Statistics of latencies like those of MLPerf's LoadGen. */
+
+/** The percentiles that LoadGen prints. */
+export const MLPERF_PERCENTILES = [50, 90, 95, 97, 99, 99.9] as const;
+
+/** Percentiles are the value at index ⌊n × p⌋ of the sorted latencies, and the mean is rounded down. */
+export interface MlperfLatency {
+  readonly minNs: number;
+  readonly maxNs: number;
+  readonly meanNs: number;
+  /** In the order of {@link MLPERF_PERCENTILES}. */
+  readonly percentilesNs: readonly number[];
+}
+
+/** Returns the statistics of latencies. @param sorted in ascending order, one or more */
+export function latencyOf(sorted: Float64Array): MlperfLatency {
+  return {
+    minNs: sorted[0] as number,
+    maxNs: sorted.at(-1) as number,
+    meanNs: meanOf(sorted),
+    percentilesNs: MLPERF_PERCENTILES.map((percentile) => nearestRank(sorted, percentile)),
+  };
+}
+
+/** Returns the mean, rounded down. */
+export function meanOf(latenciesNs: Float64Array): number {
+  return Math.floor(latenciesNs.reduce((sum, latencyNs) => sum + latencyNs, 0) / latenciesNs.length);
+}
+
+/** Returns a percentile. @param sorted in ascending order, one or more @param percentile above 0 and below 100 */
+export function nearestRank(sorted: Float64Array, percentile: number): number {
+  return sorted[Math.floor(sorted.length * (percentile / 100))] as number;
+}
