@@ -6,7 +6,7 @@ import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { formatRange, MARK } from "./rampart/confidence-notes.ts";
-import { formatFindMax } from "./rampart/find-max.ts";
+import { answerOverRuns, formatFindMax } from "./rampart/find-max.ts";
 import { formatPct, formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import type { Report, TextSink } from "./report.ts";
@@ -95,12 +95,15 @@ function formatResultTable({ title, header, rows, notes = [] }: ResultTable): st
 function formatAnswers(plan: Plan, runs: readonly RunResult[], json: ReportJson, unit: string): string[] {
   const levels = namedLevels(plan, runs, json);
   const combined = combinationTable(plan, json, unit);
-  const answers = runs.flatMap((run) => {
-    if (run.findMax === undefined) return [];
-    const [answer = "", ...rest] = formatFindMax(plan, run, unit).split("\n");
-    return [[`**${escapeMarkdown(answer)}**`, "", ...rest.map((line) => `- ${escapeMarkdown(line)}`)].join("\n")];
+  const answers = namedRuns(runs).flatMap(({ name, result }) => {
+    if (result.findMax === undefined) return [];
+    const [answer = "", ...rest] = formatFindMax(plan, result, unit).split("\n");
+    const title = name === "" ? answer : `${name}: ${answer}`;
+    return [[`**${escapeMarkdown(title)}**`, "", ...rest.map((line) => `- ${escapeMarkdown(line)}`)].join("\n")];
   });
+  const overall = runs.length > 1 ? answerOverRuns(plan, { runs }) : undefined;
   return [
+    ...(overall === undefined ? [] : [`**${escapeMarkdown(overall)}**`]),
     ...answers,
     formatResultTable(searchTable(plan, levels, unit)),
     ...mlperfTables(levels).map(formatResultTable),

@@ -4,12 +4,12 @@ import type { Plan } from "../plan/plan.ts";
 import { describeLevel } from "../registry/load-modes.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
-import type { LevelResult, RunResult } from "../result/run-result.ts";
+import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
 import { describeLevelNotes } from "./level-notes.ts";
 import { describeUndelivered } from "./load-delivery.ts";
 import { describeRepeats } from "./load-notes.ts";
 import { formatRange } from "./rampart/confidence-notes.ts";
-import { answerOf } from "./rampart/find-max.ts";
+import { answerOf, answerOverRuns } from "./rampart/find-max.ts";
 import { verdictsOfPhases } from "./rampart/phases.ts";
 import type { AssertionJson, ReportJson } from "./schema/report-schema.ts";
 
@@ -87,10 +87,14 @@ function judgeWhole(
   const unstable = levels.filter(({ outcome }) => outcome === "unstable");
   const isImprecise = "runs" in json && json.repeat.until?.["isReached"] === false;
   const answers = runs.flatMap(({ findMax }) => findMax ?? []);
-  const answer = [...new Set(answers.map((one) => answerOf(plan, one)))].join("; ");
+  const [only] = answers;
+  const single = only === undefined ? "" : answerOf(plan, only);
+  const answer = runs.length > 1 ? (answerOverRuns(plan, { runs }) ?? "") : single;
   const mlperf = levels.flatMap((level) => level.mlperf ?? []);
   // Without a load that was found there is nothing to judge.
-  if (!json.isPartial && answers.some(({ highest, isResolved }) => highest === undefined && !isResolved))
+  const isUnjudged = ({ highest, isResolved }: FindMaxResult): boolean =>
+    !isResolved && (highest === undefined || runs.length > 1);
+  if (!json.isPartial && answers.length > 0 && answers.every(isUnjudged))
     return { verdict: "unstable", headline: `${answer}; UNRESOLVED` };
   if (missed > 0) return { verdict: "failed", headline: `${missed} of ${assertions.length} assertions failed` };
   if (mlperf.some(({ isValid }) => !isValid))
@@ -100,7 +104,8 @@ function judgeWhole(
       verdict: "partial",
       headline: errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted",
     };
-  if (answers.some(({ highest }) => highest === undefined)) return { verdict: "failed", headline: answer };
+  if (answers.some(({ highest, isResolved }) => highest === undefined && isResolved))
+    return { verdict: "failed", headline: answer };
   if (answers.some(({ isResolved }) => !isResolved))
     return { verdict: "unstable", headline: `${answer}; UNRESOLVED, it may be higher` };
   if (unstable.length > 0) {

@@ -110,7 +110,7 @@ export interface ScenarioDefinition<
   readonly onRecord?: OnRecord;
   /**
    * Repeat the whole run, with its warm-up: `5` times, or `{ until: p99("latency").within("5 %") }`. The report has a row for each run and
-   * all of them together, and `assert` judges the mean over runs. Default: one run.
+   * all of them together, and `assert` judges the mean over runs. With `findMax` each run searches the highest load again. Default: one run.
    */
   readonly repeat?: Repeat<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>;
   /** Requests sent before each level, and not measured. Default: 0. */

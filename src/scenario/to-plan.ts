@@ -245,15 +245,14 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(
       problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
     );
-  const plain = plainLoadOf(load);
-  const unrepeatable = plain === undefined ? "phases" : findMaxOf(plain) === undefined ? undefined : "findMax(…)";
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
-  problems.push(...checkRepeat(definition.repeat, unrepeatable));
+  const plain = plainLoadOf(load);
+  problems.push(...checkRepeat(definition.repeat));
   for (const found of checkRequests({
     ...definition,
     assert: judged,
-    load: { kind: plainLoadOf(load)?.kind ?? "phase" },
+    load: { kind: plain?.kind ?? "phase" },
   }))
     problems.push({ ...found, path: namedAt(found.path) });
   const targets = partsOf(definition).map((part) => part.target);
@@ -280,7 +279,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
       const message = "scheduledLatency needs a load with a schedule";
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
-      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plainLoadOf(load)?.kind));
+      problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plain?.kind));
     }
   }
   return nameLimits(problems, definition.assert?.length ?? 0);

@@ -54,6 +54,7 @@ interface Confidence {
 export interface ReportedLevel {
   readonly unit: string;
   readonly level: number;
+  readonly phase?: { readonly index: number; readonly name: string };
   readonly outcome: string;
   readonly repeats?: readonly { readonly outcome: string }[];
   readonly durationSec: number;
@@ -112,6 +113,7 @@ export interface ReportedRun {
   readonly failures: readonly { readonly count: number }[];
   readonly servers?: readonly { readonly sent: number; readonly failed: number }[];
   readonly levels: readonly ReportedLevel[];
+  readonly findMax?: { readonly highest: number | null; readonly isResolved: boolean };
   readonly assertions: readonly { readonly text: string; readonly measured?: number; readonly level?: number }[];
 }
 

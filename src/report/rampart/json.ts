@@ -40,7 +40,7 @@ import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
 import { toPhasesJson } from "./phases.ts";
-import { levelsOverRuns, toLevelOverRunsJson } from "./runs.ts";
+import { toCombinationJson } from "./runs.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -68,7 +68,8 @@ export function toReportJson(plan: Plan, result: RunResult): object {
  *
  * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
  * `inferPerSec`, `errorRatio`, `latencyUs.p99` and so on are the mean over the values of the runs with its 95 % interval (`low`, `high`),
- * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means.
+ * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
+ * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
  */
 export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
   const { runs, precision } = repeated;
@@ -88,14 +89,12 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
         : { until: { ...until, reachedRatio: precision?.ratio ?? null, isReached: precision?.isReached === true } }),
     },
     runs: runs.map((run) => toRunJson(plan, run)),
-    combination: {
-      runs: complete.length,
-      levels: levelsOverRuns(complete).map((level) => toLevelOverRunsJson(plan, level)),
-    },
+    combination: toCombinationJson(plan, repeated),
     assertions: judgeRepeated(plan, repeated).map(({ assertion, ...verdict }) => ({
       text: verdict.text,
       isMet: verdict.isMet,
       level: verdict.level,
+      phase: verdict.phaseIndex,
       measured: verdict.measured,
       low: verdict.low,
       high: verdict.high,
