@@ -18,7 +18,7 @@ import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
+import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
@@ -114,7 +114,7 @@ function toHeadJson(plan: Plan, { prepared }: RunResult): object {
 }
 
 function toIsoTime({ startEpochNs }: RunResult): string {
-  return new Date(Number(startEpochNs / 1_000_000n)).toISOString();
+  return epochNsToIsoTime(startEpochNs);
 }
 
 /** Converts one run: all that can differ between the runs of a plan. */
