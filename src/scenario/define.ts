@@ -192,16 +192,7 @@ export interface Scenario<D extends object = object> {
   readonly definition: D;
 }
 
-/**
- * Defines a scenario. It is checked when it is run.
- * @example
- * export default defineScenario({
- *   name: "simple",
- *   target: embedded(),
- *   load: ramp(1, 4, { for: "1 s" }),
- *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
- * });
- */
+/** Defines a scenario, which is checked when it is run. The `defineScenario` of index.ts, which users import, also starts runs. */
 export function defineScenario<
   const P extends Protocol,
   const S extends LoadKind,
