@@ -140,7 +140,10 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
   return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
-function checkSessions({ sessions, file, fileFormat = "prompts", count }: PromptOptions, load: Load["kind"]): Problem[] {
+function checkSessions(
+  { sessions, file, fileFormat = "prompts", count }: PromptOptions,
+  load: Load["kind"],
+): Problem[] {
   const isLoad = load === "sessions";
   if (sessions === undefined) {
     if (!isLoad || (file !== undefined && fileFormat !== "prompts")) return [];
