@@ -128,7 +128,7 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
     ],
     [file === undefined && fileFormat !== undefined, "fileFormat", "is that of a file", "Give file, or leave it out."],
     [
-      delayRatio !== undefined && (fileFormat ?? "prompts") === "prompts",
+      delayRatio !== undefined && fileFormat === undefined,
       "delayRatio",
       "scales the pauses in a file of conversations",
       'Add fileFormat: "mooncake" or "conversations", or leave it out.',
@@ -140,13 +140,10 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
   return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
-function checkSessions(
-  { sessions, file, fileFormat = "prompts", count }: PromptOptions,
-  load: Load["kind"],
-): Problem[] {
+function checkSessions({ sessions, file, fileFormat, count }: PromptOptions, load: Load["kind"]): Problem[] {
   const isLoad = load === "sessions";
   if (sessions === undefined) {
-    if (!isLoad || (file !== undefined && fileFormat !== "prompts")) return [];
+    if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];
     const hint =
       file === undefined
         ? "Write sessions: { count: 10, turns: 3 } in prompts(…)."

@@ -76,12 +76,12 @@ export interface PromptOptions {
   /** JSON Lines file of prompts (`{"text": "…"}`), or a folder of such files, instead of synthetic prompts. Default: none. */
   readonly file?: string;
   /**
-   * What the lines of `file` are: prompts (`"prompts"`); requests in Mooncake's format (`"mooncake"`), where those with the same `session_id`
-   * are turns of a conversation, each after its `delay` in milliseconds; or conversations in ShareGPT's format (`"conversations"`), also as
-   * one JSON array. Conversations need the load `sessions(…)`; with other loads only the first turns of `"conversations"` are sent. Default:
-   * `"prompts"`.
+   * What the lines of `file` are instead of prompts: requests in Mooncake's format (`"mooncake"`), where those with the same `session_id`
+   * are turns of a conversation, with a pause of `delay` milliseconds after each; or conversations in ShareGPT's format (`"conversations"`),
+   * also as one JSON array. Conversations need the load `sessions(…)`; with other loads only the first turns of `"conversations"` are sent.
+   * Default: prompts.
    */
-  readonly fileFormat?: "prompts" | "mooncake" | "conversations";
+  readonly fileFormat?: "mooncake" | "conversations";
   /** Factor for the pauses in a file of conversations: 0.5 halves them. Default: 1. */
   readonly delayRatio?: number;
   /**
@@ -110,7 +110,6 @@ export function payloads(file: string): Inputs<"payloads"> {
   return { kind: "payloads", files: [file], options: {} };
 }
 
-const FILE_FORMATS = ["prompts", "mooncake", "conversations"] as const;
 const DEFAULT_ISL = 550;
 const DEFAULT_COUNT = 100;
 
@@ -152,7 +151,7 @@ export function promptSchemas() {
     ),
     audio: v.optional(audioSchema()),
     file: v.optional(nameSchema("a file")),
-    fileFormat: v.optional(v.picklist(FILE_FORMATS, `must be "${FILE_FORMATS.join('", "')}"`)),
+    fileFormat: v.optional(v.picklist(["mooncake", "conversations"], 'must be "mooncake" or "conversations"')),
     delayRatio: v.optional(least(0)),
     usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
@@ -186,7 +185,7 @@ function audioSchema() {
 
 /** Converts prompts to those of a plan. @param folder base of relative paths */
 export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder: string): PromptsPlan {
-  const { prefix = null, images, mix = [], file, fileFormat = "prompts", delayRatio } = given;
+  const { prefix = null, images, mix = [], file, fileFormat, delayRatio } = given;
   return {
     kind: "prompts",
     format: content.endpoint.format,
@@ -195,7 +194,7 @@ export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder:
     tokenizer: content.tokenizer,
     revision: content.revision,
     file: file === undefined ? "" : resolve(folder, file),
-    ...(fileFormat === "prompts" ? {} : { fileFormat }),
+    ...(fileFormat === undefined ? {} : { fileFormat }),
     ...(delayRatio === undefined ? {} : { delayRatio }),
     seed: given.seed ?? 0,
     count: given.count ?? DEFAULT_COUNT,
