@@ -396,7 +396,7 @@ test("nothing committed names a place on the machine it was written on", () => {
 
 /** Conversions of units by a bare factor, which read the same whether they are right or wrong. */
 const BARE_CONVERSION =
-  /(?<!\*)[*/] (?:1e[369]|1_000_000(?:_000)?)\b|(?:Ns|Us|Ms|Sec|[sS]econds)\)* [*/] (?:1000|1_000)\b/;
+  /(?<!\*)[*/] (?:1e[369]|1_000_000(?:_000)?)n?\b|(?:Ns|Us|Ms|Sec|[sS]econds)\)* [*/] (?:1000|1_000)\b|\b(?:(?:NS|US|MS|SEC)_(?:PER|TO)_(?:NS|US|MS|SEC)|SECOND_NS) = \d/;
 
 test("units are converted with the functions of plan/units.ts", () => {
   // runtime/ is below plan/, so it cannot import them.
@@ -412,7 +412,15 @@ test("units are converted with the functions of plan/units.ts", () => {
 });
 
 test("bare conversions are found in all their forms", () => {
-  for (const code of ["waitNs / 1e6", "sec * 1e9", "limitMs / 1000", "(endNs - startNs) / 1000", "x * 1_000_000"])
+  for (const code of [
+    "waitNs / 1e6",
+    "sec * 1e9",
+    "limitMs / 1000",
+    "(endNs - startNs) / 1000",
+    "x * 1_000_000",
+    "const NS_PER_US = 1000;",
+    "t / 1_000_000n",
+  ])
     assert.ok(BARE_CONVERSION.test(code), code);
   for (const code of ["nsToMs(waitNs)", "kHz * 1000", "2 ** 1e3", "rate * 1e-9"])
     assert.ok(!BARE_CONVERSION.test(code), code);

@@ -182,7 +182,8 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
     "cli/perf-analyzer/options/own.ts": [
       {
         after: "export const OWN: readonly UngroupedOption[] = [",
-        added: 'option("outputs.isLive", { names: ["--watch"], isOwn: true, help: "Show progress.", parse: on }),',
+        added:
+          'option("outputs.files.records", { names: ["--log"], isOwn: true, value: "FILE", help: "Write requests.", parse: filled(GIVE_FILE) }),',
       },
     ],
   },
@@ -313,12 +314,12 @@ test("a made-up option is read, in the help, in the plan, and printed back", LIM
     "cli/perf-analyzer/to-flags.ts",
     "cli/perf-analyzer/help.ts",
   )) as PerfAnalyzer;
-  const args = ["-m", "simple", "--watch"];
+  const args = ["-m", "simple", "--log", "/dev/null"];
   const { settings, problems } = perfAnalyzer.readSettings(perfAnalyzer.parseOptions(args));
   const { plan } = perfAnalyzer.toPlan(settings);
-  assert.deepEqual([problems, plan.outputs.isLive], [[], true]);
-  assert.deepEqual(perfAnalyzer.toFlags(plan).args, ["-m", "simple", "--concurrency-range", "1", "--watch"]);
-  assert.match(perfAnalyzer.formatHelp("rampart"), /^ +--watch +Show progress\.$/m);
+  assert.deepEqual([problems, plan.outputs.files.records], [[], "/dev/null"]);
+  assert.deepEqual(perfAnalyzer.toFlags(plan).args, ["-m", "simple", "--concurrency-range", "1", "--log", "/dev/null"]);
+  assert.match(perfAnalyzer.formatHelp("rampart"), /^ +--log FILE +Write requests\.$/m);
   assert.match(await execute({ ...planOf({}), outputs: plan.outputs }), /^Request concurrency: 1$/m);
 });
 

@@ -1,7 +1,8 @@
-import { combineRuns, precisionOf } from "../measure/intervals/over-runs.ts";
-import { valueAt } from "../measure/verdicts.ts";
+import { precisionOf } from "../measure/intervals/over-runs.ts";
+import { valuesOverRuns } from "../measure/verdicts.ts";
 import type { Plan, PrecisionPlan, RepeatPlan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
+import { judgedInRuns } from "../result/judged-levels.ts";
 import type { RepeatedResult, RepeatPrecision } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
@@ -49,21 +50,17 @@ export function unstartedRun({ prepared }: RunResult, error: RunError): RunResul
   };
 }
 
-/** Returns the precision of a metric at the level where it is lowest. A level that a run did not measure has none. */
-function findPrecision(plan: Plan, until: PrecisionPlan, runs: readonly RunResult[]): RepeatPrecision {
-  const levels = new Set(runs.flatMap((run) => run.levels.map(({ level }) => level)));
-  let widest = 0;
-  for (const level of levels) {
-    const values = runs.flatMap((run) => {
-      const measured = run.levels.find((one) => one.level === level);
-      const value = measured && valueAt(measured, until, plan.target.batchSize);
-      return value === undefined ? [] : [{ value }];
-    });
-    const reached = values.length < runs.length ? undefined : precisionOf(combineRuns(values));
-    if (reached === undefined) return { ratio: undefined, isReached: false };
-    widest = Math.max(widest, reached);
-  }
-  return levels.size === 0
-    ? { ratio: undefined, isReached: false }
-    : { ratio: widest, isReached: widest <= until.ratio };
+/**
+ * Returns the precision of a metric at the level where it is lowest, or of a search at the highest load of each run. A level that a run did
+ * not measure has none.
+ */
+function findPrecision(plan: Plan, until: PrecisionPlan, all: readonly RunResult[]): RepeatPrecision {
+  const { runs, identify } = judgedInRuns(all);
+  const reached = valuesOverRuns(until, runs, plan.target.batchSize, identify).map(
+    ({ over }) => over && precisionOf(over),
+  );
+  const known = reached.filter((ratio) => ratio !== undefined);
+  if (known.length === 0 || known.length < reached.length) return { ratio: undefined, isReached: false };
+  const widest = Math.max(...known);
+  return { ratio: widest, isReached: widest <= until.ratio };
 }

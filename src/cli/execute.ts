@@ -89,7 +89,7 @@ export async function executePlan(
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
   const runOnce = async (): Promise<RunResult> => {
     running = startPlan(plan, openReports, check, peers, meter, held);
-    // Between two runs of a plan that is repeated, no run is there to be interrupted.
+    // An interrupt between two runs of a repeated plan found no run to interrupt.
     if (isInterrupted) running.interrupt();
     return running.result;
   };

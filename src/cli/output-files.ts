@@ -46,7 +46,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
 }
 
 /** Finds outputs that are the same file under any names. Devices and pipes accept several. */
-function findTwins(files: readonly NamedFile[]): Problem[] {
+export function findTwins(files: readonly NamedFile[]): Problem[] {
   return files.flatMap(([flag, path], index): Problem[] => {
     if (path === undefined || !isReplaced(path)) return [];
     const twin = files.find(([, other], at) => at !== index && other !== undefined && isSameFile(other, path));

@@ -65,7 +65,7 @@ class HookSession {
   /** What a run does at a signal. */
   private readonly listeners = new Set<Parameters<CommandIo["onInterrupt"]>>();
   private readonly aborted = new AbortController();
-  /** Aborted when `teardown` shall not be waited for. */
+  /** Aborted when the command must not wait for `teardown` any longer. */
   private readonly hurry = new AbortController();
   private readonly stopListening: () => void;
   private readonly killAll = (): void => this.groups.killAll();

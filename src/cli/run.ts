@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
+import { durationHint } from "../plan/nearest-name.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
@@ -10,7 +11,8 @@ import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { verdictsOfPhases } from "../report/rampart/phases.ts";
 import { judgeRepeated } from "../report/run-verdicts.ts";
-import { judgedLevels } from "../result/judged-levels.ts";
+import { judgedLevels, measuredLevels } from "../result/judged-levels.ts";
+import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -182,10 +184,7 @@ export function concludeRun(plan: Plan, { result, outputError, repeated }: Execu
   const code =
     repeated === undefined
       ? exitCodeOfResult(result, areAssertionsMet(plan, result))
-      : exitCodeOfRuns(
-          repeated,
-          repeated.runs.every(isValid) && judgeRepeated(plan, repeated).every(({ isMet }) => isMet),
-        );
+      : exitCodeOfRuns(repeated, areAssertionsMetOverRuns(plan, repeated));
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
 
@@ -212,6 +211,19 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   );
 }
 
+/** Reports whether the assertions hold for the mean over runs, and each run on its own keeps the rules and checks of its load. */
+function areAssertionsMetOverRuns(plan: Plan, repeated: RepeatedResult): boolean {
+  const { runs } = repeated;
+  if (runs.some(({ findMax }) => findMax?.isResolved === true && findMax.highest === undefined)) return false;
+  const areChecksMet = runs.every(
+    (run) => isValid(run) && verdictsOfPhases(plan, measuredLevels(run)).every(({ isMet }) => isMet),
+  );
+  if (!areChecksMet) return false;
+  // Searches without a certain answer are not judged.
+  if (runs.every(({ findMax }) => findMax?.isResolved === false)) return true;
+  return judgeRepeated(plan, repeated).every(({ isMet }) => isMet);
+}
+
 /** Reads the flags. @param problems gets all problems */
 function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
   problems.push(...flags.problems);
@@ -235,7 +247,7 @@ function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): n
   if (value === undefined) return undefined;
   const durationNs = parseDurationNs(value);
   if (durationNs !== undefined && durationNs > 0) return nsToMs(durationNs);
-  const hint = 'Give a duration with its unit, such as "10 s".';
+  const hint = durationHint(value, 'Give a duration with its unit, such as "10 s".');
   problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, value));
   return undefined;
 }

@@ -23,7 +23,7 @@ export class ExtractedColumn {
   numberCount = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
-  /** Whether there were so many different numbers that percentiles are exact to three digits only. */
+  /** Whether percentiles are exact to three digits only, because there were too many different numbers. */
   isRounded = false;
   /** Texts beyond the first 1000 different ones. */
   otherCount = 0;

@@ -66,8 +66,8 @@ export class LatencyTally {
   }
 
   /**
-   * Number of independent latencies that these are worth for a percentile: how many latencies lie below it must not vary more from batch to
-   * batch. Where too many latencies are about as long as the percentile to see that, the number for the mean.
+   * Effective sample size for a percentile: the number of independent latencies of which the ratio below the percentile would vary as much.
+   * When too many latencies are close to the percentile to compute that, returns the effective sample size for the mean.
    */
   effectiveCountAt(percentile: number): number {
     const { batches, countSoFar: count } = this;

@@ -23,6 +23,9 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
   return {
     startNs: first.startNs,
     endNs: last.endNs,
+    ...(first.numbers === undefined || last.numbers === undefined
+      ? {}
+      : { numbers: { first: first.numbers.first, last: last.numbers.last } }),
     durationNs,
     requestCount,
     failedCount: sumOf(windows, (window) => window.failedCount),

@@ -34,9 +34,9 @@ export interface Drift {
 export interface Recovery {
   /** Median latency that counts as normal, in nanoseconds. */
   readonly baseNs: number;
-  /** Time until the latency was back, in nanoseconds; undefined when it was not. */
+  /** Time until the latency was normal again, in nanoseconds; undefined when it never was. */
   readonly tookNs: number | undefined;
-  /** Length of the intervals of which it was measured, in nanoseconds. */
+  /** Length of the intervals in which the latency was measured, in nanoseconds: the resolution of `tookNs`. */
   readonly intervalNs: number;
 }
 
@@ -123,7 +123,7 @@ function describeChange({ ratio, lowRatio, highRatio }: Change): string {
 /** Number of intervals in a row in which the latency must be normal. */
 const CALM_INTERVALS = 3;
 
-/** Returns how long the median latency took to be back; undefined when the time line or the base has too little data. */
+/** Returns the time until the median latency was normal again; undefined when the time line or the base has too little data. */
 export function measureRecovery(
   { withinRatio }: Pick<RecoveryPlan, "withinRatio">,
   base: PhaseLevel | undefined,

@@ -1,10 +1,11 @@
+import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs, usToNs } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
-import { combineRuns } from "./intervals/over-runs.ts";
+import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
@@ -24,17 +25,13 @@ interface MeasuredPart {
 }
 
 /** The measurement of one level. */
-export interface JudgedLevel extends MeasuredPart, GroupedLevel {
-  readonly level: number;
-  /** Absent if the load has no phases. */
-  readonly phase?: { readonly index: number } | undefined;
-}
+export interface JudgedLevel extends MeasuredPart, GroupedLevel, LevelPlace {}
 
 /** The result of an assertion. It is met when it holds at every level. */
 export interface Verdict {
   readonly assertion: AssertionPlan;
   readonly isMet: boolean;
-  /** The level with the worst value; undefined without a measurement. */
+  /** The level with the worst value; undefined without a measurement, or when it is not the same in all runs. */
   readonly level: number | undefined;
   /** The phase of that level; absent if the load has no phases. */
   readonly phaseIndex?: number | undefined;
@@ -56,25 +53,60 @@ export interface RunsVerdict extends Verdict {
   readonly metCount: number;
 }
 
-/** Evaluates an assertion on the mean over runs, at all levels. A level that a run did not measure is not met. @param unit of throughput */
+/** What is measured: a metric, of all requests or of those with certain tags. */
+type Measure = Pick<AssertionPlan, "metric" | "where">;
+
+/** A level in several runs. */
+interface LevelInRuns extends Partial<LevelPlace> {
+  /** The mean over the runs; undefined when one of them has no value. */
+  readonly over: OverRuns | undefined;
+}
+
+/** Combines a metric's values over runs at each of their levels. @param identify returns what identifies a level in every run */
+export function valuesOverRuns(
+  measure: Measure,
+  runs: readonly (readonly JudgedLevel[])[],
+  batchSize: number,
+  identify: (level: LevelPlace) => string = identifyLevel,
+): LevelInRuns[] {
+  const applicable = runs.map((levels) => applicableLevels(measure.metric, levels));
+  return alignLevels<JudgedLevel>(applicable, identify).map((results) => {
+    const values = results.flatMap((result) => {
+      const value = result && valueAt(result, measure, batchSize);
+      return value === undefined ? [] : [{ value }];
+    });
+    const [first] = results.filter((result) => result !== undefined);
+    const isSame = results.every((result) => result === undefined || result.level === first?.level);
+    return {
+      ...(first === undefined || !isSame ? {} : { level: first.level, phase: first.phase }),
+      over: values.length < runs.length ? undefined : combineRuns(values),
+    };
+  });
+}
+
+/**
+ * Evaluates an assertion on the mean over runs, at all levels. A level that a run did not measure is not met.
+ * @param unit of throughput
+ * @param identify returns what identifies a level in every run
+ */
 export function judgeRuns(
   assertion: AssertionPlan,
   runs: readonly (readonly JudgedLevel[])[],
   batchSize: number,
   unit: string = DEFAULT_THROUGHPUT_UNIT,
+  identify: (level: LevelPlace) => string = identifyLevel,
 ): RunsVerdict {
-  const found = [...new Set(runs.flat().map(({ level }) => level))].map((level) => {
-    const values = runs.map((levels) => {
-      const measured = levels.find((one) => one.level === level);
-      return measured && valueAt(measured, assertion, batchSize);
-    });
-    const known = values.filter((value) => value !== undefined);
-    const over = known.length < runs.length ? undefined : combineRuns(known.map((value) => ({ value })));
-    return { level, value: over?.mean, over };
-  });
-  const parts = runs.flat().map((level) => partOf(level, assertion.where));
+  const found = valuesOverRuns(assertion, runs, batchSize, identify).map(({ level, phase, over }) => ({
+    level,
+    phaseIndex: phase?.index,
+    value: over?.mean,
+    over,
+  }));
+  const parts = runs.flatMap((levels) =>
+    applicableLevels(assertion.metric, levels).map((level) => partOf(level, assertion.where)),
+  );
   const verdict = toVerdict(assertion, found, parts, unit);
-  const worst = found.find(({ level }) => level === verdict.level)?.over;
+  const worst = worstOf(assertion, found)?.over;
   const metCount = runs.filter((levels) => judge(assertion, levels, batchSize, unit).isMet).length;
   return { ...verdict, low: worst?.low ?? null, high: worst?.high ?? null, runCount: runs.length, metCount };
 }
@@ -95,23 +127,30 @@ export function judge(
   return toVerdict(assertion, values, parts, unit);
 }
 
+/** The value of an assertion's metric at a level. */
+interface LevelValue {
+  readonly level: number | undefined;
+  readonly phaseIndex?: number | undefined;
+  readonly value: number | undefined;
+}
+
+/** Returns the level with the worst value; undefined when none has a value. */
+function worstOf<V extends LevelValue>(assertion: AssertionPlan, values: readonly V[]): V | undefined {
+  const howBad = ({ value }: V): number => badness(assertion, value as number);
+  return values.filter(({ value }) => value !== undefined).sort((a, b) => howBad(b) - howBad(a))[0];
+}
+
 function toVerdict(
   assertion: AssertionPlan,
-  values: readonly {
-    readonly level: number;
-    readonly phaseIndex?: number | undefined;
-    readonly value: number | undefined;
-  }[],
+  values: readonly LevelValue[],
   parts: readonly (MeasuredPart | undefined)[],
   unit: string,
 ): Verdict {
-  const known = values.filter(
-    (entry): entry is (typeof values)[number] & { value: number } => entry.value !== undefined,
-  );
-  const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
+  const known = values.flatMap(({ value }) => value ?? []);
+  const worst = worstOf(assertion, values);
   return {
     assertion,
-    isMet: known.length === values.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
+    isMet: known.length === values.length && known.length > 0 && known.every((value) => holds(assertion, value)),
     level: worst?.level,
     ...(worst?.phaseIndex === undefined ? {} : { phaseIndex: worst.phaseIndex }),
     measured: worst?.value,
@@ -121,11 +160,7 @@ function toVerdict(
 }
 
 /** Returns a metric's value at a level, of all its requests or of those with certain tags; undefined when there is none. */
-export function valueAt(
-  level: JudgedLevel,
-  { metric, where }: Pick<AssertionPlan, "metric" | "where">,
-  batchSize: number,
-): number | undefined {
+export function valueAt(level: JudgedLevel, { metric, where }: Measure, batchSize: number): number | undefined {
   const part = partOf(level, where);
   return part && metricValue(metric, part, batchSize);
 }

@@ -29,10 +29,18 @@ export interface ClientHealth {
   readonly coreWaitRatio?: number | undefined;
 }
 
+/** Windows that follow each other, by their numbers in the run. */
+export interface WindowNumbers {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** The measurement of a window, or of several merged windows. Times are monotonic nanoseconds. */
 export interface WindowResult {
   readonly startNs: number;
   readonly endNs: number;
+  /** Numbers of the first and the last window among those of the run, from 1. Absent for a group of requests. */
+  readonly numbers?: WindowNumbers | undefined;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
   /** Successful requests that ended in the window. */

@@ -30,8 +30,16 @@ export function formatCount(value: number): string {
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
+/** Returns a time in nanoseconds since the epoch as text: `2026-01-31T08:00:00.123Z`. */
+export function epochNsToIsoTime(epochNs: bigint): string {
+  return new Date(Number(epochNs / 1_000_000n)).toISOString();
+}
+
 /** Nanoseconds per second. */
 export const NS_PER_SEC = 1e9;
+
+/** Nanoseconds per microsecond. */
+export const NS_PER_US = 1e3;
 
 export const nsToUs = (ns: number): number => ns / 1e3;
 export const nsToMs = (ns: number): number => ns / 1e6;

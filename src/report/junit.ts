@@ -1,8 +1,9 @@
-import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
-import type { RunResult } from "../result/run-result.ts";
+import { measuredLevels } from "../result/judged-levels.ts";
+import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { describeDelivery } from "./load-delivery.ts";
 import { escapeXml } from "./markup.ts";
 import { answerOf, formatFindMax } from "./rampart/find-max.ts";
 import { formatUs } from "./rampart/format.ts";
@@ -32,8 +33,9 @@ export function createJunitReport(plan: Plan, _sink: TextSink, path: string): Re
 interface TestCase {
   readonly name: string;
   readonly timeSec: number;
-  /** Undefined when it passed. */
-  /** The text is the message unless it says more. */
+  /** Why it was not judged. Undefined: it was. */
+  readonly skipped?: string | undefined;
+  /** Undefined when it passed. The text is the message unless it says more. */
   readonly failure?: { readonly message: string; readonly type: string; readonly text?: string } | undefined;
   /** Further lines. */
   readonly output?: string | undefined;
@@ -71,7 +73,7 @@ function suitesOf(plan: Plan, runs: readonly RunResult[], json: ReportJson, summ
     const prefix = all.length > 1 ? `run ${index + 1}: ` : "";
     const result = runs[index] as RunResult;
     return [
-      ...levelCases(plan, run, summary, prefix),
+      ...levelCases(plan, result, run, summary, prefix),
       ...answerCases(plan, result),
       ...checkCases(plan, result, isGood),
       ...runCases(run),
@@ -98,7 +100,8 @@ function countsOf(cases: readonly TestCase[], durationSec: number): string {
 function formatSuite({ name, startedAt, durationSec, cases }: TestSuite): string {
   const timestamp = startedAt.replace(/\.\d+Z$/, "");
   const own = escapeXml(name);
-  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="0" timestamp="${timestamp}">
+  const skipped = cases.filter((one) => one.skipped !== undefined).length;
+  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="${skipped}" timestamp="${timestamp}">
 ${cases.map((one) => formatCase(one, own)).join("\n")}
 </testsuite>`;
 }
@@ -108,7 +111,8 @@ function seconds(value: number): string {
 }
 
 function assertionCases({ assertions }: RunSummary): TestCase[] {
-  return assertions.map(({ text, isMet, measured, limit }) => {
+  return assertions.map(({ text, isMet, isSkipped, measured, limit }) => {
+    if (isSkipped) return { name: text, timeSec: 0, skipped: measured };
     const message = `measured ${measured}, the limit is ${limit}`;
     return {
       name: text,
@@ -118,10 +122,19 @@ function assertionCases({ assertions }: RunSummary): TestCase[] {
   });
 }
 
-function levelCases(plan: Plan, { levels }: RunJson, { warnings }: RunSummary, prefix: string): TestCase[] {
-  return levels.map((level) => {
+function levelCases(
+  plan: Plan,
+  result: RunResult,
+  { levels }: RunJson,
+  { warnings }: RunSummary,
+  prefix: string,
+): TestCase[] {
+  const measured = measuredLevels(result);
+  return levels.map((level, index) => {
     const name = `${prefix}${nameOfLevel(plan, level)}`;
-    const about = warnings.filter((warning) => warning.level === name).map(({ text }) => text);
+    const delivery = describeDelivery(plan, measured[index] as LevelResult);
+    const texts = warnings.filter((warning) => warning.level === name).map(({ text }) => text);
+    const about = [delivery, ...texts.filter((text) => text !== delivery)];
     const isMeasured = level.outcome === "measured";
     const message = isMeasured ? "" : (about.find((text) => text.startsWith("not stable")) ?? describeOutcome(level));
     return {
@@ -195,19 +208,18 @@ function describeOutcome({ outcome }: LevelJson): string {
   }[outcome];
 }
 
-function describeLevel({ inferPerSec, latency, failed, requests, load }: LevelJson): string {
+function describeLevel({ inferPerSec, latency, failed, requests }: LevelJson): string {
   const times =
     latency === null
       ? "no request succeeded"
       : `p50 ${formatUs(latency.percentiles.p50.us)}, p99 ${formatUs(latency.percentiles.p99.us)}`;
-  const asked = load.asked === null ? "" : ` of ${formatCount(load.asked)}`;
-  const loaded = `${formatCount(load.delivered)}${asked} ${LEVEL_UNITS[load.unit].isScheduled ? "requests/s sent" : "in flight"}`;
-  return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed, ${loaded}`;
+  return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed`;
 }
 
-function formatCase({ name, timeSec, failure, output }: TestCase, suite: string): string {
+function formatCase({ name, timeSec, failure, skipped, output }: TestCase, suite: string): string {
   const head = `<testcase name="${escapeXml(name)}" classname="${suite}" time="${seconds(timeSec)}"`;
   const parts = [
+    ...(skipped === undefined ? [] : [`<skipped message="${escapeXml(skipped)}"/>`]),
     ...(failure === undefined
       ? []
       : [

@@ -6,7 +6,7 @@ import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { formatRange, MARK } from "./rampart/confidence-notes.ts";
-import { formatFindMax } from "./rampart/find-max.ts";
+import { answerOverRuns, formatFindMax } from "./rampart/find-max.ts";
 import { formatPct, formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import type { Report, TextSink } from "./report.ts";
@@ -17,7 +17,7 @@ import { groupTable, groupValueTables, tagGroupsOf } from "./tables/group-tables
 import { loadTable } from "./tables/load-table.ts";
 import { type NamedLevel, type ResultTable, textOf } from "./tables/result-table.ts";
 import { combinationTable } from "./tables/runs-table.ts";
-import { extractedTable } from "./tables/value-tables.ts";
+import { extractedTable, tokenTable } from "./tables/value-tables.ts";
 import { writeReport } from "./write-report.ts";
 
 /** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
@@ -95,12 +95,15 @@ function formatResultTable({ title, header, rows, notes = [] }: ResultTable): st
 function formatAnswers(plan: Plan, runs: readonly RunResult[], json: ReportJson, unit: string): string[] {
   const levels = namedLevels(plan, runs, json);
   const combined = combinationTable(plan, json, unit);
-  const answers = runs.flatMap((run) => {
-    if (run.findMax === undefined) return [];
-    const [answer = "", ...rest] = formatFindMax(plan, run, unit).split("\n");
-    return [[`**${escapeMarkdown(answer)}**`, "", ...rest.map((line) => `- ${escapeMarkdown(line)}`)].join("\n")];
+  const answers = namedRuns(runs).flatMap(({ name, result }) => {
+    if (result.findMax === undefined) return [];
+    const [answer = "", ...rest] = formatFindMax(plan, result, unit).split("\n");
+    const title = name === "" ? answer : `${name}: ${answer}`;
+    return [[`**${escapeMarkdown(title)}**`, "", ...rest.map((line) => `- ${escapeMarkdown(line)}`)].join("\n")];
   });
+  const overall = runs.length > 1 ? answerOverRuns(plan, { runs }) : undefined;
   return [
+    ...(overall === undefined ? [] : [`**${escapeMarkdown(overall)}**`]),
     ...answers,
     formatResultTable(searchTable(plan, levels, unit)),
     ...mlperfTables(levels).map(formatResultTable),
@@ -113,8 +116,8 @@ function formatParts(plan: Plan, runs: readonly RunResult[], json: ReportJson, u
   const levels = namedLevels(plan, runs, json);
   const tags = tagGroupsOf(levels);
   return [
-    // Tables of tokens are long: the page and the JSON report have those of each group.
-    ...tags.map((tag) => formatResultTable(groupTable(tag, unit))),
+    formatResultTable(tokenTable(levels)),
+    ...tags.flatMap((tag) => [groupTable(tag, unit), groupValueTables(tag)[0]].map(formatResultTable)),
     ...(levels.some(({ json: { extracted } }) => extracted !== undefined)
       ? [formatResultTable(extractedTable(levels))]
       : tags.slice(0, 1).map((tag) => formatResultTable(groupValueTables(tag)[1]))),
@@ -144,7 +147,11 @@ function namedLevels(
 
 function formatAssertions({ assertions }: RunSummary): string {
   if (assertions.length === 0) return "";
-  const rows = assertions.map(({ isMet, text, measured }) => [text, measured, isMet ? "✅ pass" : "❌ FAIL"]);
+  const rows = assertions.map(({ isMet, isSkipped, text, measured }) => [
+    text,
+    measured,
+    isMet ? "✅ pass" : isSkipped ? "⏭️ skip" : "❌ FAIL",
+  ]);
   return formatTable(["Assertion", "Measured", ""], rows);
 }
 
@@ -176,7 +183,7 @@ function formatLevels(plan: Plan, json: ReportJson, unit: string): string {
       latency === null ? "-" : formatUs(latency.meanUs),
       ...PERCENTILES.map((name) => formatPercentile(level, name)),
       ...(hasTokens
-        ? [first === undefined ? "-" : formatUs(first.p99), rate === undefined ? "-" : formatCount(rate)]
+        ? [first === undefined ? "-" : formatFirstToken(first), rate === undefined ? "-" : formatCount(rate)]
         : []),
       formatPct(level.errorRatio),
       formatCount(level.requests),
@@ -198,6 +205,10 @@ function formatPercentile({ latency }: LevelJson, name: (typeof PERCENTILES)[num
   if (latency === null) return "-";
   const { us, isReliable } = latency.percentiles[name];
   return `${formatUs(us)}${isReliable ? "" : MARK}`;
+}
+
+function formatFirstToken({ p99, confidence95 }: NonNullable<LevelJson["tokens"]>["metrics"][string]): string {
+  return `${formatUs(p99)}${confidence95.p99.isReliable ? "" : MARK}`;
 }
 
 function formatWarnings({ warnings }: RunSummary): string {

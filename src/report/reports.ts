@@ -51,7 +51,7 @@ const FILE_REPORTS = {
   serverMetricsJson: () => artifact("serverMetricsJson"),
   serverMetricsCsv: () => artifact("serverMetricsCsv"),
   plots: async () => (await import("./genai-perf/plots.ts")).createPlots,
-  records: async () => (await import("./records.ts")).createRecordsReport,
+  records: async () => (await import("./records/records.ts")).createRecordsReport,
 } satisfies Readonly<Record<string, () => Promise<CreateFile>>>;
 
 declare module "../plan/plan.ts" {

@@ -1,3 +1,4 @@
+import { identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { LevelResult, RunResult } from "./run-result.ts";
 
 /** Returns the levels with a finished request, which reports show. */
@@ -10,4 +11,31 @@ export function judgedLevels(result: RunResult): LevelResult[] {
   const measured = measuredLevels(result);
   const { findMax } = result;
   return findMax === undefined ? measured : measured.filter(({ level }) => level === findMax.highest);
+}
+
+/** Returns why a run has no level to judge its assertions at; undefined when they are judged. */
+export function whyUnjudged({ findMax }: RunResult): string | undefined {
+  if (findMax === undefined || findMax.highest !== undefined) return undefined;
+  return `not judged: no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
+}
+
+/** The levels that a metric over runs is taken at. */
+export interface JudgedRuns {
+  /** The levels of each run that counts. */
+  readonly runs: readonly (readonly LevelResult[])[];
+  /** Returns what identifies a level in every run. */
+  readonly identify: (level: LevelPlace) => string;
+}
+
+/**
+ * Returns the levels at which assertions over runs are judged: all that were measured, each with the same level of the other runs. Of a
+ * search it is the highest load of each run, whatever that is; a run whose search has no certain answer does not count.
+ * @param runs those that ended as planned
+ */
+export function judgedInRuns(runs: readonly RunResult[]): JudgedRuns {
+  const isSearch = runs.some(({ findMax }) => findMax !== undefined);
+  return {
+    runs: runs.filter(({ findMax }) => findMax?.isResolved !== false).map(judgedLevels),
+    identify: isSearch ? () => "highest" : identifyLevel,
+  };
 }

@@ -97,6 +97,11 @@ export interface RunObserver {
    * the ends. A request whose answer was never measured, because the run ended, has no call.
    */
   onTokens?(tokens: RequestTokens): void;
+  /**
+   * Called when a window begins: the requests that end from now on are counted in it, until `onRecordsCut`. A window that is not cut is part
+   * of no level. @param number among the windows of the run, from 1, as in `WindowResult.numbers`
+   */
+  onWindowStart?(number: number): void;
   /** Records since the last call belong to the window that just ended, or to no window if `bounds` is undefined. */
   onRecordsCut?(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void;
 }
@@ -121,6 +126,7 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onRecord: true,
   onFailed: true,
   onTokens: true,
+  onWindowStart: true,
   onRecordsCut: true,
 };
 

@@ -89,9 +89,9 @@ export class RecordHook {
       ...(this.readsAnswers ? this.answerEvents() : {}),
     };
     let timer: ReturnType<typeof setInterval> | undefined;
-    // First, so that what ended before a level is passed to all before they hear of the level.
+    // `own` is first, so that requests that ended before a level are passed on before the level is announced.
     const result = await execute(broadcast([own, observer])).finally(() => clearInterval(timer));
-    // The tokens of a request whose answer was never measured, because the run ended, do not come.
+    // When a run ends early, some answers are never measured, and the tokens of their requests never arrive.
     for (const entry of this.awaiting.values()) entry.isComplete = true;
     this.awaiting.clear();
     this.proceed();

@@ -3,7 +3,7 @@ import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { toRunError } from "./judge/run-error.ts";
 
-/** Time between two looks at the tokens of single requests. */
+/** Time between two queries for the tokens of single requests. */
 const INTERVAL_MS = 250;
 
 /**

@@ -110,7 +110,7 @@ export interface ScenarioDefinition<
   readonly onRecord?: OnRecord;
   /**
    * Repeat the whole run, with its warm-up: `5` times, or `{ until: p99("latency").within("5 %") }`. The report has a row for each run and
-   * all of them together, and `assert` judges the mean over runs. Default: one run.
+   * all of them together, and `assert` judges the mean over runs. With `findMax` each run searches the highest load again. Default: one run.
    */
   readonly repeat?: Repeat<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>;
   /** Requests sent before each level, and not measured. Default: 0. */
@@ -192,16 +192,7 @@ export interface Scenario<D extends object = object> {
   readonly definition: D;
 }
 
-/**
- * Defines a scenario. It is checked when it is run.
- * @example
- * export default defineScenario({
- *   name: "simple",
- *   target: embedded(),
- *   load: ramp(1, 4, { for: "1 s" }),
- *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
- * });
- */
+/** Defines a scenario, which is checked when it is run. The `defineScenario` of index.ts, which users import, also starts runs. */
 export function defineScenario<
   const P extends Protocol,
   const S extends LoadKind,

@@ -16,7 +16,7 @@ export interface RepeatOptions<N extends MetricName = MetricName, W = never> {
   readonly atLeast?: number;
   /** Runs after which the repetition ends in any case; the run then counts as unstable. Default: 10. */
   readonly atMost?: number;
-  /** The precision that ends the repetition, at every level: `p99("latency").within("5 %")`. */
+  /** The precision that ends the repetition, at every level of every phase, or at the highest load of each search: `p99("latency").within("5 %")`. */
   readonly until: Precision<N, W>;
 }
 
@@ -39,14 +39,9 @@ export function repeatSchema(): Schema<CheckedRepeat> {
   ) as unknown as Schema<CheckedRepeat>;
 }
 
-/** Returns conflicts of a repetition: between its options, and with the load. @param unrepeatable what the load is made of when it cannot be repeated */
-export function checkRepeat(repeat: CheckedRepeat | undefined, unrepeatable: string | undefined): Problem[] {
-  if (repeat === undefined) return [];
-  if (unrepeatable !== undefined) {
-    const message = `a load of ${unrepeatable} has no fixed levels that runs can be compared by`;
-    return [problem("conflict", "repeat", message, "Leave it out, or repeat one of its loads.")];
-  }
-  if (typeof repeat === "number") return [];
+/** Returns conflicts between the options of a repetition. */
+export function checkRepeat(repeat: CheckedRepeat | undefined): Problem[] {
+  if (repeat === undefined || typeof repeat === "number") return [];
   const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST } = repeat;
   if (atLeast <= atMost) return [];
   const [name, other] = repeat.atMost === undefined ? ["atLeast", "atMost"] : ["atMost", "atLeast"];

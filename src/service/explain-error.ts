@@ -6,9 +6,26 @@ const MAX_ANSWER_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
-/** Returns the text of a response's body, without secrets. Mask before truncating, because half of a key would not be found. */
+/** Of bytes that are no text, at least this share decodes to replacement characters. Text in another encoding has fewer. */
+const BINARY_RATIO = 0.1;
+
+/** Returns bytes as text, or their number when they are no text: `812 bytes`. */
+export function describeBytes(bytes: Uint8Array): string {
+  const text = decoder.decode(bytes);
+  const replacedCount = text.split("\ufffd").length - 1;
+  const isBinary = text.includes("\0") || (replacedCount > 0 && replacedCount >= BINARY_RATIO * text.length);
+  return isBinary ? `${bytes.length} bytes` : text;
+}
+
+/** Returns a response's body as text, without secrets. Mask before truncating, because half of a key would not be found. */
 export function toMaskedText(body: Uint8Array): string {
-  return maskSecrets(decoder.decode(body).trim());
+  return maskSecrets(describeBytes(body).trim());
+}
+
+/** Adds the beginning of an explanation to a failure's message. An empty one adds nothing. */
+export function appendExplanation(failure: Failure, explanation: string): Failure {
+  if (explanation === "") return failure;
+  return { ...failure, message: `${failure.message}: ${explanation.slice(0, MAX_EXPLANATION_CHARACTERS)}` };
 }
 
 /**
@@ -18,17 +35,12 @@ export function toMaskedText(body: Uint8Array): string {
  */
 export function addExplanation(failure: Failure, text: string, explanation: string): Failure {
   if (explanation === "") return failure;
-  const message = `${failure.message}: ${explanation.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
-  return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
+  return { ...appendExplanation(failure, explanation), answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
 }
 
-/** Adds the beginning of the response to an error status, on one line. @param toText default: the response as text */
-export function explainStatus(
-  failure: Failure,
-  body: Uint8Array | undefined,
-  toText: (body: Uint8Array) => string = toMaskedText,
-): Failure {
+/** Adds the beginning of the response to an error status, on one line. */
+export function explainStatus(failure: Failure, body: Uint8Array | undefined): Failure {
   if (failure.kind !== "http" || body === undefined) return failure;
-  const text = toText(body);
+  const text = toMaskedText(body);
   return addExplanation(failure, text, text.replace(/\s+/g, " "));
 }

@@ -4,6 +4,7 @@ import { levelAt } from "../load/levels.ts";
 import { createLadder, type Ladder } from "../load/load-ladder.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
+import { msToSec } from "../plan/units.ts";
 import { levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 
 /** How long a run takes, as its plan says it. */
@@ -108,13 +109,12 @@ export function describeTime(time: RunTime | undefined): string {
   return `The run takes ${describeMs(leastMs)} to ${describeMs(mostMs)} (${parts}).`;
 }
 
-const MS_PER_SEC = 1000;
 const SEC_PER_MIN = 60;
 
 /** `250 ms`, `2 s`, `4 min 39 s`, `1 h`. */
 function describeMs(ms: number): string {
-  if (ms < MS_PER_SEC) return `${Number(ms.toPrecision(3))} ms`;
-  const allSec = ms / MS_PER_SEC;
+  if (msToSec(ms) < 1) return `${Number(ms.toPrecision(3))} ms`;
+  const allSec = msToSec(ms);
   if (allSec < SEC_PER_MIN) return `${Number(allSec.toPrecision(3))} s`;
   const [totalMin, sec] = [Math.floor(Math.round(allSec) / SEC_PER_MIN), Math.round(allSec) % SEC_PER_MIN];
   const [hours, min] = [Math.floor(totalMin / SEC_PER_MIN), totalMin % SEC_PER_MIN];

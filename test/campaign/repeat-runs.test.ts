@@ -59,6 +59,37 @@ test("every level must be precise", async () => {
   });
 });
 
+test("every phase must be precise, also where several have the same load", async () => {
+  const until = { metric: average, ratio: 0.05 };
+  const phased = (...latenciesMs: readonly number[]): RunResult =>
+    makeResult(
+      plan,
+      latenciesMs.map((ms, index) =>
+        makeLevel({ level: 4, phase: { index, label: "a" }, window: makeWindow({ latenciesNs: [ms * 1e6] }) }),
+      ),
+    );
+  const steadyPhases = await repeat({ atLeast: 2, atMost: 2, until }, [phased(100, 50), phased(100, 50)]);
+  assert.deepEqual(steadyPhases.precision, { ratio: 0, isReached: true });
+  const { precision } = await repeat({ atLeast: 2, atMost: 2, until }, [phased(100, 50), phased(100, 150)]);
+  assert.equal(precision?.isReached, false);
+});
+
+test("a search must be precise at the highest load of each run, and one without an answer does not count", async () => {
+  const until = { metric: average, ratio: 0.05 };
+  const found = (latenciesMs: readonly number[], findMax: RunResult["findMax"]): RunResult =>
+    runOf(latenciesMs, { findMax });
+  const three = [
+    found([10, 20], { highest: 1, next: 2, isResolved: true }),
+    found([70, 10], { highest: 2, next: 3, isResolved: true }),
+    found([90, 90], { highest: 2, isResolved: false }),
+  ];
+  const { runs, precision } = await repeat({ atLeast: 3, atMost: 3, until }, three);
+  assert.deepEqual([runs.length, precision], [3, { ratio: 0, isReached: true }]);
+  const none = found([10], { next: 1, isResolved: true });
+  const lost = await repeat({ atLeast: 2, atMost: 2, until }, [three[0] as RunResult, none]);
+  assert.deepEqual(lost.precision, { ratio: undefined, isReached: false });
+});
+
 test("a run that ended early is the last one", async () => {
   const error = new RunError("stalled", "the server stalled", "Look at it.");
   const until = { metric: average, ratio: 0.05 };

@@ -7,8 +7,8 @@ export interface CapturedIo {
   readonly err: string;
 }
 
-/** Captures what a command prints. @param onInterrupt default: no signal arrives */
-export function captureIo(onInterrupt: CommandIo["onInterrupt"] = () => () => {}): CapturedIo {
+/** Captures what a command prints. @param onInterrupt default: no signal arrives @param errColumns width of stderr. Default: no terminal */
+export function captureIo(onInterrupt: CommandIo["onInterrupt"] = () => () => {}, errColumns?: number): CapturedIo {
   let out = "";
   let err = "";
   const io: CommandIo = {
@@ -20,6 +20,7 @@ export function captureIo(onInterrupt: CommandIo["onInterrupt"] = () => () => {}
     },
     loadApi: () => Promise.resolve({}),
     onInterrupt,
+    ...(errColumns === undefined ? {} : { errColumns }),
   };
   return {
     io,

@@ -125,6 +125,38 @@ describe("output files", () => {
       }),
     );
 
+  const TWINS: readonly (readonly [args: readonly string[], code: number, said: readonly string[]])[] = [
+    [["run", "x.ts", "--report", "same", "--junit", "./same"], 64, ["--report", "--junit"]],
+    [["http", NOBODY, "-n", "1", "--records", "same", "--json", "same"], 64, ["--records", "--json"]],
+    [[...perf(NOBODY), "-f", "same", "--json", "same"], 99, ["-f", "--json"]],
+    [[...perf(NOBODY), "--report", "same", "--junit", "soft.json"], 99, ["--report", "--junit"]],
+    [[...perf(NOBODY), "--profile-export-file", "same", "--markdown", "same"], 99, ["--markdown"]],
+    [[...profile(NOBODY), "--report", "same", "--junit", "same"], 1, ["--report", "--junit"]],
+    [
+      [...profile(NOBODY), "--profile-export-file", "x.json", "--records-file", `${ARTIFACTS}/x.json`],
+      1,
+      ["--profile-export-file", "--records-file"],
+    ],
+    [
+      [...profile(NOBODY), "--markdown", `${ARTIFACTS}/profile_export_genai_perf.csv`],
+      1,
+      ["--markdown: is also the file of --artifact-dir"],
+    ],
+    [[...profile(NOBODY), "--profile-export-file", "inputs.json"], 1, ["--profile-export-file"]],
+  ];
+  for (const [args, code, said] of TWINS)
+    test(`are each a file of their own, before anything is sent: ${args[0]} ${args.slice(-4).join(" ")}`, LIMIT, () =>
+      inFolder({ ...FILES, "x.ts": scenario(NOBODY) }, async (folder) => {
+        symlinkSync("same", join(folder, "soft.json"));
+        mkdirSync(join(folder, ARTIFACTS), { recursive: true });
+        const result = await runInFolder(folder, args);
+        assert.equal(result.code, code, result.text);
+        for (const flag of said) assert.ok(result.text.includes(flag), result.text);
+        assert.match(result.text, /is also the file of -/);
+        assert.equal(existsSync(join(folder, "same")), false);
+      }),
+    );
+
   const OUTPUTS = ["r.json", "r.csv", "p.json"] as const;
   // As in the original its export must not be there already.
   const PERF_OUTPUTS = ["r.json", "r.csv"] as const;

@@ -68,6 +68,65 @@ describe("a repeated run", LIMIT, () => {
     assert.match(out, /^FAIL .*; 0 of 2 runs$/m);
   });
 
+  test("of several phases is judged by each phase, and each run by the checks of its load", async () => {
+    const load =
+      '[api.warmup({ requests: 5 }, hold(2)), api.phase("a", hold(2, { requests: 20 })), api.soak(2, { for: "100 ms" })]';
+    const { code, out } = await runText({ load, repeat: "2", assert: "[errorRate().is(0)]" });
+    // A soak test that is too short to compare its thirds fails.
+    assert.equal(code, 65, out);
+    assert.match(out, /^a: concurrency 2\nrun +infer\/s/m);
+    assert.match(out, /^soak: concurrency 2\nrun +infer\/s/m);
+    assert.match(out, /^pass +error rate is 0 %/m);
+    assert.equal(out.match(/^FAIL +run \d: drift of latency and throughput/gm)?.length, 2);
+    const good = await runText({
+      load: "[hold(2, { requests: 20 }), hold(2, { requests: 30 })]",
+      repeat: "2",
+      assert: "[errorRate().is(0)]",
+    });
+    assert.equal(good.code, 0, good.out);
+  });
+
+  const searchText = (where: string, atMost: string): Readonly<Record<string, string>> => ({
+    load: `api.findMax({ over: api.concurrency(1, 4), where: [${where}], window: "100 ms", settle: "20 ms", atMost: "${atMost}" })`,
+    repeat: "2",
+    assert: "[errorRate().is(0)]",
+  });
+
+  test("of a search has the mean of the loads that its runs found", async () => {
+    const { code, out } = await runText(searchText("errorRate().below(0.2)", "10 s"));
+    assert.equal(code, 0, out);
+    assert.equal(out.match(/^highest load that keeps the limits: concurrency 4$/gm)?.length, 2);
+    assert.match(
+      out,
+      /^highest load that keeps the limits: concurrency 4, the mean over 2 runs \(95 % confidence: 4 to 4\)$/m,
+    );
+    assert.match(out, /^pass +error rate is 0 % +0 % .*2 of 2 runs$/m);
+  });
+
+  test("of a search fails where no load keeps the limits, and is not stable without a certain answer", async () => {
+    const none = await runText(searchText('average().below("1 us")', "10 s"));
+    assert.equal(none.code, 65, none.out);
+    assert.match(none.out, /^no load keeps the limit in runs 1 and 2$/m);
+    // No percentile of so few requests has an upper bound.
+    const slow = { target: 'embedded({ latency: "20 ms" })' };
+    const open = await runText({ ...slow, ...searchText('p99("latency").below("10 min")', "200 ms") });
+    assert.equal(open.code, 66, open.out);
+    assert.match(open.out, /^not certain in runs 1 and 2$/m);
+  });
+
+  test("is ended by an assertion with abortAfter", async () => {
+    const parts = {
+      target: 'embedded({ latency: "20 ms" })',
+      load: '[hold(2, { for: "200 ms" }), hold(2, { for: "30 s" })]',
+      repeat: "3",
+      assert: '[average().below("1 ms").abortAfter("300 ms")]',
+    };
+    const { code, out } = await runText(parts);
+    assert.equal(code, 65, out);
+    assert.match(out, /^run 1: PARTIAL RESULT/m);
+    assert.doesNotMatch(out, /^run 2 of 3/m);
+  });
+
   test("refuses a file with room for one run, before the first request", async () => {
     const { code, out, err } = await runText({ repeat: "2" }, "--csv", "r.csv");
     assert.deepEqual([code, out], [64, ""]);

@@ -104,6 +104,40 @@ test("over runs an assertion is judged on the mean, with its interval", () => {
   assert.equal(judgeRuns(failures, [runOf(5), failed], 1).isMet, false);
 });
 
+test("phases with the same load are levels of their own over runs", () => {
+  const runOf = (...latenciesMs: readonly number[]) =>
+    latenciesMs.map((ms, index) => ({ level: 4, phase: { index }, window: makeWindow({ latenciesNs: [ms * 1e6] }) }));
+  const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
+  const verdict = judgeRuns(below, [runOf(5, 8), runOf(7, 10)], 1);
+  assert.deepEqual(
+    [verdict.isMet, verdict.level, verdict.phaseIndex, verdict.measured, verdict.metCount],
+    [true, 4, 1, 9e6, 1],
+  );
+  // Only phases with a schedule have a latency from the due time.
+  const due = { ...below, metric: { ...p99, of: "scheduledLatency" } } as AssertionPlan;
+  const window = makeWindow({ latenciesNs: [9e6] });
+  const scheduledLatency = makeWindow({ latenciesNs: [8e6] }).latency;
+  const rated = { level: 100, phase: { index: 2 }, window: { ...window, scheduledLatency } };
+  const withDue = [...runOf(50, 50), rated];
+  const dueVerdict = judgeRuns(due, [withDue, withDue], 1);
+  assert.deepEqual(
+    [dueVerdict.isMet, dueVerdict.level, dueVerdict.phaseIndex, dueVerdict.measured, dueVerdict.runCount],
+    [true, 100, 2, 8e6, 2],
+  );
+});
+
+test("loads that differ between runs are judged together when they have the same identity", () => {
+  const runOf = (level: number, ms: number) => [{ level, window: makeWindow({ latenciesNs: [ms * 1e6] }) }];
+  const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
+  const judgeHighest = (runs: ReturnType<typeof runOf>[]) => judgeRuns(below, runs, 1, undefined, () => "highest");
+  const differing = judgeHighest([runOf(4, 6), runOf(5, 8)]);
+  assert.deepEqual([differing.isMet, differing.level, differing.measured], [true, undefined, 7e6]);
+  const same = judgeHighest([runOf(5, 6), runOf(5, 8)]);
+  assert.deepEqual([same.isMet, same.level, same.measured], [true, 5, 7e6]);
+  const missing = judgeHighest([runOf(5, 6), []]);
+  assert.deepEqual([missing.isMet, missing.runCount], [false, 2]);
+});
+
 test("an assertion on tags is judged by the requests that have them, and not met at a level without any", () => {
   const levelOf = (level: number, lengths: Readonly<Record<string, number>>) => {
     const groups = Object.entries(lengths).map(([length, ms]) => ({

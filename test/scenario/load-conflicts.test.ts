@@ -29,8 +29,6 @@ const REFUSED: readonly {
   readonly path: string;
   readonly message: RegExp;
 }[] = [
-  { name: "repeated phases", parts: { load: [first, first], repeat: 3 }, path: "repeat", message: /a load of phases/ },
-  { name: "a repeated search", parts: { load: search, repeat: 3 }, path: "repeat", message: /a load of findMax\(…\)/ },
   { name: "a search as a phase", parts: { load: [first, search] }, path: "load.1", message: /one of several phases/ },
   {
     name: "MLPerf's load as a phase",

@@ -106,6 +106,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--report": "run --report",
   "--junit": "run --junit",
   "--markdown": "run --markdown",
+  "--live": "run --live",
   "--watch-port": "run --watch-port",
   "--otlp": "run --otlp",
 };

@@ -4,8 +4,9 @@ import type { RepeatPlan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { extracted, p50, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { concurrency, findMax } from "../../src/scenario/find-max/builders.ts";
+import { findMax, requestRate } from "../../src/scenario/find-max/builders.ts";
 import { hold } from "../../src/scenario/loads.ts";
+import { phase, soak } from "../../src/scenario/phases.ts";
 import type { Repeat } from "../../src/scenario/repeat.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
@@ -63,13 +64,25 @@ describe("a repetition of runs", () => {
     ],
     "tokens of tensors": [{ until: outputTokensPerSec().within("5 %") }, "repeat.until", /not tokens/],
   };
-  test("is refused for a search, which measures other loads each time", () => {
+  const first = hold(4, { for: "1 s" });
+  const search = findMax({ over: requestRate(1, 8), where: [p99("latency").below("1 s")] });
+  const loads: Readonly<Record<string, unknown>> = {
+    "a search": search,
+    "several phases": [first, phase("again", first)],
+    "a soak test": soak(4, { for: "1 h" }),
+  };
+  for (const [name, load] of Object.entries(loads))
+    test(`repeats ${name}`, () => {
+      const target = triton("host:1", { model: "m" });
+      const scenario = defineScenario({ name: "x", target, load, repeat: 3 } as never) as Scenario;
+      assert.deepEqual(toPlan(scenario, "/").repeat, { atLeast: 3, atMost: 3 });
+    });
+
+  test("is precise in the due times of a search by rate", () => {
     const target = triton("host:1", { model: "m" });
-    const load = findMax({ over: concurrency(1, 8), where: [p99("latency").below("1 s")] });
-    assert.throws(
-      () => toPlan(defineScenario({ name: "x", target, load, repeat: 3 }) as Scenario, "/"),
-      (error: unknown) => error instanceof UserError && error.problems.map(({ path }) => path).join() === "repeat",
-    );
+    const repeat = { until: p99("scheduledLatency").within("5 %") };
+    const plan = toPlan(defineScenario({ name: "x", target, load: search, repeat }) as Scenario, "/");
+    assert.deepEqual(plan.repeat?.until?.metric, { ...p99Latency, of: "scheduledLatency" });
   });
 
   for (const [name, [repeat, path, message]] of Object.entries(mistakes))

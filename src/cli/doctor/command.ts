@@ -47,7 +47,7 @@ export async function runDoctorCommand(args: readonly string[], command: string,
   });
 }
 
-/** Runs a check. One that fails says so and does not end the others. */
+/** Runs a check. A check that throws is reported as failed, and the other checks still run. */
 export async function runCheck({ name, run }: Check, host: Host, load: AskedLoad): Promise<NamedFinding> {
   try {
     return { check: name, ...(await run(host, load)) };

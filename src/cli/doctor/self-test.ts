@@ -13,7 +13,7 @@ import type { Host } from "./host.ts";
 /** Requests in flight when the user asks for no concurrency, and at most. */
 const CONCURRENCY = 16;
 const MOST_CONCURRENCY = 256;
-/** Client and embedded server share the cores: a client alone can send about this many times as much. */
+/** Client and embedded server share the cores. A client alone can send at about this multiple of their rate. */
 const ALONE_FACTOR = 2;
 /** Above this share of the highest rate, sends become late. */
 const SAFE_RATIO = 0.5;

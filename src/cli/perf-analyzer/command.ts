@@ -8,7 +8,7 @@ import { VERSION } from "../../report/version.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
-import { besideReports, findReadOutputs, inputFilesOf } from "../output-files.ts";
+import { besideReports, findReadOutputs, findTwins, inputFilesOf } from "../output-files.ts";
 import { wordingIo } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
@@ -36,8 +36,9 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     return EXIT.measured;
   }
   const built = toPlan(settings);
-  const read = findReadOutputs(outputFilesOf(built.plan), inputFilesOf(built.plan)).map(nameInMessage);
-  const allProblems = [...problems, ...built.problems, ...read];
+  const outputs = outputFilesOf(built.plan);
+  const clashes = [...findReadOutputs(outputs, inputFilesOf(built.plan)), ...findTwins(outputs)].map(nameInMessage);
+  const allProblems = [...problems, ...built.problems, ...clashes];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
     return EXIT.error;

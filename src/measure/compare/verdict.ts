@@ -6,8 +6,8 @@ import type { Change } from "./change.ts";
  *
  * - `better`, `worse`: the means of the runs differ, with 95 % confidence
  * - `changed`: they differ, and neither direction of the metric is better
- * - `no-difference`: none is shown, and one larger than the precision is excluded
- * - `cannot-say`: the interval has room for no difference and for one that matters, or there is no interval
+ * - `no-difference`: no difference is shown, and one larger than the precision is excluded
+ * - `cannot-say`: the interval includes both no difference and one that matters, or there is no interval
  */
 export type ChangeVerdict = "better" | "worse" | "changed" | "no-difference" | "cannot-say";
 

@@ -46,7 +46,7 @@ function sumOfCovariances(values: ArrayLike<number>): number {
     pairs += pair;
     lags = lag + 2;
   }
-  // Divided by n - 1 instead of n, like a sample variance. Never below what one batch varies less its neighbours would explain away.
+  // Divided by n - 1 instead of n, like a sample variance. Negative covariances must not make the sum 0 or less.
   const sum = Math.max((2 * pairs - variance) * (count / (count - 1)), TINY_VARIANCE);
   return sum > CORRELATED_RATIO * variance ? sum * allowanceFor(count, 2 * lags - 1) : sum;
 }

@@ -48,7 +48,7 @@ export function percentileRanks(
   };
 }
 
-/** Returns the last number from 1 to `most` that holds, where all numbers up to it do; 0 when none does. */
+/** Returns the highest number from 1 to `most` that `holds`; 0 without one. When a number holds, all lower ones do. */
 function findLast(most: number, holds: (value: number) => boolean): number {
   let low = 0;
   let high = most;
@@ -129,7 +129,7 @@ export function percentileEstimator(values: Float64Array): (percentile: number) 
   };
 }
 
-/** Returns how many independent values these are worth for how many of them are at most `limit`. */
+/** Returns the effective sample size for the ratio of values that are at most `limit`. */
 function effectiveCountBelow(values: Float64Array, limit: number): number {
   const isBelow = Float64Array.from(values, (value) => (value <= limit ? 1 : 0));
   const ratio = meanOf(isBelow);

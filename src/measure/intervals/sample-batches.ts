@@ -24,7 +24,7 @@ function cellOf(ns: number): number {
 }
 
 /**
- * Durations in their order, summed up in at most 128 consecutive batches of equal length. The length doubles when there are too many
+ * Durations in the order of measurement, summarized in at most 128 consecutive batches of equal length. The length doubles when there are too many
  * (Yeh and Schmeiser, Simulation output analysis via dynamic batch means, 2000), so memory is bounded and adding takes constant time. Each
  * batch has a coarse histogram, so that the correlation around any percentile can be computed afterwards.
  */

@@ -218,7 +218,7 @@ export type TokenMetricName = TokenTimeName | TokenCountName;
 /** Metrics of answers that arrive whole. */
 export type WholeMetricName = Exclude<TokenMetricName, NameOf<Having<{ isStreamed: true }>>>;
 type NameOf<K> = TimeOf<K> | CountOf<K>;
-/** Times that can limit a good request, besides its whole latency. */
+/** Times, other than the whole latency, that can limit a good request. */
 export type LimitedTimeName = TimeOf<Having<{ isAsserted: true; limit: "most" }>>;
 /** Rates that can limit a good request. */
 export type LimitedRateName = CountOf<Having<{ isAsserted: true; limit: "least" }>>;

@@ -2,7 +2,7 @@ import { METRICS, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { type AnsweredRequest, toMetricInput } from "./token-columns.ts";
 
 /**
- * Token metrics of single requests, for those who follow each request of a run: the file of records, and a scenario's `onRecord`.
+ * Token metrics of single requests, for the consumers of single requests: the file of records, and a scenario's `onRecord`.
  * The thread that measures collects them, and the thread of the run takes them from time to time.
  */
 

@@ -231,7 +231,7 @@ export class TokenMeter {
   private addPlain(call: AnsweredCall, kind: AnswerKind): void {
     const { prompt, sequenceId, server, sendNs, offsetsNs } = call;
     const latencyNs = offsetsNs[offsetsNs.length - 1];
-    // Any message of a gRPC call is an answer, also an empty one; its status told failures before.
+    // Any message of a gRPC call is an answer, also an empty one: the status of the call has already shown whether it failed.
     const texts = kind === "grpc" ? undefined : textsOf(call);
     const error = texts?.map(explainPlain).find((text) => text !== undefined);
     const imageCount = prompt.imageCount(kind);

@@ -11,7 +11,7 @@ import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/toke
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
-import { nsToMs, nsToSec, nsToUs, usToMs } from "../../plan/units.ts";
+import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs, usToMs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
@@ -62,7 +62,7 @@ export function formatRampartJson(
 function describeRun(run: RunResult): object {
   const { error } = run;
   return {
-    startedAt: new Date(Number(run.startEpochNs / 1_000_000n)).toISOString(),
+    startedAt: epochNsToIsoTime(run.startEpochNs),
     runDurationSec: nsToSec(run.durationNs),
     isPartial: run.isInterrupted || error !== undefined,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),

@@ -1,7 +1,7 @@
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { escapeHtml } from "../plots/page.ts";
 import { formatUs } from "../rampart/format.ts";
-import type { LevelJson } from "../schema/report-schema.ts";
+import type { LevelJson, ReportJson } from "../schema/report-schema.ts";
 import { type ShownReport, seriesName } from "./shown-run.ts";
 
 /** The key numbers at the top of the page. */
@@ -20,10 +20,10 @@ export function formatFacts(report: ShownReport): string {
 }
 
 /**
- * Returns the key numbers: those of the level with the highest throughput, or of the highest one that a search found, and the counts of all
- * requests.
+ * Returns the key numbers: those of the level with the highest throughput, or of the highest one that a search found, over runs if there are
+ * several, and the counts of all requests.
  */
-export function factsOf({ runs, unit }: ShownReport): Fact[] {
+export function factsOf({ json: report, runs, unit }: ShownReport): Fact[] {
   const levels = runs.flatMap((run) =>
     run.levels.map(({ name, json }) => ({
       name: seriesName(run, name),
@@ -42,11 +42,29 @@ export function factsOf({ runs, unit }: ShownReport): Fact[] {
   const failed = sum(({ failedCount }) => failedCount);
   const where = levels.length > 1 && shown !== undefined ? `, ${shown.name}` : "";
   const throughput = answer === undefined ? "Highest throughput" : "Throughput";
+  const found = "runs" in report ? report.combination.findMax : undefined;
+  const ofLevel = shown === undefined ? [] : levelFacts(shown.json, unit, throughput, where);
   return [
-    ...(shown === undefined ? [] : levelFacts(shown.json, unit, throughput, where)),
+    ...(found === undefined ? ofLevel : searchFacts(found, unit)),
     { label: "Requests sent", value: formatCount(sum(({ sentCount }) => sentCount)) },
     { label: "Requests failed", value: formatCount(failed) },
     { label: "Duration", value: formatDurationNs(sum(({ durationNs }) => durationNs)) },
+  ];
+}
+
+type FoundJson = NonNullable<Extract<ReportJson, { runs: unknown }>["combination"]["findMax"]>;
+
+/** Returns the means over the runs of a search whose answer is certain. */
+function searchFacts({ highest, atHighest }: FoundJson, unit: string): Fact[] {
+  if (highest === undefined || atHighest === undefined) return [];
+  const { inferPerSec, latencyUs } = atHighest;
+  const fact = (label: string, over: typeof inferPerSec, format: (value: number) => string): Fact[] =>
+    over === undefined ? [] : [{ label, value: format(over.mean) }];
+  return [
+    ...fact(`Highest load, mean of ${highest.count} ${highest.count === 1 ? "run" : "runs"}`, highest, formatCount),
+    ...fact("Throughput there", inferPerSec, (value) => `${formatCount(value)} ${unit}`),
+    ...fact("p50 latency there", latencyUs.p50, formatUs),
+    ...fact("p99 latency there", latencyUs.p99, formatUs),
   ];
 }
 

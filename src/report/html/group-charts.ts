@@ -9,7 +9,7 @@ import { levelRows, type ShownReport, timeUnitFor } from "./shown-run.ts";
 /** The section of these charts. */
 export const TAG_GROUP = "Targets and tags";
 const PERCENTILES = ["p50", "p90", "p99"] as const;
-/** More bars cannot be told apart. */
+/** More bars cannot be distinguished. */
 const MOST_BARS = 24;
 
 /** Returns two charts for each tag; an empty set without tags. */

@@ -13,7 +13,7 @@ export const LOAD_GROUP = "Latency and throughput";
 const SHOWN_PERCENTILES = ["p50", "p90", "p99"] as const;
 /** Percentiles of each of several runs. */
 const COMPARED_PERCENTILES = ["p50", "p99"] as const;
-/** More lines cannot be told apart. */
+/** More lines cannot be distinguished. */
 const MOST_CURVES = 8;
 const NINES_STEP = 0.05;
 const MEDIAN_NINES = Math.log10(2);

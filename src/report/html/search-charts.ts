@@ -8,7 +8,7 @@ import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { roundForPlot } from "../plots/sample.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { LIMIT_STATES } from "../tables/answer-tables.ts";
-import { levelRows, type ShownReport, timeUnitFor } from "./shown-run.ts";
+import { levelRows, type ShownReport, type ShownRun, seriesName, timeUnitFor } from "./shown-run.ts";
 
 /** The curve of a search for the highest load: each limited metric by load, with intervals and the states of points. */
 
@@ -23,32 +23,33 @@ type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 
 /** A judged metric at one load. */
 interface SearchPoint {
+  readonly run: ShownRun;
   readonly load: number;
   readonly verdict: VerdictJson & { readonly value: number };
 }
 
 /** Returns a chart for each limit of a search; an empty set for other loads. */
 export function searchPlots(report: ShownReport): PlotSet {
-  const levels = levelRows(report).map(({ json }) => json);
-  const searched = levels.find(({ limits }) => limits !== undefined);
+  const levels = levelRows(report);
+  const searched = levels.find(({ json: { limits } }) => limits !== undefined);
   if (searched === undefined) return { plots: [], leftOut: [] };
-  const load = LEVEL_UNITS[searched.unit];
+  const load = LEVEL_UNITS[searched.json.unit];
   return joinPlots((report.plan.limits ?? []).map((limit, index) => drawLimit(report, limit, index, levels, load)));
 }
 
 function drawLimit(
-  { unit }: ShownReport,
+  { unit, runs }: ShownReport,
   limit: AssertionPlan,
   index: number,
-  levels: readonly LevelJson[],
+  levels: ReturnType<typeof levelRows>,
   load: LevelUnit,
 ): PlotSet {
   const name = metricText(limit.metric);
   const title = `${name.charAt(0).toUpperCase()}${name.slice(1)} by Load`;
   const points = levels
-    .flatMap(({ level, limits }): SearchPoint[] => {
+    .flatMap(({ run, json: { level, limits } }): SearchPoint[] => {
       const verdict = limits?.verdicts[index];
-      return verdict?.value === undefined ? [] : [{ load: level, verdict: { ...verdict, value: verdict.value } }];
+      return verdict?.value === undefined ? [] : [{ run, load: level, verdict: { ...verdict, value: verdict.value } }];
     })
     .toSorted((a, b) => a.load - b.load);
   if (points.length === 0) return leaveOut(title, "it has no value at any load");
@@ -56,11 +57,14 @@ function drawLimit(
   const isFar = limit.limit > FAR_RATIO * most;
   const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
   const at = ({ load }: SearchPoint, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
-  const curve: XySeries = {
-    name: "measured",
-    style: "line",
-    points: points.map((point) => at(point, point.verdict.value)),
-  };
+  const curves = runs.map((run): XySeries => {
+    const own = points.filter((point) => point.run === run);
+    return {
+      name: seriesName(run, "measured"),
+      style: "line",
+      points: own.map((point) => at(point, point.verdict.value)),
+    };
+  });
   const states = STATES.flatMap((state) => drawState(state, points, at));
   const [first, last] = [points[0] as SearchPoint, points.at(-1) as SearchPoint];
   const limitLine: XySeries = {
@@ -78,7 +82,7 @@ function drawLimit(
   return asSet({
     kind: "xy",
     ...frame,
-    series: [curve, ...(isFar ? [] : [limitLine]), ...states],
+    series: [...curves, ...(isFar ? [] : [limitLine]), ...states],
     isFromZero: true,
     isWhole: load.isWhole,
   });

@@ -1,7 +1,7 @@
 import { averageUs } from "../../measure/server-delta.ts";
 import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
 import { escapeHtml } from "../plots/page.ts";
-import { formatFindMax } from "../rampart/find-max.ts";
+import { answerOverRuns, formatFindMax } from "../rampart/find-max.ts";
 import { formatPct, formatUs } from "../rampart/format.ts";
 import type { ServerCountersJson } from "../schema/level.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
@@ -156,7 +156,10 @@ export function formatSearch(report: ShownReport): string {
     const lines = rest.map((line) => `<li>${escapeHtml(line.trim())}</li>`).join("");
     return formatPanel(`<p class="answer">${escapeHtml(answer)}</p><ul class="why">${lines}</ul>`, name);
   });
-  return `${answers.join("")}${formatResultTables([searchTable(plan, levelRows(report), unit)])}`;
+  const results = runs.map(({ result }) => result);
+  const overall = runs.length > 1 ? answerOverRuns(plan, { runs: results }) : undefined;
+  const together = overall === undefined ? "" : formatPanel(`<p class="answer">${escapeHtml(overall)}</p>`);
+  return `${together}${answers.join("")}${formatResultTables([searchTable(plan, levelRows(report), unit)])}`;
 }
 
 /** Formats the means over repeated runs; empty for a single run. */

@@ -1,8 +1,8 @@
+import { nsToSec, secToNs } from "../../plan/units.ts";
 import { type LevelTally, RECENT_RATIOS, type RecentRates } from "./run-snapshot.ts";
 
 /** Rates and percentiles over the last seconds of the current level. */
 
-const SECOND_NS = 1e9;
 const WINDOW_SEC = 5;
 /** Marks at most this close together, so that reading often costs no memory. */
 const MARK_NS = 0.25e9;
@@ -31,9 +31,9 @@ export class RateWindow {
 
   /** Returns the rates up to now. The parameters are those of `restart`. */
   read(atNs: number, endedCount: number, responseCount: number, level: LevelTally): RecentRates {
-    this.forgetBefore(atNs - WINDOW_SEC * SECOND_NS);
+    this.forgetBefore(atNs - secToNs(WINDOW_SEC));
     const [before] = this.marks as [Mark];
-    const seconds = (atNs - before.atNs) / SECOND_NS;
+    const seconds = nsToSec(atNs - before.atNs);
     const perSec = (count: number): number => (seconds > 0 ? Math.max(0, count) / seconds : 0);
     const rates = {
       requestsPerSec: perSec(endedCount - before.endedCount),

@@ -5,6 +5,7 @@ import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { nsToSec } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
@@ -23,7 +24,6 @@ import type {
   RunSnapshot,
 } from "./run-snapshot.ts";
 
-const SECOND_NS = 1e9;
 /** A run with more levels counts the later ones together, so that memory and metrics are bounded. */
 const MOST_LEVELS = 100;
 /** A younger snapshot is returned again, so that frequent readers cost nothing. */
@@ -146,7 +146,7 @@ export class RunState implements Report {
     const levels = this.levels();
     const counts = addCounts(levels);
     const { cpuRatio, loopLagMaxNs } = this.health.take();
-    const elapsedSec = (atNs - this.startNs) / SECOND_NS;
+    const elapsedSec = nsToSec(atNs - this.startNs);
     return {
       ...counts,
       elapsedSec,
@@ -166,11 +166,11 @@ export class RunState implements Report {
     const passedNs = this.firstLevelNs === undefined ? 0 : atNs - this.firstLevelNs;
     if (requestCount !== undefined) {
       const doneRatio = Math.min(1, endedOf(this.settled) / requestCount);
-      const leftSec = doneRatio > 0 ? (passedNs / doneRatio - passedNs) / SECOND_NS : undefined;
+      const leftSec = doneRatio > 0 ? nsToSec(passedNs / doneRatio - passedNs) : undefined;
       return { doneRatio, leftSec, requestCount };
     }
     if (durationNs === undefined || durationNs <= 0) return undefined;
-    const leftSec = Math.max(0, durationNs - passedNs) / SECOND_NS;
+    const leftSec = nsToSec(Math.max(0, durationNs - passedNs));
     return { doneRatio: Math.min(1, passedNs / durationNs), leftSec, requestCount };
   }
 

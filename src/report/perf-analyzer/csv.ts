@@ -3,6 +3,7 @@ import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { LOAD_CSV_COLUMNS, loadCsvCells } from "../load-delivery.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
@@ -59,7 +60,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
           ...(plan.telemetry.metrics === null ? [] : GPU_COLUMNS),
         ]
       : []),
-    ...(plan.measurement.tokens === undefined ? [] : TOKEN_CSV_COLUMNS),
+    ...(tokensPlanOf(plan) === undefined ? [] : TOKEN_CSV_COLUMNS),
     ...(plan.outputs.style === "rampart" ? LOAD_CSV_COLUMNS : []),
   ];
 }
@@ -105,10 +106,11 @@ function levelCells(unit: LevelResult["unit"], level: number): string[] {
 }
 
 /** Only scenarios measure tokens during the run. */
-function tokenCells({ measurement }: Plan, window: LevelResult["window"], tokens: LevelResult["tokens"]): string[] {
-  if (measurement.tokens === undefined) return [];
+function tokenCells(plan: Plan, window: LevelResult["window"], tokens: LevelResult["tokens"]): string[] {
+  const measured = tokensPlanOf(plan);
+  if (measured === undefined) return [];
   if (tokens === undefined) return TOKEN_CSV_COLUMNS.map(() => "");
-  return tokenCsvCells(tokens, window, measurement.tokens.isStreamed);
+  return tokenCsvCells(tokens, window, measured.isStreamed);
 }
 
 function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {

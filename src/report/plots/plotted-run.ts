@@ -1,6 +1,7 @@
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { GapSummary } from "../../measure/tokens/token-gaps.ts";
+import { nsToMs, nsToSec } from "../../plan/units.ts";
 import type { PlotSet } from "./plot.ts";
 
 /** A run whose requests are plotted. */
@@ -14,8 +15,8 @@ export interface PlottedRun {
   readonly isStreaming: boolean;
 }
 
-export const MS_PER_NS = 1e-6;
-export const SEC_PER_NS = 1e-9;
+export const MS_PER_NS = nsToMs(1);
+export const SEC_PER_NS = nsToSec(1);
 
 /** Returns a set without a plot, and the reason. */
 export function leaveOut(title: string, reason: string): PlotSet {

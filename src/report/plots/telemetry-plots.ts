@@ -6,7 +6,7 @@ import { roundForPlot } from "./sample.ts";
 /** A server's metrics over the time of a run: one plot per metric, with a line for each GPU or series. */
 
 const GROUP = "Server";
-/** More lines than this cannot be told apart. */
+/** More lines than this cannot be distinguished. */
 const MOST_LINES = 24;
 
 /** Returns one plot for each metric. */

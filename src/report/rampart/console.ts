@@ -1,13 +1,13 @@
-import type { LevelUnitName } from "../../load/level-units.ts";
+import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
-import { describeLevel, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import { describeLevel, levelUnitOf, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf, throughputUnitOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
@@ -17,19 +17,20 @@ import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
 import { judgeRepeated } from "../run-verdicts.ts";
+import { nameOfLevel } from "../summary.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { describeConfidence } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
-import { formatFindMax } from "./find-max.ts";
+import { answerOverRuns, describeAnswer, formatFindMax } from "./find-max.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatGroups } from "./groups.ts";
 import { describeClient, describeOutcome } from "./level-cells.ts";
 import { formatLevels, formatTimeline } from "./levels-table.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
-import { formatPhases, formatRunTimeline } from "./phases.ts";
-import { levelsOverRuns } from "./runs.ts";
+import { formatPhases, formatRunTimeline, verdictsOfPhases } from "./phases.ts";
+import { type HighestOverRuns, highestOverRuns, type LevelOverRuns, levelsOverRuns } from "./runs.ts";
 import { describePrecision, describeRunsVerdict, describeVariation, formatRunsTable } from "./runs-table.ts";
 import { formatTokens } from "./tokens.ts";
 import { formatFailures, formatSessions, formatTotals } from "./totals.ts";
@@ -100,7 +101,9 @@ class RampartConsole implements Report {
     const verdicts = this.plan.assertions.map((assertion) =>
       judge(assertion, judged, this.plan.target.batchSize, this.unit),
     );
-    const text = formatVerdicts(this.plan, verdicts, judged, result.aborted, this.style);
+    const checks = verdictsOfPhases(this.plan, judged);
+    const style = { ...this.style, checks, unjudged: whyUnjudged(result) };
+    const text = formatVerdicts(this.plan, verdicts, judged, result.aborted, style);
     if (text !== undefined) this.sink.out(`\n${text}\n`);
   }
 
@@ -108,7 +111,6 @@ class RampartConsole implements Report {
     const { out } = this.sink;
     const { plan } = this;
     const { runs } = repeated;
-    const levels = levelsOverRuns(completeRuns(repeated));
     for (const [index, run] of runs.entries()) {
       if (plan.outputs.verbosity === 0) out(this.formatRunNotes(index + 1, run));
       else {
@@ -116,29 +118,54 @@ class RampartConsole implements Report {
         this.printRun(run);
       }
     }
-    if (levels.length === 0) out("\nno run ended as planned: there is nothing to combine\n");
-    for (const level of levels) {
-      out(`\n${describeLevel(plan.load, level.level)}\n`);
-      out(`${formatRunsTable(plan, runs, level, this.unit, describeOutcome)}\n`);
-      for (const note of describeVariation(level)) out(`  ${note}\n`);
-    }
+    const levels = levelsOverRuns(repeated);
+    const found = highestOverRuns(repeated);
+    if (completeRuns(repeated).length === 0) out("\nno run ended as planned: there is nothing to combine\n");
+    else if (found !== undefined) this.printHighest(repeated, found);
+    else for (const level of levels) this.printLevelOverRuns(level);
     const precision = describePrecision(plan, repeated);
     if (precision !== undefined) out(`\n${precision}\n`);
-    if (plan.assertions.length === 0) return;
     const verdicts = judgeRepeated(plan, repeated);
     const details = verdicts.map((verdict, index) => describeRunsVerdict(plan, index, verdict, this.unit));
-    const first = levels.flatMap(({ results }) => results[0] ?? []);
-    out(`\n${formatVerdicts(plan, verdicts, first, undefined, { ...this.style, details })}\n`);
+    const checks = runs.flatMap((run, index) =>
+      verdictsOfPhases(plan, measuredLevels(run)).map((one) => ({ ...one, text: `run ${index + 1}: ${one.text}` })),
+    );
+    const style = { ...this.style, details, checks };
+    const text = formatVerdicts(plan, verdicts, levels, undefined, style);
+    if (text !== undefined) out(`\n${text}\n`);
+  }
+
+  private printLevelOverRuns(level: LevelOverRuns): void {
+    const { plan } = this;
+    const { out } = this.sink;
+    out(`\n${describeLevel(plan.load, level.level, level.phase?.index)}\n`);
+    const outcomeOf = (result: LevelResult | undefined): string =>
+      result === undefined ? "" : describeOutcome(result);
+    out(`${formatRunsTable(plan, level, this.unit, outcomeOf)}\n`);
+    for (const note of describeVariation(level)) out(`  ${note}\n`);
+  }
+
+  /** Prints the highest load of each run of a search, and what was measured at it. */
+  private printHighest(repeated: RepeatedResult, found: HighestOverRuns): void {
+    const { plan } = this;
+    const { out } = this.sink;
+    const title = LEVEL_UNITS[levelUnitOf(plan.load)].column;
+    const outcomeOf = (_: unknown, run: number): string => describeAnswer(plan, repeated.runs[run] as RunResult);
+    out("\nthe highest load of each run\n");
+    out(`${formatRunsTable(plan, found, this.unit, outcomeOf, { title, over: found.highest })}\n`);
+    for (const note of describeVariation(found)) out(`  ${note}\n`);
+    out(`\n${answerOverRuns(plan, repeated)}\n`);
   }
 
   /** Formats the counts, failures and warnings of one of several runs. */
   private formatRunNotes(number: number, run: RunResult): string {
     const end = run.error !== undefined || run.isInterrupted ? "PARTIAL RESULT: the run ended early. " : "";
     const warnings = measuredLevels(run).flatMap((level) =>
-      this.warningsOf(level).map((warning) => `  ${describeLevel(this.plan.load, level.level)}: ${warning}\n`),
+      this.warningsOf(level).map((warning) => `  ${nameOfLevel(this.plan, level)}: ${warning}\n`),
     );
     const failures = run.failures.length === 0 ? "" : `${formatFailures(run)}\n`;
-    return `\nrun ${number}: ${end}${formatTotals(run)}\n${warnings.join("")}${failures}`;
+    const answer = run.findMax === undefined ? "" : `${formatFindMax(this.plan, run, this.unit)}\n`;
+    return `\nrun ${number}: ${end}${formatTotals(run)}\n${warnings.join("")}${failures}${answer}`;
   }
 
   private printRun(result: RunResult): void {

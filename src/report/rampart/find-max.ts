@@ -1,8 +1,12 @@
 import type { LimitVerdict } from "../../measure/limits/judge-limits.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
+import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { FindMaxResult, LevelLimits, LevelResult, RunResult } from "../../result/run-result.ts";
+import { formatRange } from "./confidence-notes.ts";
+import { type HighestOverRuns, highestOverRuns } from "./runs.ts";
 
 /** A search for the highest load that keeps all limits. */
 
@@ -11,11 +15,58 @@ export function describeLimitState({ state }: LevelLimits): string {
   return { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" }[state];
 }
 
+const FOUND = "highest load that keeps the limits";
+
 /** Formats the answer in one line. */
 export function answerOf(plan: Plan, { highest, isResolved }: FindMaxResult): string {
-  if (highest !== undefined) return `highest load that keeps the limits: ${describeLevel(plan.load, highest)}`;
-  const limits = plan.limits?.length === 1 ? "the limit" : "all limits";
-  return isResolved ? `no load keeps ${limits}` : `it is not known whether any load keeps ${limits}`;
+  if (highest !== undefined) return `${FOUND}: ${describeLevel(plan.load, highest)}`;
+  return isResolved ? noLoadKeeps(plan) : `it is not known whether any load keeps ${limitsOf(plan)}`;
+}
+
+function noLoadKeeps(plan: Plan): string {
+  return `no load keeps ${limitsOf(plan)}`;
+}
+
+function limitsOf({ limits }: Plan): string {
+  return limits?.length === 1 ? "the limit" : "all limits";
+}
+
+/** Formats the answers of several runs in one line: the mean over the runs with a certain answer, and the runs without one. Undefined for other loads. */
+export function answerOverRuns(plan: Plan, repeated: RepeatedResult): string | undefined {
+  const found = highestOverRuns(repeated);
+  if (found === undefined) return undefined;
+  const { unresolvedRuns, runsWithoutLoad } = found;
+  const parts = [
+    ...meanAnswer(plan, found),
+    ...(runsWithoutLoad.length === 0 ? [] : [`${noLoadKeeps(plan)} in ${nameRuns(runsWithoutLoad)}`]),
+    ...(unresolvedRuns.length === 0 ? [] : [`not certain in ${nameRuns(unresolvedRuns)}`]),
+  ];
+  return parts.length === 0 ? "no run ended as planned" : parts.join("; ");
+}
+
+function meanAnswer({ load }: Plan, { highest, byRun }: HighestOverRuns): string[] {
+  if (highest === undefined) return [];
+  const { count, mean, low, high } = highest;
+  const format = (value: number): string => formatCount(Number(value.toPrecision(4)));
+  const interval = low === null || high === null ? "" : ` (95 % confidence: ${formatRange(format(low), format(high))})`;
+  const of = count < byRun.length ? `${count} of ${byRun.length}` : `${count}`;
+  return [
+    `${FOUND}: ${describeLevel(load, Number(mean.toPrecision(4)))}, the mean over ${of} ${of === "1" ? "run" : "runs"}${interval}`,
+  ];
+}
+
+/** Names runs by their numbers: `runs 2 and 4`. */
+function nameRuns(numbers: readonly number[]): string {
+  const last = numbers.at(-1);
+  return numbers.length === 1 ? `run ${last}` : `runs ${numbers.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** Describes how the search of a run ended, beside its highest load in a table of runs; empty when that is certain. */
+export function describeAnswer(plan: Plan, { findMax }: RunResult): string {
+  if (findMax === undefined) return "";
+  const { highest, isResolved } = findMax;
+  if (highest === undefined) return answerOf(plan, findMax);
+  return isResolved ? "" : "UNRESOLVED: the load may be higher; not in the mean";
 }
 
 /** Formats the answer and what stands behind it. @param unit of throughput */
@@ -29,11 +80,14 @@ export function formatFindMax(plan: Plan, { findMax, levels }: RunResult, unit: 
   if (above === undefined) {
     if (highest !== undefined && isResolved) lines.push("it is the highest load of the search");
   } else {
-    const word =
-      above.limits?.state === "broken" ? "breaks them" : "could not be decided in the longest time of a point";
+    const broken = plan.limits?.length === 1 ? "breaks the limit" : "breaks a limit";
+    const word = above.limits?.state === "broken" ? broken : "could not be decided within the longest time of a point";
     lines.push(`${describeLevel(plan.load, above.level)} ${word}`, ...explain(plan, above, unit));
   }
-  if (!isResolved) lines.push("UNRESOLVED: the highest load may be higher; measure each point longer (atMost)");
+  if (!isResolved) {
+    const doubt = highest === undefined ? "the lowest load may keep the limits" : "the highest load may be higher";
+    lines.push(`UNRESOLVED: ${doubt}; measure each point longer (atMost)`);
+  }
   return lines.join("\n");
 }
 

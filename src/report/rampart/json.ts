@@ -18,10 +18,10 @@ import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
+import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
@@ -40,7 +40,7 @@ import { toInFlightJson } from "./in-flight.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toParametersJson } from "./parameters.ts";
 import { toPhasesJson } from "./phases.ts";
-import { levelsOverRuns, toLevelOverRunsJson } from "./runs.ts";
+import { toCombinationJson } from "./runs.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -68,7 +68,8 @@ export function toReportJson(plan: Plan, result: RunResult): object {
  *
  * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
  * `inferPerSec`, `errorRatio`, `latencyUs.p99` and so on are the mean over the values of the runs with its 95 % interval (`low`, `high`),
- * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means.
+ * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
+ * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
  */
 export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
   const { runs, precision } = repeated;
@@ -88,14 +89,12 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
         : { until: { ...until, reachedRatio: precision?.ratio ?? null, isReached: precision?.isReached === true } }),
     },
     runs: runs.map((run) => toRunJson(plan, run)),
-    combination: {
-      runs: complete.length,
-      levels: levelsOverRuns(complete).map((level) => toLevelOverRunsJson(plan, level)),
-    },
+    combination: toCombinationJson(plan, repeated),
     assertions: judgeRepeated(plan, repeated).map(({ assertion, ...verdict }) => ({
       text: verdict.text,
       isMet: verdict.isMet,
       level: verdict.level,
+      phase: verdict.phaseIndex,
       measured: verdict.measured,
       low: verdict.low,
       high: verdict.high,
@@ -115,7 +114,7 @@ function toHeadJson(plan: Plan, { prepared }: RunResult): object {
 }
 
 function toIsoTime({ startEpochNs }: RunResult): string {
-  return new Date(Number(startEpochNs / 1_000_000n)).toISOString();
+  return epochNsToIsoTime(startEpochNs);
 }
 
 /** Converts one run: all that can differ between the runs of a plan. */
@@ -161,7 +160,8 @@ function toRunJson(plan: Plan, result: RunResult): object {
         plan.target.batchSize,
         throughputUnitOf(plan.target),
       );
-      const given = { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
+      const why = reason ?? whyUnjudged(result);
+      const given = { text, isMet, level, phase: phaseIndex, measured, reason: why, limit: assertion.limit };
       const { aborted } = result;
       if (aborted?.assertionIndex !== index) return given;
       return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
@@ -197,6 +197,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...(result.mlperf === undefined ? {} : { mlperf: toMlperfJson(result.mlperf) }),
     ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: nsToSec(window.durationNs),
+    ...(window.numbers === undefined ? {} : { windows: window.numbers }),
     requests: window.requestCount,
     failed: window.failedCount,
     ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),

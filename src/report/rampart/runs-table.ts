@@ -4,10 +4,10 @@ import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
-import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { LevelResult } from "../../result/run-result.ts";
 import { CONSOLE_PERCENTILES, formatMarked, formatRange } from "./confidence-notes.ts";
 import { formatPct, formatTable, formatUs } from "./format.ts";
-import { averageUs, type LevelOverRuns, overRuns, percentileUs } from "./runs.ts";
+import { averageUs, overRuns, percentileUs, type ResultsOverRuns } from "./runs.ts";
 
 /** A level of a repeated plan for people: a row for each run, then the runs together. */
 
@@ -23,23 +23,24 @@ interface Column {
 const MUCH_BETWEEN = 2;
 
 /**
- * Formats a level.
- * @param level its results in the runs that count
- * @param outcomeOf describes the outcome of a run at the level; empty when it is as planned
+ * Formats a level, or the highest loads of a search.
+ * @param outcomeOf describes the outcome of a run; empty when it is as planned
+ * @param highest the column of the loads, which differ between runs; absent for one level
  */
 export function formatRunsTable(
   plan: Plan,
-  runs: readonly RunResult[],
-  level: LevelOverRuns,
+  level: ResultsOverRuns,
   unit: string,
-  outcomeOf: (result: LevelResult) => string,
+  outcomeOf: (result: LevelResult | undefined, run: number) => string,
+  highest?: { readonly title: string; readonly over: OverRuns | undefined },
 ): string {
-  const columns = toColumns(plan, level, unit);
+  const loads: Column[] = highest === undefined ? [] : [{ ...highest, cell: ({ level: load }) => formatCount(load) }];
+  const columns = [...loads, ...toColumns(plan, level, unit)];
   const header = ["run", ...columns.map(({ title }) => title), ""];
-  const rows = runs.flatMap((run, index) => {
-    const result = run.levels.find((one) => one.level === level.level);
-    if (result === undefined) return [[`${index + 1}`, "nothing measured"]];
-    return [[`${index + 1}`, ...columns.map(({ cell }) => cell(result)), outcomeOf(result)]];
+  const rows = level.byRun.map((result, index) => {
+    const outcome = outcomeOf(result, index);
+    if (result === undefined && outcome === "") return [`${index + 1}`, "nothing measured"];
+    return [`${index + 1}`, ...columns.map(({ cell }) => (result === undefined ? "-" : cell(result))), outcome];
   });
   const row = (name: string, pick: (over: OverRuns) => number | null): string[] => [
     name,
@@ -56,7 +57,7 @@ export function formatRunsTable(
   return formatTable(header, [...rows, ...together]);
 }
 
-function toColumns({ target }: Plan, level: LevelOverRuns, unit: string): Column[] {
+function toColumns({ target }: Plan, level: ResultsOverRuns, unit: string): Column[] {
   const isScheduled = level.results.some(({ window }) => window.scheduledLatency !== window.latency);
   const perSec = (title: string, pick: (result: LevelResult) => number): Column => ({
     title,
@@ -99,7 +100,7 @@ function toColumns({ target }: Plan, level: LevelOverRuns, unit: string): Column
 }
 
 /** Describes how much the runs differ, compared with what each run says of itself; sentences without a full stop. */
-export function describeVariation(level: LevelOverRuns): string[] {
+export function describeVariation(level: ResultsOverRuns): string[] {
   const found = [
     ["average", overRuns(level, ({ window }) => averageUs(window.latency))] as const,
     ...CONSOLE_PERCENTILES.map(

@@ -1,3 +1,4 @@
+import { alignLevels } from "../../load/level-identity.ts";
 import { estimateMean, estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { combineRuns, type OverRuns, type RunValue, standardErrorOf } from "../../measure/intervals/over-runs.ts";
 import {
@@ -13,32 +14,74 @@ import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToUs } from "../../plan/units.ts";
+import { judgedInRuns, judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 
 /** Several runs together, level by level, for Rampart's own reports. */
 
-/** A level, and its result in each run that measured it. */
-export interface LevelOverRuns {
-  readonly unit: LevelResult["unit"];
-  readonly level: number;
+/** What is compared between runs: a level, or the highest load that each run of a search found. */
+export interface ResultsOverRuns {
+  /** The result in each run that counts and has one. */
   readonly results: readonly LevelResult[];
+  /** The result in each of all runs; undefined for a run without one. */
+  readonly byRun: readonly (LevelResult | undefined)[];
 }
 
-/** Groups the levels of runs that measured something, in the order of the first run. */
-export function levelsOverRuns(runs: readonly RunResult[]): LevelOverRuns[] {
-  const levels = new Map<number, LevelResult[]>();
-  for (const run of runs)
-    for (const result of run.levels) {
-      if (result.window.requestCount + result.window.failedCount === 0) continue;
-      const results = levels.get(result.level) ?? [];
-      levels.set(result.level, [...results, result]);
-    }
-  return [...levels].map(([level, results]) => ({ unit: (results[0] as LevelResult).unit, level, results }));
+/** A level over runs. */
+export interface LevelOverRuns extends ResultsOverRuns, Pick<LevelResult, "unit" | "level" | "phase"> {}
+
+/**
+ * Groups the levels of the complete runs that measured something, in the order of the first run. Of a search these are the levels of all
+ * complete runs: whether a run measures another one depends on what it measured before.
+ */
+export function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
+  const { runs } = repeated;
+  const complete = completeRuns(repeated);
+  const isSearch = runs.some(({ findMax }) => findMax !== undefined);
+  return alignLevels(runs.map(measuredLevels)).flatMap((byRun) => {
+    const results = byRun.flatMap((result, run) =>
+      result !== undefined && complete.includes(runs[run] as RunResult) ? [result] : [],
+    );
+    const [first] = results;
+    if (first === undefined || (isSearch && results.length < complete.length)) return [];
+    const { unit, level, phase } = first;
+    return [{ unit, level, ...(phase === undefined ? {} : { phase }), results, byRun }];
+  });
+}
+
+/** The answers of a search in several runs. Numbers of runs count from 1. */
+export interface HighestOverRuns extends ResultsOverRuns {
+  /** The highest load, over the runs whose answer is certain; undefined when there is none. */
+  readonly highest: OverRuns | undefined;
+  /** The complete runs without a certain answer. They are in no mean. */
+  readonly unresolvedRuns: readonly number[];
+  /** The complete runs in which it is certain that no load keeps the limits. */
+  readonly runsWithoutLoad: readonly number[];
+}
+
+/** Combines the answers of a search; undefined for other loads. */
+export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | undefined {
+  const { runs } = repeated;
+  const complete = completeRuns(repeated);
+  if (!runs.some(({ findMax }) => findMax !== undefined)) return undefined;
+  const numbersOf = (isOne: (findMax: NonNullable<RunResult["findMax"]>) => boolean): number[] =>
+    runs.flatMap((run, index) =>
+      run.findMax !== undefined && complete.includes(run) && isOne(run.findMax) ? [index + 1] : [],
+    );
+  const results = judgedInRuns(complete).runs.flat();
+  return {
+    highest: results.length === 0 ? undefined : combineRuns(results.map(({ level }) => ({ value: level }))),
+    unresolvedRuns: numbersOf(({ isResolved }) => !isResolved),
+    runsWithoutLoad: numbersOf(({ highest, isResolved }) => highest === undefined && isResolved),
+    results,
+    byRun: runs.map((run) => (run.findMax?.highest === undefined ? undefined : judgedLevels(run)[0])),
+  };
 }
 
 /** Combines a value over the runs that have it; undefined when none has. */
 export function overRuns(
-  { results }: LevelOverRuns,
+  { results }: ResultsOverRuns,
   pick: (result: LevelResult) => RunValue | undefined,
 ): OverRuns | undefined {
   const values = results.map(pick).filter((value) => value !== undefined);
@@ -61,9 +104,31 @@ export function percentileUs(tally: LatencyTally, percentile: number): RunValue 
   return { value, standardError: standardErrorOf(low, high) };
 }
 
-/** Converts a level over runs to JSON. Latencies and times of tokens are in microseconds. */
-export function toLevelOverRunsJson({ target, measurement }: Plan, level: LevelOverRuns): object {
-  const { unit, level: value, results } = level;
+/** Converts what complete runs give together to JSON. Latencies and times of tokens are in microseconds. */
+export function toCombinationJson(plan: Plan, repeated: RepeatedResult): object {
+  const found = highestOverRuns(repeated);
+  return {
+    runs: completeRuns(repeated).length,
+    ...(found === undefined ? {} : { findMax: toHighestJson(plan, found) }),
+    levels: levelsOverRuns(repeated).map((over) => {
+      const { unit, level, phase } = over;
+      const place = phase === undefined ? {} : { phase: { index: phase.index, name: phase.label } };
+      return { unit, level, ...place, ...toResultsJson(plan, over) };
+    }),
+  };
+}
+
+function toHighestJson(plan: Plan, found: HighestOverRuns): object {
+  const { highest, unresolvedRuns, runsWithoutLoad } = found;
+  return {
+    ...(highest === undefined ? {} : { highest, atHighest: toResultsJson(plan, found) }),
+    unresolvedRuns,
+    runsWithoutLoad,
+  };
+}
+
+function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): object {
+  const { results } = level;
   const latency = (tallyOf: (result: LevelResult) => LatencyTally): object => ({
     mean: overRuns(level, (result) => averageUs(tallyOf(result))),
     ...Object.fromEntries(
@@ -77,8 +142,6 @@ export function toLevelOverRunsJson({ target, measurement }: Plan, level: LevelO
   const hasFirst = results.some(({ window }) => window.firstResponse !== window.latency);
   const hasTokens = results.some(({ tokens }) => tokens !== undefined);
   return {
-    unit,
-    level: value,
     runs: results.length,
     inferPerSec: overRuns(level, ({ window }) => {
       const value = inferPerSec(window, target.batchSize);
@@ -95,7 +158,7 @@ export function toLevelOverRunsJson({ target, measurement }: Plan, level: LevelO
 
 const TOKEN_PERCENTILES = [50, 90, 99] as const;
 
-function toTokensOverRunsJson(level: LevelOverRuns, isStreamed: boolean): object {
+function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): object {
   const perRun = level.results.map(({ tokens }) =>
     tokens === undefined ? undefined : tokenSamples(tokens, isStreamed),
   );

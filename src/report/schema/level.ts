@@ -195,6 +195,12 @@ export function levelSchema(parts: Parts) {
     ),
     repeats: optional(v.array(repeatSchema(parts))),
     durationSec: v.number(),
+    windows: optional(
+      v.pipe(
+        object({ first: count(), last: count() }),
+        v.description("Numbers of the windows that the level consists of, as in the records of requests; from 1."),
+      ),
+    ),
     ...measuredEntries(parts),
     client: clientSchema(parts),
     groups: optional(

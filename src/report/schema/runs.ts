@@ -76,19 +76,36 @@ export function combinationSchema(parts: Parts) {
     outputTokensPerSec: over,
     metrics: v.record(v.string(), object({ mean: over, p50: over, p90: over, p99: over })),
   });
+  const results = {
+    runs: v.pipe(count(), v.description("Number of runs that have it.")),
+    inferPerSec: over,
+    errorRatio: over,
+    latencyUs: latency,
+    scheduledLatencyUs: optional(latency),
+    firstResponseUs: optional(latency),
+    tokens: optional(tokens),
+  };
+  const numbers = v.array(v.pipe(count(), v.minValue(1)));
+  const findMax = object({
+    highest: optional(
+      v.pipe(
+        overRuns(parts),
+        v.description("The highest load that keeps the limits, over the runs with a certain answer."),
+      ),
+    ),
+    atHighest: optional(v.pipe(object(results), v.description("What these runs measured, each at its highest load."))),
+    unresolvedRuns: v.pipe(numbers, v.description("Numbers of the runs without a certain answer, in no mean.")),
+    runsWithoutLoad: v.pipe(numbers, v.description("Numbers of the runs in which no load keeps the limits.")),
+  });
   return object({
     runs: v.pipe(count(), v.description("Number of runs that ended as planned, and so count.")),
+    findMax: optional(findMax),
     levels: v.array(
       object({
         unit: v.picklist(["concurrency", "request-rate"]),
         level: v.number(),
-        runs: count(),
-        inferPerSec: over,
-        errorRatio: over,
-        latencyUs: latency,
-        scheduledLatencyUs: optional(latency),
-        firstResponseUs: optional(latency),
-        tokens: optional(tokens),
+        phase: optional(object({ index: count(), name: v.string() })),
+        ...results,
       }),
     ),
   });

@@ -1,8 +1,9 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { nameOfMetric } from "../../measure/tokens/metrics.ts";
 import { metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
-import { describeLevel } from "../../registry/load-modes.ts";
+import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
 import { formatRange } from "../rampart/confidence-notes.ts";
 import { formatPct, formatUs } from "../rampart/format.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
@@ -14,29 +15,54 @@ type RepeatedJson = Extract<ReportJson, { runs: unknown }>;
 
 /** A level over runs as data. */
 export type CombinedLevelJson = RepeatedJson["combination"]["levels"][number];
+
+/** What runs measured at one level, or at their highest loads, as data. */
+export type CombinedResultsJson = Omit<CombinedLevelJson, "unit" | "level" | "phase">;
 type Over = CombinedLevelJson["inferPerSec"];
+
+/** What is called by the name of a level where it is another one in each run. */
+export const HIGHEST_LOADS = "the highest load of each run";
 
 /** Makes the table of means over runs with their intervals; undefined for a plan that ran once, or without a complete run. */
 export function combinationTable(plan: Plan, json: ReportJson, unit: string): ResultTable | undefined {
-  if (!("runs" in json) || json.combination.levels.length === 0) return undefined;
-  const rows = json.combination.levels.flatMap((level) => {
-    const measured = quantitiesOf(level, unit).flatMap(([name, over, format]) =>
-      over === undefined ? [] : [overCells(name, over, format)],
-    );
-    const label = describeLevel(plan.load, level.level);
-    return measured.map((cells, index) => [index === 0 ? label : "", ...cells]);
-  });
+  if (!("runs" in json)) return undefined;
+  const { findMax, levels } = json.combination;
+  const rows = [
+    ...(findMax?.atHighest === undefined
+      ? []
+      : labelRows(HIGHEST_LOADS, [
+          [`highest ${LEVEL_UNITS[levelUnitOf(plan.load)].name}`, findMax.highest, formatCount],
+          ...quantitiesOf(findMax.atHighest, unit),
+        ])),
+    ...levels.flatMap((level) =>
+      labelRows(describeLevel(plan.load, level.level, level.phase?.index), quantitiesOf(level, unit)),
+    ),
+  ];
+  if (rows.length === 0) return undefined;
   const header = ["level", "metric", "mean of the runs", "95 % interval", "deviation", "between / within", "runs"];
   const notes = [
     "Each value is the mean over whole runs. Between / within is the variation between runs over that within a run: above 2, a single run says too little.",
+    ...(findMax === undefined
+      ? []
+      : [
+          "Runs whose search has no certain answer do not count for the highest load. Of other loads, those of all runs are shown.",
+        ]),
     ...describePrecision(plan, json),
   ];
   return { title: "Runs together", header, rows, notes };
 }
 
+/** Returns a row for each quantity that was measured, the first with the name of the level. */
+function labelRows(label: string, quantities: readonly Quantity[]): TableCell[][] {
+  const measured = quantities.flatMap(([name, over, format]) =>
+    over === undefined ? [] : [overCells(name, over, format)],
+  );
+  return measured.map((cells, index) => [index === 0 ? label : "", ...cells]);
+}
+
 type Quantity = readonly [name: string, over: Over, format: (value: number) => string];
 
-function quantitiesOf(level: CombinedLevelJson, unit: string): Quantity[] {
+function quantitiesOf(level: CombinedResultsJson, unit: string): Quantity[] {
   const { latencyUs, scheduledLatencyUs, tokens } = level;
   return [
     [unit, level.inferPerSec, formatCount],

@@ -15,7 +15,7 @@ import type { Driver } from "../send/driver.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
 import { joinSlices, RecentTime } from "./recent-time.ts";
 
-/** An assertion is judged this often in its time. */
+/** Number of times that an assertion is judged within its `abortAfterMs`. */
 const SLICES = 10;
 
 /** What the assertions that may end a run need from it. */
@@ -39,8 +39,8 @@ interface Watched {
 }
 
 /**
- * Ends a run early when an assertion with `abortAfterMs` does not hold over the last so many milliseconds. Only measured time counts: not
- * warm-ups, and not the time between levels.
+ * Ends a run early when an assertion with `abortAfterMs` did not hold over the last `abortAfterMs`. Only measured time counts: warm-ups and
+ * the time between levels do not.
  */
 export class EarlyAbort {
   /** The assertion that ended the run. */
@@ -103,7 +103,7 @@ export class EarlyAbort {
       this.judge(watched, window);
       return;
     }
-    // When the thread that counts tokens is behind, moments are left out.
+    // Skips a moment when the thread that counts tokens is behind.
     if (watched.isAwaiting) return;
     watched.isAwaiting = true;
     void joinSlices(tokens)

@@ -14,6 +14,8 @@ export class LevelMeter {
   mlperf: MlperfTally | undefined;
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
+  /** Number of the current window among those of the run, from 1. A window that did not end whole has a number too. */
+  windowNumber = 0;
   private tally: WindowTally | undefined;
   private groupTallies: WindowTally[] = [];
   private newTally: () => WindowTally = () =>
@@ -22,6 +24,7 @@ export class LevelMeter {
 
   /** @param newGroups creates the tallies of the groups of requests; default: there are none */
   begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
+    this.windowNumber++;
     this.newTally = newTally;
     this.abort?.resume(newTally, newGroups);
     this.newGroups = newGroups;
@@ -81,6 +84,7 @@ export class LevelMeter {
   /** Ends the window and starts the next one. */
   cut(): WindowTally {
     const tally = this.tally ?? this.newTally();
+    this.windowNumber++;
     this.tally = this.newTally();
     return tally;
   }

@@ -1,3 +1,4 @@
+import { identifyLevel } from "../../load/level-identity.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 
 /**
@@ -5,7 +6,7 @@ import type { LevelResult } from "../../result/run-result.ts";
  * earlier one.
  */
 export function repeatLevel(levels: LevelResult[], result: LevelResult): void {
-  const index = levels.findLastIndex(({ level }) => level === result.level);
+  const index = levels.findLastIndex((level) => identifyLevel(level) === identifyLevel(result));
   const before = levels[index];
   if (before === undefined) {
     levels.push(result);

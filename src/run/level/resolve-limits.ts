@@ -14,7 +14,7 @@ import type { LevelLimits } from "../../result/run-result.ts";
 
 /** Windows before the first decision: one alone says nothing about how windows vary. */
 const LEAST_WINDOWS = 2;
-/** A load that was sent with less than this ratio of its rate missing is the load that was asked for. */
+/** When less than this ratio of the rate is missing, the load that was sent counts as the one that was asked for. */
 const MISSED_RATE_RATIO = 0.05;
 
 /** What the measurement needs from its level. */

@@ -69,7 +69,7 @@ export class WindowCutter {
   }
 
   private open(startNs: number): void {
-    const { driver, session, health, isScheduled } = this.context;
+    const { driver, session, health, isScheduled, observer } = this.context;
     const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
     const isDecoupled = isModelDecoupled || hasManyResponses === true;
     const extractedNames = answerReader?.names;
@@ -80,6 +80,7 @@ export class WindowCutter {
     );
     this.startNs = startNs;
     this.sentBefore = driver.sentCount;
+    observer.onWindowStart?.(this.meter.windowNumber);
     this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
     this.startTimeline();
@@ -99,6 +100,7 @@ export class WindowCutter {
   async cut(endNs: number, last?: { readonly laneCount: number; readonly afterEndNs: number }): Promise<WindowResult> {
     const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
+    const { windowNumber } = this.meter;
     const tally = this.meter.cut();
     const parts = this.groups?.cut(this.meter.cutGroups(), endNs);
     const { startNs } = this;
@@ -114,12 +116,14 @@ export class WindowCutter {
     this.sentBefore = driver.sentCount;
     this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
+    observer.onWindowStart?.(this.meter.windowNumber);
     await this.countersRead;
     const [server, memberServers] = await Promise.all([
       this.serverDelta(tally.latency.count),
       parts && this.groups?.memberServers(parts),
     ]);
-    const window = toWindowResult(tally, { ...frame, server });
+    const numbers = { first: windowNumber, last: windowNumber };
+    const window = { ...toWindowResult(tally, { ...frame, server }), numbers };
     return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
   }
 

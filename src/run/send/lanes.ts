@@ -13,7 +13,7 @@ import { connectionsOf } from "../../transport/grpc/lanes.ts";
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 const DEFAULT_ASYNC_LANES = 16;
 const DEFAULT_SCHEDULE_LANES = 4;
-/** So many lanes that every slot is its own lane. */
+/** More lanes than slots, so that every slot is a lane of its own. */
 const UNSHARED = 2 ** 30;
 
 /** The model properties that decide how requests are sent. */
@@ -70,7 +70,7 @@ export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): 
 
 /** Below this number, the limit is not checked. */
 const FEW_CONNECTIONS = 64;
-/** Open files of a process besides its connections. */
+/** Open files of a process that are no connections. */
 const OTHER_FILES = 32;
 
 /** @throws RunError when the load needs more connections than this process may open, which would wait forever */
@@ -84,7 +84,7 @@ export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
     const perServer = target.protocol === "http" ? most : connectionsOf(most, laneCount);
     const serverCount = urlsOf(target).length;
     connections += perServer * Math.max(1, serverCount);
-    // The ends of a target that the run starts of the connections are this process's too.
+    // When the run starts the target itself, this process also holds the target's end of each connection.
     files += perServer * (serverCount === 0 ? 2 : serverCount);
   }
   if (connections < FEW_CONNECTIONS) return;

@@ -18,7 +18,7 @@ export interface DriveHost extends Sender {
   halt(): Promise<void>;
 }
 
-/** @param isCurrent whether no other start or stop has followed; a start that another one overtakes does nothing more */
+/** @param isCurrent whether no other start or stop has followed; a start does nothing more after another one */
 type Starter<D> = (host: DriveHost, drive: D, isCurrent: () => boolean) => Promise<void>;
 
 const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {

@@ -63,7 +63,7 @@ export class WaitingAnswers {
     this.sizes[row] = size;
     this.byteCount += size;
     this.order.push(row);
-    // One turn of the event loop later, so that due sends go first.
+    // Judging waits one more turn of the event loop, so that due requests are sent first.
     this.cancelTurn ??= this.clock.nextTurn(() => {
       this.cancelTurn = this.clock.nextTurn(() => this.judgeSome());
     });

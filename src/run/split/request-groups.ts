@@ -45,7 +45,7 @@ export function groupSteps(steps: Iterable<RequestGroup>, stepCount: number): Re
   let step = 0;
   let last: (RequestGroup & { readonly index: number }) | undefined;
   for (const group of steps) {
-    // Most steps have the very tags of the step before.
+    // Most steps have the same tags as the step before.
     if (group.tags === last?.tags && group.member === last.member) {
       ofStep[step++] = last.index;
       continue;

@@ -1,10 +1,8 @@
 import { ANY_ANSWER } from "../../transport/answer-check.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
-import { explainStatus } from "../explain-error.ts";
+import { describeBytes, explainStatus } from "../explain-error.ts";
 import type { PayloadCodec, PayloadRequest } from "../service.ts";
 import type { HttpTargetPlan } from "./target.ts";
-
-const decoder = new TextDecoder();
 
 /** Payloads from files are JSON without a content type. */
 const FILE_REQUEST: PayloadRequest = { contentType: "application/json" };
@@ -28,9 +26,9 @@ export function createHttpCodec({
     },
     // The target's own rules read answers elsewhere.
     answerChecks: () => () => ANY_ANSWER,
-    decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
+    decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
     explain: explainStatus,
-    describe: ({ payload }) => decoder.decode(payload),
+    describe: ({ payload }) => describeBytes(payload),
   };
 }
 

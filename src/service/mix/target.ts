@@ -79,7 +79,7 @@ function checkNames(members: readonly MixMemberPlan[]): Problem[] {
   });
 }
 
-/** Returns why a target cannot be a member, and what its own kind refuses. */
+/** Returns the reasons why a target cannot be a member, including those of its own kind. */
 function checkMember(
   member: MixMemberPlan,
   path: string,

@@ -50,7 +50,7 @@ async function checkModel(
     if (statusOf(error) === undefined) throw error;
     // A gateway need not pass this method on. Then the first prediction shows whether the model is there.
     if (!(error instanceof RunError) || !/Model not found|Model version: .* does not exist/.test(error.message)) return;
-    // Without the failed query as a fact, which would have the server examined for what else it may be.
+    // Leaves out that the query failed: otherwise the diagnosis would check which other kind of server this is.
     throw new RunError("refused", error.message, await hintAtModels(ask, management));
   }
 }

@@ -3,6 +3,7 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
+import { appendExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
 import { parseLossless } from "../lossless-json.ts";
@@ -205,15 +206,15 @@ function readOutput(
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
   const isUnreadable = failure.kind === "unreadable";
   if ((failure.kind !== "http" && !isUnreadable) || body === undefined) return failure;
-  const text = maskSecrets(decoder.decode(body));
+  const text = toMaskedText(body);
   const page = explainPage([text]);
   if (isUnreadable && page !== undefined) return { ...failure, message: page };
   try {
     const error = (JSON.parse(text) as { error?: unknown }).error;
     if (typeof error === "string")
-      return { ...failure, message: isUnreadable ? `${failure.message}: ${error}` : error };
+      return isUnreadable ? appendExplanation(failure, error) : { ...failure, message: error };
   } catch {
     // Not JSON: the text itself is the explanation.
   }
-  return text.trim() === "" ? failure : { ...failure, message: `${failure.message}: ${text.trim().slice(0, 300)}` };
+  return appendExplanation(failure, text);
 }

@@ -1,11 +1,8 @@
-import { maskSecrets } from "../../plan/secrets.ts";
 import { ANY_ANSWER } from "../../transport/answer-check.ts";
-import { explainStatus } from "../explain-error.ts";
+import { describeBytes, explainStatus } from "../explain-error.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createOwnReader, originOf } from "./reader.ts";
 import { type OwnTargetPlan, wireOf } from "./target.ts";
-
-const decoder = new TextDecoder();
 
 /** Creates a target's service without queries, because only the scenario defines which requests are valid. */
 export function createOwnFront(target: OwnTargetPlan): ServiceFront {
@@ -41,12 +38,6 @@ const codec: PayloadCodec = {
   // Answers are checked by the scenario's own functions, if it has any.
   answerChecks: () => () => ANY_ANSWER,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
-  explain: (failure, body) => explainStatus(failure, body, (bytes) => maskSecrets(describeBytes(bytes).trim())),
+  explain: explainStatus,
   describe: ({ payload }) => describeBytes(payload),
 };
-
-/** Returns UTF-8 text, or the number of bytes when they are something else. */
-function describeBytes(bytes: Uint8Array): string {
-  const text = decoder.decode(bytes);
-  return text.includes("\ufffd") ? `${bytes.length} bytes` : text;
-}

@@ -2,11 +2,19 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
-import { takeMs, withServer } from "../../run/kserve-server.ts";
+import { type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
-import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-command.ts";
+import {
+  QUICK_WINDOWS,
+  type RunningCommand,
+  readProfile,
+  runCommand,
+  startCommand,
+  withFolder,
+} from "./run-command.ts";
 
 /** What flags do to what is printed and written. `flag-table.ts` names these tests. */
 
@@ -187,6 +195,32 @@ test("--profile-export-file writes every measured request as JSON", LIMIT, async
       assert.equal(again.code, 99);
       assert.match(again.err, /Path must not already exist/);
     });
+  });
+});
+
+test("--live shows the run's state on stderr, and stdout keeps its bytes", LIMIT, async () => {
+  // The last answer waits until the state was drawn after the first ones.
+  let running: RunningCommand | undefined;
+  const isDrawn = (): boolean => /completed 3 of 4, failed 0, in flight 1/.test(running?.printed() ?? "");
+  const onInfer = async ({ index }: SeenInfer): Promise<undefined> => {
+    while (index >= 3 && !isDrawn()) await setTimeout(10);
+  };
+  await withServer({ onInfer }, async (server) => {
+    running = startCommand(["-m", "simple", "-u", server.url, "--request-count", "4", "--live"], 160);
+    const { code, out, err } = await running.result;
+    assert.equal(code, 0, err);
+    assert.match(err, /concurrency 1[\s\S]*75 % done/);
+    assert.ok(err.lastIndexOf("\u001b") === err.lastIndexOf("\u001b[J"), JSON.stringify(err.slice(-100)));
+    const plain = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "4"]);
+    assert.doesNotMatch(plain.err, /completed|\u001b/);
+    // A busy machine may add a warning.
+    const words = (text: string): string => text.replace(/^\[WARNING\].*\n/gm, "").replace(/\d+(?:\.\d+)?/g, "N");
+    assert.equal(words(out), words(plain.out));
+  });
+  await withServer({}, async (server) => {
+    // Where stderr is no terminal, a short run has no line.
+    const { out, err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "4", "--live"]);
+    assert.doesNotMatch(`${out}${err}`, /completed|\u001b/);
   });
 });
 

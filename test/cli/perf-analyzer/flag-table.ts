@@ -254,6 +254,7 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--report", effect: "output", test: "--report, --junit and --markdown write Rampart's reports" },
   { flag: "--junit", effect: "output", test: "--report, --junit and --markdown write Rampart's reports" },
   { flag: "--markdown", effect: "output", test: "--report, --junit and --markdown write Rampart's reports" },
+  { flag: "--live", effect: "output", test: "--live shows the run's state on stderr, and stdout keeps its bytes" },
   { flag: "--watch-port", effect: "output", test: "--watch-port serves the run's state, --otlp sends its metrics" },
   { flag: "--otlp", effect: "output", test: "--watch-port serves the run's state, --otlp sends its metrics" },
   { flag: "--dry-run", effect: "output", test: "--dry-run prints a sound plan as JSON and asks no server" },

@@ -23,8 +23,8 @@ export interface RunningCommand {
   printed(): string;
 }
 
-/** Starts `rampart perf_analyzer ARGS`. */
-export function startCommand(args: readonly string[]): RunningCommand {
+/** Starts `rampart perf_analyzer ARGS`. @param errColumns width of the terminal at stderr. Default: there is none */
+export function startCommand(args: readonly string[], errColumns?: number): RunningCommand {
   const listeners = new Set<() => void>();
   const captured = captureIo((callback) => {
     const listener = (): void => callback("SIGINT");
@@ -32,7 +32,7 @@ export function startCommand(args: readonly string[]): RunningCommand {
     return () => {
       listeners.delete(listener);
     };
-  });
+  }, errColumns);
   return {
     result: runCommandLine("rampart", ["perf_analyzer", ...args], captured.io).then((code) => {
       const { out, err } = captured;

@@ -27,17 +27,25 @@ export interface Written {
   /** The path of the page. */
   readonly page: string;
   /** Returns the text of another report. */
-  read(key: "html" | "junit" | "markdown" | "records"): string;
+  read(key: "html" | "junit" | "markdown" | "records" | "csv"): string;
+  /** The console, with `-v`. */
+  readonly console: string;
   remove(): void;
 }
 
-/** Runs a scenario and writes all reports of `rampart run`. */
+/** Runs a scenario and writes all reports of `rampart run`. A repeated plan has no CSV. */
 export async function writeReports(scenario: object): Promise<Written> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-report-"));
-  const keys = ["html", "json", "junit", "markdown", "records"] as const;
+  const isRepeated = "repeat" in scenario;
+  const keys = ["html", "json", "junit", "markdown", "records", ...(isRepeated ? [] : (["csv"] as const))] as const;
   const files = Object.fromEntries(keys.map((key) => [key, join(folder, key === "html" ? "report.html" : key)]));
-  const plan = toPlan(defineScenario(scenario as ScenarioDefinition), "/", { files });
-  const reports = await createReports(plan, makeSink());
+  const plan = toPlan(defineScenario(scenario as ScenarioDefinition), "/", {
+    files,
+    verbosity: 1,
+    live: { isLive: false },
+  });
+  const sink = makeSink();
+  const reports = await createReports(plan, sink);
   const runs: RunResult[] = [];
   const count = plan.repeat?.atMost ?? 1;
   for (let run = 1; run <= count; run++) {
@@ -59,6 +67,7 @@ export async function writeReports(scenario: object): Promise<Written> {
     json: checkSchema(JSON.parse(read("json"))),
     page: files["html"] as string,
     read,
+    console: sink.printed.out,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

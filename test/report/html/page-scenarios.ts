@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { errorRate, p50, p99, throughput } from "../../../src/scenario/assertions.ts";
 import { concurrency, findMax } from "../../../src/scenario/find-max/builders.ts";
-import { steps } from "../../../src/scenario/loads.ts";
+import { hold, rate, steps } from "../../../src/scenario/loads.ts";
 import { mix } from "../../../src/scenario/mix.ts";
 import { server, singleStream } from "../../../src/scenario/mlperf/builders.ts";
+import { phase } from "../../../src/scenario/phases.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
@@ -68,6 +69,33 @@ export const REPEATED = {
   load: steps([1, 3], { requests: 40 }),
   repeat: 3,
   assert: [p99("latency").below("5 s")],
+};
+
+/** Phases of the same load, run several times. */
+export const REPEATED_PHASES = {
+  name: "repeated phases",
+  target: embedded({ latency: "1 ms" }),
+  load: [
+    phase("first", hold(2, { requests: 40 })),
+    phase("second", hold(2, { requests: 60 })),
+    phase("rates", rate([100, 200], { requests: 20 })),
+  ],
+  repeat: 2,
+  assert: [p99("latency").below("5 s")],
+};
+
+/** A search that is repeated. */
+export const REPEATED_SEARCH = {
+  name: "the limit in two runs",
+  target: embedded({ latency: "5 ms" }),
+  load: findMax({
+    over: concurrency(1, 4),
+    where: [throughput().below(550), errorRate().below(0.5)],
+    window: "100 ms",
+    settle: "20 ms",
+    atMost: "500 ms",
+  }),
+  repeat: 2,
 };
 
 /** Answers with a score of 0 to 6, which {@link mixed} extracts and whose highest it refuses. */

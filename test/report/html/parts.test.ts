@@ -2,13 +2,24 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { formatCount } from "../../../src/plan/units.ts";
 import { timeUnitFor } from "../../../src/report/html/shown-run.ts";
+import { answerOverRuns } from "../../../src/report/rampart/find-max.ts";
 import { formatPct, formatUs } from "../../../src/report/rampart/format.ts";
 import { type LevelJson, type ReportJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
+import { checkRepeated } from "../check-repeated.ts";
 import { readXml } from "../read-xml.ts";
 import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
 import { type Written, writeReports } from "./make-report.ts";
-import { answerWithScores, MLPERF, MLPERF_TOKENS, mixed, REPEATED, SEARCH } from "./page-scenarios.ts";
+import {
+  answerWithScores,
+  MLPERF,
+  MLPERF_TOKENS,
+  mixed,
+  REPEATED,
+  REPEATED_PHASES,
+  REPEATED_SEARCH,
+  SEARCH,
+} from "./page-scenarios.ts";
 
 /** Groups, searches, MLPerf and repeated runs: the page, Markdown and JUnit have the numbers of the JSON report. */
 
@@ -262,3 +273,70 @@ test(
     assert.equal(sum, Number(readXml(report.read("junit")).attributes["tests"]));
   },
 );
+
+test("repeated phases have their means apart, also where two of them have the same load", LIMIT, async () => {
+  const report = await write(REPEATED_PHASES);
+  checkRepeated(report.plan, { runs: report.runs });
+  const json = report.json as Extract<ReportJson, { runs: unknown }>;
+  const names = ["first: concurrency 2", "second: concurrency 2", "rates: 100 requests/s", "rates: 200 requests/s"];
+  const chart = chartsOf(report.read("html")).get("Throughput by Run") as Drawn;
+  assert.deepEqual(
+    json.combination.levels.map(({ phase, level, runs }) => [phase?.name, level, runs]),
+    [
+      ["first", 2, 2],
+      ["second", 2, 2],
+      ["rates", 100, 2],
+      ["rates", 200, 2],
+    ],
+  );
+  for (const [index, name] of names.entries()) {
+    const own = json.runs.map(({ levels }) => levels[index]?.inferPerSec ?? 0);
+    const [points, ...lines] = chart.series.filter((series) => series.name === name);
+    assert.deepEqual(
+      pointsOf(points as DrawnSeries),
+      own.map((value, run) => [run + 1, digits(value)]),
+    );
+    const mean = ((own[0] as number) + (own[1] as number)) / 2;
+    assert.deepEqual(pointsOf(lines[1] as DrawnSeries)[0], [1, digits(mean)]);
+    assert.ok(report.read("markdown").includes(`| ${name} | infer/s | ${formatCount(mean)} |`), name);
+  }
+  const suites = readXml(report.read("junit")).children;
+  for (const suite of suites.slice(1))
+    assert.deepEqual(
+      suite.children.map(({ attributes }) => attributes["name"]),
+      names.map((name) => `${name} is measured`),
+    );
+});
+
+test("a repeated search has its answer over runs, a point for each run, and a curve for each", LIMIT, async () => {
+  const report = await write(REPEATED_SEARCH);
+  const related = checkRepeated(report.plan, { runs: report.runs });
+  const html = report.read("html");
+  const answer = answerOverRuns(report.plan, { runs: report.runs }) ?? "";
+  assert.ok(html.includes(`<p class="answer">${answer}</p>`), answer);
+  assert.match(
+    html,
+    new RegExp(`<div class="panel verdict \\w+"><b>\\w+</b><span>${answer.replaceAll(/[().]/g, "\\$&")}`),
+  );
+  const { highest } = related.combination.findMax ?? {};
+  const certain = report.runs.flatMap(({ findMax }, run) =>
+    findMax?.isResolved === true && findMax.highest !== undefined ? [[run + 1, findMax.highest]] : [],
+  );
+  const charts = chartsOf(html);
+  const chart = charts.get("Highest Load by Run");
+  if (highest === undefined) assert.deepEqual([chart, certain], [undefined, []]);
+  else {
+    const [points, ...lines] = chart?.series ?? [];
+    assert.deepEqual(pointsOf(points as DrawnSeries), certain);
+    const mean = lines.length === 1 ? lines[0] : lines[1];
+    assert.deepEqual(pointsOf(mean as DrawnSeries)[0], [1, digits(highest.mean)]);
+    assert.ok(
+      report
+        .read("markdown")
+        .includes(`| the highest load of each run | highest concurrency | ${formatCount(highest.mean)} |`),
+    );
+    assert.ok(html.includes(`<dt>Highest load, mean of ${highest.count} `));
+  }
+  const curves = charts.get("Throughput by Load")?.series.map(({ name }) => name) ?? [];
+  assert.deepEqual(curves.slice(0, 2), ["run 1, measured", "run 2, measured"]);
+});

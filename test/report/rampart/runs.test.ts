@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { inScenario, wordingIo } from "../../../src/cli/setting-names.ts";
 import type { RepeatPlan } from "../../../src/plan/plan.ts";
 import { RunError } from "../../../src/plan/problem.ts";
@@ -98,4 +98,84 @@ test("the JSON has each run like a report of its own, and the runs together", ()
   );
   const first = toRepeatedJson(plan, { runs: [runOf(10)] }) as { combination: { levels: { latencyUs: object }[] } };
   assert.ok(first.combination.levels[0]);
+});
+
+/** A run of a search over 100, 200, … in flight, of 1,000 requests each. @param highest the load that it found */
+function searchOf(findMax: RunResult["findMax"], ...latenciesMs: readonly number[]): RunResult {
+  const levels = latenciesMs.map((ms, index) => {
+    const latenciesNs = Array.from({ length: 1000 }, (_, at) => ms * 1e6 + ((at * 7919) % 1000) * 1000);
+    return makeLevel({ level: 100 * (index + 1), window: makeWindow({ latenciesNs }) });
+  });
+  return makeResult(makePlan(), levels, { findMax });
+}
+
+const SEARCH: PlanChange = {
+  repeat: REPEAT,
+  assertions: ASSERTIONS,
+  limits: ASSERTIONS,
+  load: { kind: "concurrency", levels: { kind: "range", start: 100, end: 800, step: 100 }, search: "highest" },
+};
+
+describe("a search that is repeated", () => {
+  const two = searchOf({ highest: 200, next: 300, isResolved: true }, 4, 6, 20);
+  const three = searchOf({ highest: 300, isResolved: true }, 5, 6, 10);
+  const open = searchOf({ highest: 100, next: 200, isResolved: false }, 4, 99);
+  const none = searchOf({ next: 100, isResolved: true }, 99);
+
+  test("has the highest load of each run with its mean and interval, and what was measured at it", () => {
+    const out = print({ runs: [two, three, three] }, SEARCH);
+    assert.match(out, /^the highest load of each run\nrun +concurrency +infer\/s +average/m);
+    assert.match(out, /^1 +200 +1,000 +6\.5 ms .*$/m);
+    assert.match(out, /^3 +300 +1,000 +10\.5 ms .*$/m);
+    assert.match(out, /^mean +266\.7 +1,000 +9\.166 ms /m);
+    assert.match(
+      out,
+      /^highest load that keeps the limits: concurrency 266\.7, the mean over 3 runs \(95 % confidence: 123\.2 to 410\.1\)$/m,
+    );
+    // Levels of the curve have no tables of their own here.
+    assert.doesNotMatch(out, /^concurrency 100\n/m);
+    const json = checkRepeated(makePlan(SEARCH), { runs: [two, three, three] });
+    assert.deepEqual(
+      json.combination.levels.map(({ level, runs }) => [level, runs]),
+      [
+        [100, 3],
+        [200, 3],
+        [300, 3],
+      ],
+    );
+    assert.equal(json.assertions[0]?.isMet, true);
+  });
+
+  test("says which runs have no certain answer, and leaves them out of every mean", () => {
+    const repeated = { runs: [two, open, three] };
+    const out = print(repeated, SEARCH);
+    assert.match(out, /^2 .*UNRESOLVED: the load may be higher; not in the mean$/m);
+    assert.match(out, /concurrency 250, the mean over 2 of 3 runs \(95 % confidence: .*\); not certain in run 2$/m);
+    assert.match(out, /^pass .*; 2 of 2 runs$/m);
+    const json = checkRepeated(makePlan(SEARCH), repeated);
+    const { highest, unresolvedRuns, runsWithoutLoad } = json.combination.findMax ?? {};
+    assert.deepEqual([highest?.count, highest?.mean, unresolvedRuns, runsWithoutLoad], [2, 250, [2], []]);
+  });
+
+  test("has no mean and no assertion that holds where no run has an answer", () => {
+    const out = print({ runs: [open, open] }, SEARCH);
+    assert.match(out, /^not certain in runs 1 and 2$/m);
+    assert.match(out, /^FAIL +p99 latency below 12\.5 ms +nothing measured/m);
+    const json = checkRepeated(makePlan(SEARCH), { runs: [open, open] });
+    assert.deepEqual(json.combination.findMax, { unresolvedRuns: [1, 2], runsWithoutLoad: [] });
+  });
+
+  test("does not hold where a run certainly has no load that keeps the limits", () => {
+    const repeated = { runs: [two, none, three] };
+    const out = print(repeated, SEARCH);
+    assert.match(out, /the mean over 2 of 3 runs .*; no load keeps the limit in run 2$/m);
+    assert.match(out, /^FAIL +p99 latency below 12\.5 ms +nothing measured/m);
+    const json = checkRepeated(makePlan(SEARCH), repeated);
+    assert.deepEqual(json.combination.findMax?.runsWithoutLoad, [2]);
+    // Only levels that all runs measured are combined.
+    assert.deepEqual(
+      json.combination.levels.map(({ level }) => level),
+      [100],
+    );
+  });
 });

@@ -1,3 +1,4 @@
+import { msToNs } from "../../../plan/units.ts";
 import type { PythonJson } from "../../../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
@@ -9,7 +10,6 @@ import { toInputConfig } from "../profile/to-input-config.ts";
 /** GenAI-Perf's layout of a checkpoint entry, so that scripts for its checkpoints can read these too. */
 
 /** Times are stored in nanoseconds. */
-const MS_TO_NS = 1e6;
 
 /** Returns the entry's parts except its name. @param parameters the varied parameters */
 export function toOriginalEntry(
@@ -58,7 +58,7 @@ function perfRecords({ statistics }: GenAiPerfResult): PythonJson {
   const records = [...statistics].flatMap(([metric, { unit, values }]) =>
     [...values].map(([statistic, value]) => {
       const tag = `${metric}_${statistic}`;
-      return [tag, [tag, { _value: unit === "ms" ? value * MS_TO_NS : value, _timestamp: 0 }]] as const;
+      return [tag, [tag, { _value: unit === "ms" ? msToNs(value) : value, _timestamp: 0 }]] as const;
     }),
   );
   return Object.fromEntries(records) as PythonJson;

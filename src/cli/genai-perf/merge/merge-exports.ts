@@ -112,7 +112,7 @@ async function measure(
   };
 }
 
-/** More colors than this cannot be told apart. */
+/** More colors than this cannot be distinguished. */
 const MOST_HOSTS = 8;
 
 /** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in their order */

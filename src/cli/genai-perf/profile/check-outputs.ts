@@ -1,21 +1,26 @@
 import { join } from "node:path";
 import { UserError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
-import { findReadOutputs, textsIn } from "../../output-files.ts";
+import { findReadOutputs, findTwins, textsIn } from "../../output-files.ts";
 import { ownFilesOf } from "../options/own-files.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { nameOf } from "../options/subcommands.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 
-/** Refuses a profile whose output files would replace its input files. @throws UserError with each of them */
+const FOLDER = "--artifact-dir";
+
+/** Refuses a profile whose output files would replace its input files or each other. @throws UserError with each of them */
 export function checkOutputs(settings: GenaiSettings, given: GivenSettings, folder: string): void {
-  const { plots: _folder, ...files } = artifactFiles(folder, settings.output.profileExportFile);
+  const { plots: _folder, profileExport, ...files } = artifactFiles(folder, settings.output.profileExportFile);
   const outputs = [
-    ...[join(folder, INPUTS_FILE), ...Object.values(files)].map((path) => ["--artifact-dir", path] as const),
+    ...[join(folder, INPUTS_FILE), ...Object.values(files)].map((path) => [FOLDER, path] as const),
+    ["--profile-export-file", profileExport] as const,
     ...ownFilesOf(settings).map(({ at, path }) => [nameOf(at), path] as const),
   ];
-  const problems = findReadOutputs(outputs, readPaths(settings, given));
+  // Of two files, only the one with a name of its own is the user's choice.
+  const twins = findTwins(outputs).filter(({ path }) => path !== FOLDER);
+  const problems = [...findReadOutputs(outputs, readPaths(settings, given)), ...twins];
   if (problems.length > 0) throw new UserError(problems);
 }
 

@@ -113,6 +113,12 @@ export const OWN: readonly UngroupedOption[] = [
     help: "Write a summary in Markdown. - is standard output; the text then goes to stderr.",
     parse: (reader) => toOutputPath(filled(GIVE_FILE)(reader)),
   }),
+  option("outputs.isLive", {
+    names: ["--live"],
+    isOwn: true,
+    help: "Show the state of the run on stderr while it lasts: redrawn on a terminal, otherwise a line every 5 s.",
+    parse: on,
+  }),
   option("outputs.watchPort", {
     names: ["--watch-port"],
     isOwn: true,

@@ -1,11 +1,11 @@
 import { userError } from "../../../plan/problem.ts";
+import { NS_PER_US } from "../../../plan/units.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredLevel, MeasuredValue, RunFormat } from "./measured-run.ts";
 
 /** perf_analyzer's CSV, of the original or of Rampart: a row per level. */
 
 const NAME = "perf_analyzer's CSV";
-const NS_PER_US = 1000;
 
 /** What a column is, and the factor of its values. */
 type Column = readonly [metric: string, scale: number];

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { EXTRACTED } from "../../../measure/compare/named-metrics.ts";
 import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { NS_PER_US } from "../../../plan/units.ts";
 import { listFacts } from "./facts.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue, RunFormat } from "./measured-run.ts";
@@ -177,8 +178,6 @@ function putLatency(values: Map<string, MeasuredValue>, name: string, latency: P
   for (const [percentile, { us, lowUs, highUs }] of Object.entries(percentiles))
     values.set(`${name}.${percentile}`, withBounds(us, lowUs, highUs, NS_PER_US));
 }
-
-const NS_PER_US = 1000;
 
 /** The server's times of a level, by metric: sums and counts in its counters. */
 const SERVER_TIMES: readonly (readonly [metric: string, counter: string])[] = [

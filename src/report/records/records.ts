@@ -1,28 +1,26 @@
-import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
-import { entryOf } from "../measure/tokens/metrics.ts";
-import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
-import type { Plan } from "../plan/plan.ts";
-import { tokensPlanOf } from "../registry/mix.ts";
-import type { PhasePlace, PhaseStart } from "../result/observer.ts";
-import type { FailedRequest, RequestRecord } from "../result/request-record.ts";
-import type { RequestContent, ResponseContent } from "../service/service.ts";
-import { isCancelled } from "../transport/failure.ts";
-import { createRecords, formatLine } from "./genai-perf/records-file.ts";
-import { OutputFile } from "./output-file.ts";
+import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
+import { entryOf } from "../../measure/tokens/metrics.ts";
+import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
+import type { TokenLink } from "../../measure/tokens/token-thread.ts";
+import type { Plan, TargetPlan } from "../../plan/plan.ts";
+import { TARGET_TAG } from "../../plan/split/tags.ts";
+import { nsToMs } from "../../plan/units.ts";
+import { membersOf, tokensPlanOf } from "../../registry/mix.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
+import type { PhasePlace, PhaseStart } from "../../result/observer.ts";
+import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
+import type { RequestContent, ResponseContent } from "../../service/service.ts";
+import { createRecords } from "../genai-perf/records-file.ts";
+import type { Report, TextSink } from "../report.ts";
+import { LineFile } from "./line-file.ts";
+import { failureOf, formatLine, formatMetadata, wasCancelled } from "./record-line.ts";
 import { measure, type RecordMetrics, tokenRecordMetrics } from "./record-metrics.ts";
-import type { Report, TextSink } from "./report.ts";
-import { notWritten } from "./write-report.ts";
 
 /**
  * `--records`: one line of JSON per request, also failed ones and those of warm-ups, in the order of their ends. The names are those of
- * genai-perf mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread. The file is written
- * in parts, so it can be larger than memory, and renamed into place at the end.
+ * genai-perf mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread.
  */
 
-/** Parts are small, because writing one delays requests that are due. */
-const FLUSH_CHARACTERS = 64 * 1024;
-const NS_PER_MS = 1e6;
 /** Written lines stay in memory up to this number, because removing each on its own is slow. */
 const FORGOTTEN_LINES = 4096;
 
@@ -43,27 +41,37 @@ interface Line {
   isComplete: boolean;
 }
 
+/** What the lines of a target's requests share. */
+interface MeasuredTarget {
+  readonly isStreaming: boolean;
+  readonly model?: string;
+}
+
+/** The embedded target has the model of the server that it becomes. */
+function toMeasured(target: TargetPlan): MeasuredTarget {
+  const served = targetKindOf(target).toServer?.(target, 0) ?? target;
+  return { isStreaming: target.isStreaming, ...("model" in served ? { model: served.model } : {}) };
+}
+
 class Records implements Report {
   private readonly plan: Plan;
-  private readonly path: string;
-  private readonly model: string | undefined;
-  private readonly isStreaming: boolean;
-  private file: OutputFile | undefined;
-  private buffer: string[] = [];
-  private bufferedCharacters = 0;
+  private readonly measured: MeasuredTarget;
+  /** The targets of a mix by their names; empty for any other target. */
+  private readonly members: ReadonlyMap<string, MeasuredTarget>;
+  private readonly file: LineFile;
   /** Lines in the order of the ends of their requests. Those before `next` are written. */
   private readonly lines: Line[] = [];
   private next = 0;
   private readonly waiting = new Map<number, Line>();
   private run = {};
   private phase = { name: "profiling", level: {} };
+  private window = {};
 
   constructor(plan: Plan, path: string) {
-    const { target } = plan;
     this.plan = plan;
-    this.path = path;
-    this.model = "model" in target ? target.model : undefined;
-    this.isStreaming = target.isStreaming;
+    this.file = new LineFile(path, "outputs.files.records");
+    this.measured = toMeasured(plan.target);
+    this.members = new Map(membersOf(plan.target).map(({ name, target }) => [name, toMeasured(target)]));
   }
 
   onRun(run: number): void {
@@ -73,13 +81,24 @@ class Records implements Report {
 
   /** Phases change while requests end, which only `onPhase` reports in time. */
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
-    if (phase === undefined) this.beginLevel(unit, level, isWarmup, {});
+    if (phase !== undefined) return;
+    this.window = {};
+    this.beginLevel(unit, level, isWarmup, {});
   }
 
   /** A request that ends after the last phase belongs to none. */
   onPhase(start: PhaseStart | undefined): void {
+    this.window = {};
     if (start === undefined) this.phase = { name: "profiling", level: {} };
     else this.beginLevel(start.unit, start.level, start.isWarmup, { phase: start.label });
+  }
+
+  onWindowStart(number: number): void {
+    this.window = { window: number };
+  }
+
+  onRecordsCut(): void {
+    this.window = {};
   }
 
   private beginLevel(unit: LevelUnitName, level: number, isWarmup: boolean, place: object): void {
@@ -92,19 +111,20 @@ class Records implements Report {
     const offsets = responses.map(({ offsetNs }) => offsetNs);
     const first = offsets[0] ?? 0;
     const last = offsets.at(-1) ?? 0;
-    const gaps = offsets.slice(1).map((offset, i) => (offset - (offsets[i] ?? 0)) / NS_PER_MS);
+    const gaps = offsets.slice(1).map((offset, i) => nsToMs(offset - (offsets[i] ?? 0)));
     const metadata = this.formatMetadata({
       sendEpochNs,
       ackEpochNs: sendEpochNs + BigInt(first),
       endEpochNs: sendEpochNs + BigInt(last),
       sequenceId,
       server,
-      wasCancelled: false,
-      more: { ...(extracted === undefined ? {} : { extracted }), ...(tags === undefined ? {} : { tags }) },
+      isCancelled: false,
+      tags,
+      more: { ...(extracted === undefined ? {} : { extracted }) },
     });
     const metrics = {
-      ...measure("request_latency", last / NS_PER_MS, "ms"),
-      ...(this.isStreaming ? measure("time_to_first_response", first / NS_PER_MS, "ms") : {}),
+      ...measure("request_latency", nsToMs(last), "ms"),
+      ...(this.targetOf(tags).isStreaming ? measure("time_to_first_response", nsToMs(first), "ms") : {}),
       ...(gaps.length === 0 ? {} : measure("inter_chunk_latency", gaps, "ms")),
       ...measure("http_req_chunks_received", offsets.length, "count"),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
@@ -149,29 +169,27 @@ class Records implements Report {
     failure,
     tags,
   }: FailedRequest): void {
-    const { kind, message, status, server } = failure;
     const metadata = this.formatMetadata({
       sendEpochNs,
       ackEpochNs: firstByteEpochNs,
       endEpochNs,
       sequenceId,
-      server,
-      wasCancelled: kind === "aborted" || isCancelled({ kind }),
-      more: tags === undefined ? {} : { tags },
+      server: failure.server,
+      isCancelled: wasCancelled(failure),
+      tags,
+      more: {},
     });
     const metrics = {
       ...(responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count")),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
     };
-    const error = { ...(status === undefined ? {} : { code: status }), type: kind, message };
-    this.lines.push({ metadata, metrics, tags, error, isComplete: true });
+    this.lines.push({ metadata, metrics, tags, error: failureOf(failure), isComplete: true });
     this.putComplete();
   }
 
   finish(): void {
     this.settle();
-    this.flush();
-    this.guard((file) => file.commit());
+    this.file.commit();
   }
 
   finishRuns(): void {
@@ -179,38 +197,42 @@ class Records implements Report {
   }
 
   discard(): void {
-    this.file?.discard();
+    this.file.discard();
   }
 
-  /** Time stamps have 19 digits, of which a number keeps 16, so they are formatted as text. */
+  /** Returns the target that a request was sent to. */
+  private targetOf(tags: RequestRecord["tags"]): MeasuredTarget {
+    return this.members.get(tags?.[TARGET_TAG] ?? "") ?? this.measured;
+  }
+
   private formatMetadata(of: {
     readonly sendEpochNs: bigint;
     readonly ackEpochNs: bigint | undefined;
     readonly endEpochNs: bigint;
     readonly sequenceId: number;
     readonly server: string | undefined;
-    readonly wasCancelled: boolean;
+    readonly isCancelled: boolean;
+    readonly tags: RequestRecord["tags"];
     readonly more: object;
   }): string {
-    const names = {
-      ...(this.model === undefined ? {} : { model: this.model }),
-      ...(of.sequenceId === 0 ? {} : { conversation_id: String(of.sequenceId) }),
-      ...(of.server === undefined ? {} : { server: of.server }),
-      request_start_time: new Date(Number(of.sendEpochNs / 1_000_000n)).toISOString(),
-    };
-    const rest = {
-      benchmark_phase: this.phase.name,
-      ...this.run,
-      ...this.phase.level,
-      was_cancelled: of.wasCancelled,
-      ...of.more,
-    };
-    const times = [
-      `"request_start_ns":${of.sendEpochNs}`,
-      ...(of.ackEpochNs === undefined ? [] : [`"request_ack_ns":${of.ackEpochNs}`]),
-      `"request_end_ns":${of.endEpochNs}`,
-    ];
-    return `${JSON.stringify(names).slice(0, -1)},${times.join(",")},${JSON.stringify(rest).slice(1)}`;
+    const { sendEpochNs, ackEpochNs, endEpochNs, sequenceId, server, tags } = of;
+    return formatMetadata({
+      model: this.targetOf(tags).model,
+      conversation: sequenceId === 0 ? undefined : String(sequenceId),
+      server,
+      sendEpochNs,
+      ackEpochNs,
+      endEpochNs,
+      rest: {
+        benchmark_phase: this.phase.name,
+        ...this.run,
+        ...this.phase.level,
+        ...this.window,
+        was_cancelled: of.isCancelled,
+        ...of.more,
+        ...(tags === undefined ? {} : { tags }),
+      },
+    });
   }
 
   /** Writes the lines up to the first one that waits. */
@@ -218,7 +240,7 @@ class Records implements Report {
     for (let line = this.lines[this.next]; line?.isComplete === true; line = this.lines[++this.next]) {
       const { metadata, metrics, error, answerError } = line;
       const answer = answerError === undefined ? "" : `,"answer_error":${JSON.stringify(answerError)}`;
-      this.put(formatLine(answer === "" ? metadata : `${metadata.slice(0, -1)}${answer}}`, metrics, error));
+      this.file.put(formatLine(answer === "" ? metadata : `${metadata.slice(0, -1)}${answer}}`, metrics, error));
     }
     if (this.next < FORGOTTEN_LINES && this.next < this.lines.length) return;
     this.lines.splice(0, this.next);
@@ -230,29 +252,6 @@ class Records implements Report {
     for (const line of this.lines.slice(this.next)) line.isComplete = true;
     this.waiting.clear();
     this.putComplete();
-  }
-
-  private put(line: string): void {
-    this.buffer.push(line);
-    this.bufferedCharacters += line.length;
-    if (this.bufferedCharacters >= FLUSH_CHARACTERS) this.flush();
-  }
-
-  private flush(): void {
-    const text = this.buffer.join("");
-    this.buffer = [];
-    this.bufferedCharacters = 0;
-    this.guard((file) => file.write(text));
-  }
-
-  /** Opens the file at the first line. */
-  private guard(action: (file: OutputFile) => void): void {
-    try {
-      this.file ??= new OutputFile(this.path);
-      action(this.file);
-    } catch (error) {
-      throw notWritten(this.path, error, "outputs.files.records");
-    }
   }
 }
 

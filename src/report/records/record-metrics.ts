@@ -1,5 +1,5 @@
-import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../measure/tokens/metrics.ts";
-import { nsToMs } from "../plan/units.ts";
+import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
+import { nsToMs } from "../../plan/units.ts";
 
 /** Metrics of a record, under the names of AIPerf's file of records where it has the same value. */
 export type RecordMetrics = Readonly<

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { errorRate, p90, p99, throughput } from "../../src/scenario/assertions.ts";
+import { concurrency, findMax } from "../../src/scenario/find-max/builders.ts";
+import { hold, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
+import { mix } from "../../src/scenario/mix.ts";
+import { phase, warmup } from "../../src/scenario/phases.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
+import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
+import { goodput } from "../../src/scenario/token-assertions.ts";
+import { checkAllReports } from "./check-all-reports.ts";
+import { TINY, type Written, writeReports } from "./html/make-report.ts";
+import { readConsoleTables, readMarkdownTables, readPageTables } from "./read-tables.ts";
+
+/** All reports of one run, of loads that have everything at once: no two numbers contradict each other. */
+
+const LIMIT = { timeout: 180_000 };
+const STREAM = { streaming: true, ttft: "4 ms", itl: "1 ms", tokenizer: TINY, errorRatio: 0.05 } as const;
+const MIX = mix([
+  { name: "chat", target: embeddedLlm(STREAM), inputs: prompts({ isl: 12, osl: 5, count: 4 }), weight: 1 },
+  { name: "tensors", target: embedded({ latency: "1 ms", errorRatio: 0.02 }), weight: 2 },
+]);
+const tags = ({ index }: { readonly index: number }): object => ({ size: index % 2 === 0 ? "small" : "large" });
+const stability = { window: "70 ms", percent: 900 };
+
+const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
+  [
+    "phases of a mix with tags and tokens",
+    {
+      name: "phases",
+      target: MIX,
+      tags,
+      load: [
+        warmup("100 ms", hold(2)),
+        ramp(1, 4, { over: "200 ms" }),
+        phase("busy", hold(4, { for: "250 ms" })),
+        phase("evening", rate([100, 50], { for: "200 ms" })),
+        phase("stable", hold(2)),
+      ],
+      stability,
+      assert: [
+        p99("latency").below("10 s"),
+        goodput({ latency: "1 s" }).where({ target: "chat" }).atLeast(0),
+        throughput().above(0),
+      ],
+    },
+  ],
+  [
+    "a search in a mix with tags",
+    {
+      name: "search",
+      target: MIX,
+      tags,
+      load: findMax({
+        over: concurrency(1, 4),
+        where: [p90("latency").below("5 s"), errorRate().below(0.9)],
+        window: "100 ms",
+        settle: "20 ms",
+        atMost: "200 ms",
+      }),
+    },
+  ],
+  [
+    "windows until they agree, with a warm-up",
+    {
+      name: "windows",
+      target: embeddedLlm(STREAM),
+      inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+      load: steps([1, 3]),
+      warmupRequests: 10,
+      stability,
+      tags,
+      assert: [goodput({ timeToFirstToken: "1 s" }).atLeast(0)],
+    },
+  ],
+  [
+    "repeated runs of a rate",
+    { name: "repeated", target: MIX, tags, load: rate([100, 200], { for: "200 ms" }), repeat: 2 },
+  ],
+];
+
+for (const [name, scenario] of SCENARIOS)
+  test(`no two reports contradict each other: ${name}`, LIMIT, async () => {
+    const written = await writeReports(scenario);
+    try {
+      const runs = checkAllReports(written);
+      assert.ok(runs.every(({ levels }) => levels.length > 0));
+    } finally {
+      written.remove();
+    }
+  });
+
+test("records of a mix have the model of their target", LIMIT, async () => {
+  const written = await writeReports({ name: "models", target: MIX, load: hold(2, { requests: 12 }) });
+  try {
+    const models = recordsOf(written).map(
+      ({ metadata: { model, tags: { target = "" } = {} } }) => `${target} ${model}`,
+    );
+    assert.deepEqual([...new Set(models)].toSorted(), ["chat mock-llm", "tensors simple"]);
+  } finally {
+    written.remove();
+  }
+});
+
+test("records outside of measured windows have a window of no level, or none", LIMIT, async () => {
+  const written = await writeReports({
+    name: "windows",
+    target: embedded({ latency: "1 ms" }),
+    load: hold(2),
+    warmupFor: "50 ms",
+    stability,
+  });
+  try {
+    const [
+      {
+        levels: [level],
+      } = { levels: [] },
+    ] = checkAllReports(written);
+    const warm = recordsOf(written).filter(({ metadata }) => metadata.benchmark_phase === "warmup");
+    assert.ok(warm.length > 0 && warm.every(({ metadata }) => metadata.window === undefined));
+    assert.ok(recordsOf(written).length > (level?.requests ?? 0));
+  } finally {
+    written.remove();
+  }
+});
+
+test("conversations have a table in the console, in Markdown and on the page", LIMIT, async () => {
+  const written = await writeReports({
+    name: "conversations",
+    target: embeddedLlm({ ...STREAM, errorRatio: 0.15 }),
+    inputs: prompts({ isl: 12, osl: 5, sessions: { count: 12, turns: 3 } }),
+    load: sessions(4),
+    tags,
+  });
+  try {
+    const [run] = checkAllReports(written);
+    const { sessions: counts, requests } = run as { readonly sessions: Counts; readonly requests: { sent: number } };
+    // Every turn was sent, or its conversation ended before.
+    assert.deepEqual([counts.sessionCount, requests.sent + counts.unsentCount], [12, 36]);
+    const row = { conversations: "12", "cut short": `${counts.cutCount}`, "turns not sent": `${counts.unsentCount}` };
+    for (const tables of [readMarkdownTables(written.read("markdown")), readPageTables(written.read("html"))])
+      assert.deepEqual(
+        tables.filter(({ header }) => header.includes("conversations")).map(({ rows }) => rows),
+        [[row]],
+      );
+    assert.match(written.console, /^12 conversations/m);
+    if (counts.cutCount > 0)
+      assert.ok(
+        written.console.includes(`12 conversations, ${counts.cutCount} of them cut short`) &&
+          written.console.includes(`${counts.unsentCount} turns were not sent`),
+        written.console,
+      );
+    assert.ok(readConsoleTables(written.console).length > 0);
+  } finally {
+    written.remove();
+  }
+});
+
+interface Counts {
+  readonly sessionCount: number;
+  readonly cutCount: number;
+  readonly unsentCount: number;
+}
+
+interface Metadata {
+  readonly model?: string;
+  readonly window?: number;
+  readonly benchmark_phase: string;
+  readonly tags?: { readonly target?: string };
+}
+
+function recordsOf(written: Written): { readonly metadata: Metadata }[] {
+  return written
+    .read("records")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { readonly metadata: Metadata });
+}
