@@ -43,9 +43,8 @@ function describePort({ code, address, port }: Diagnosis & { code: "grpc-port" |
   const [spoken, asked] = code === "grpc-port" ? ["gRPC", "HTTP"] : ["HTTP", "gRPC"];
   const other = setting(code === "grpc-port" ? "target.protocol=grpc" : "target.protocol=http");
   const url = setting("target.url");
-  const first =
-    port === undefined ? `give the ${asked} port in ${url}` : `its ${asked} port is ${port}: give it in ${url}`;
-  return `${address} speaks ${spoken}, not ${asked}: ${first}, or use ${other}.`;
+  const known = port === undefined ? "" : ` (${port})`;
+  return `${address} speaks ${spoken}, not ${asked}. Give its ${asked} port${known} in ${url}, or use ${other}.`;
 }
 
 function describeServer(

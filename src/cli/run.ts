@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
+import { durationHint } from "../plan/nearest-name.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
@@ -246,7 +247,7 @@ function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): n
   if (value === undefined) return undefined;
   const durationNs = parseDurationNs(value);
   if (durationNs !== undefined && durationNs > 0) return nsToMs(durationNs);
-  const hint = 'Give a duration with its unit, such as "10 s".';
+  const hint = durationHint(value, 'Give a duration with its unit, such as "10 s".');
   problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, value));
   return undefined;
 }

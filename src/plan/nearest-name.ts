@@ -1,10 +1,35 @@
 /** Returns the name nearest to a mistyped one, if it is near enough to be a typo. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
+  const otherCase = names.find((name) => name.toLowerCase() === typed.toLowerCase());
+  if (otherCase !== undefined) return otherCase;
   const ranked = names
     .map((name) => ({ name, distance: editDistance(typed, name) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   return best !== undefined && best.distance <= Math.max(2, Math.floor(typed.length / 4)) ? best.name : undefined;
+}
+
+/** Other spellings of units of time, in lower case. */
+const UNIT_SPELLINGS: readonly (readonly [unit: string, spelling: RegExp])[] = [
+  ["us", /^(?:us|[µμ]s|usecs?|micros?|microsec(?:ond)?s?)$/],
+  ["ms", /^(?:ms|msecs?|millis?|millisec(?:ond)?s?)$/],
+  ["s", /^(?:s|secs?|seconds?)$/],
+  ["min", /^(?:m|mins?|minutes?)$/],
+  ["h", /^(?:h|hrs?|hours?)$/],
+];
+
+/** Returns the duration that a mistyped one likely means: `1 s` for `1 sec`. Undefined when the unit is missing or unknown. */
+export function nearestDuration(typed: string): string | undefined {
+  const [, digits, letters] = /^\s*(\d+(?:[.,]\d+)?|[.,]\d+)\s*([a-zµμ]+)\.?\s*$/i.exec(typed) ?? [];
+  if (digits === undefined || letters === undefined) return undefined;
+  const [unit] = UNIT_SPELLINGS.find(([, spelling]) => spelling.test(letters.toLowerCase())) ?? [];
+  return unit === undefined ? undefined : `${digits.replace(",", ".")} ${unit}`;
+}
+
+/** Returns how to correct a mistyped duration. @param otherwise the hint when what it likely means is not known */
+export function durationHint(typed: unknown, otherwise: string): string {
+  const near = typeof typed === "string" ? nearestDuration(typed) : undefined;
+  return near === undefined ? otherwise : `Write "${near}".`;
 }
 
 /** Levenshtein distance. */

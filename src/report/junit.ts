@@ -33,8 +33,9 @@ export function createJunitReport(plan: Plan, _sink: TextSink, path: string): Re
 interface TestCase {
   readonly name: string;
   readonly timeSec: number;
-  /** Undefined when it passed. */
-  /** The text is the message unless it says more. */
+  /** Why it was not judged. Undefined: it was. */
+  readonly skipped?: string | undefined;
+  /** Undefined when it passed. The text is the message unless it says more. */
   readonly failure?: { readonly message: string; readonly type: string; readonly text?: string } | undefined;
   /** Further lines. */
   readonly output?: string | undefined;
@@ -99,7 +100,8 @@ function countsOf(cases: readonly TestCase[], durationSec: number): string {
 function formatSuite({ name, startedAt, durationSec, cases }: TestSuite): string {
   const timestamp = startedAt.replace(/\.\d+Z$/, "");
   const own = escapeXml(name);
-  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="0" timestamp="${timestamp}">
+  const skipped = cases.filter((one) => one.skipped !== undefined).length;
+  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="${skipped}" timestamp="${timestamp}">
 ${cases.map((one) => formatCase(one, own)).join("\n")}
 </testsuite>`;
 }
@@ -109,7 +111,8 @@ function seconds(value: number): string {
 }
 
 function assertionCases({ assertions }: RunSummary): TestCase[] {
-  return assertions.map(({ text, isMet, measured, limit }) => {
+  return assertions.map(({ text, isMet, isSkipped, measured, limit }) => {
+    if (isSkipped) return { name: text, timeSec: 0, skipped: measured };
     const message = `measured ${measured}, the limit is ${limit}`;
     return {
       name: text,
@@ -213,9 +216,10 @@ function describeLevel({ inferPerSec, latency, failed, requests }: LevelJson): s
   return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed`;
 }
 
-function formatCase({ name, timeSec, failure, output }: TestCase, suite: string): string {
+function formatCase({ name, timeSec, failure, skipped, output }: TestCase, suite: string): string {
   const head = `<testcase name="${escapeXml(name)}" classname="${suite}" time="${seconds(timeSec)}"`;
   const parts = [
+    ...(skipped === undefined ? [] : [`<skipped message="${escapeXml(skipped)}"/>`]),
     ...(failure === undefined
       ? []
       : [

@@ -147,7 +147,11 @@ function namedLevels(
 
 function formatAssertions({ assertions }: RunSummary): string {
   if (assertions.length === 0) return "";
-  const rows = assertions.map(({ isMet, text, measured }) => [text, measured, isMet ? "✅ pass" : "❌ FAIL"]);
+  const rows = assertions.map(({ isMet, isSkipped, text, measured }) => [
+    text,
+    measured,
+    isMet ? "✅ pass" : isSkipped ? "⏭️ skip" : "❌ FAIL",
+  ]);
   return formatTable(["Assertion", "Measured", ""], rows);
 }
 

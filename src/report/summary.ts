@@ -3,7 +3,7 @@ import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeLevel } from "../registry/load-modes.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
-import { measuredLevels } from "../result/judged-levels.ts";
+import { measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
 import { describeLevelNotes } from "./level-notes.ts";
 import { describeUndelivered } from "./load-delivery.ts";
@@ -21,6 +21,8 @@ export type VerdictName = "failed" | "partial" | "unstable" | "passed" | "measur
 /** An assertion with its result. */
 export interface JudgedAssertion {
   readonly isMet: boolean;
+  /** Whether there was no load to judge it at. Then it is not met either. */
+  readonly isSkipped: boolean;
   /** `p99 latency below 25 ms`. */
   readonly text: string;
   /** `31.2 ms at concurrency 8`. */
@@ -53,7 +55,7 @@ export function summarizeRuns(
   warned: readonly string[] = [],
 ): RunSummary {
   const assertions = [
-    ...json.assertions.map((assertion, index) => judgedAssertion(plan, assertion, index)),
+    ...json.assertions.map((assertion, index) => judgedAssertion(plan, runs, assertion, index)),
     ...runs.flatMap((run, index) => phaseChecks(plan, run, runs.length > 1 ? `run ${index + 1}: ` : "")),
   ];
   const errors = runs.flatMap(({ error }) => error?.message ?? []);
@@ -82,7 +84,7 @@ function judgeWhole(
   assertions: readonly JudgedAssertion[],
 ): Pick<RunSummary, "verdict" | "headline"> {
   const levels = runs.flatMap((run) => run.levels);
-  const missed = assertions.filter(({ isMet }) => !isMet).length;
+  const missed = assertions.filter(({ isMet, isSkipped }) => !isMet && !isSkipped).length;
   const errors = runs.flatMap(({ error }) => error?.message ?? []);
   const unstable = levels.filter(({ outcome }) => outcome === "unstable");
   const isImprecise = "runs" in json && json.repeat.until?.["isReached"] === false;
@@ -135,16 +137,25 @@ export function nameOfLevel({ load }: Plan, { level, phase }: NamedLevel): strin
 function phaseChecks(plan: Plan, run: RunResult, prefix: string): JudgedAssertion[] {
   return verdictsOfPhases(plan, measuredLevels(run)).map(({ isMet, text, measured }) => ({
     isMet,
+    isSkipped: false,
     text: `${prefix}${text}`,
     measured,
     limit: "",
   }));
 }
 
-function judgedAssertion(plan: Plan, json: AssertionJson, index: number): JudgedAssertion {
+function judgedAssertion(
+  plan: Plan,
+  results: readonly RunResult[],
+  json: AssertionJson,
+  index: number,
+): JudgedAssertion {
   const metric = plan.assertions[index]?.metric;
   const unit = throughputUnitOf(plan.target);
   const format = (value: number): string => (metric === undefined ? String(value) : formatMetric(metric, value, unit));
+  const unjudged = results.length === 1 ? results.map(whyUnjudged)[0] : undefined;
+  if (unjudged !== undefined)
+    return { isMet: false, isSkipped: true, text: json.text, measured: unjudged, limit: format(json.limit) };
   const measured = json.measured === undefined ? "nothing measured" : format(json.measured);
   const where = json.level === undefined ? "" : ` at ${describeLevel(plan.load, json.level, json.phase)}`;
   const { low = null, high = null, runs, runsMet } = json;
@@ -153,7 +164,7 @@ function judgedAssertion(plan: Plan, json: AssertionJson, index: number): Judged
   const ended = json.endedRun === true ? ", which ended the run" : "";
   const reason = json.reason === undefined ? "" : `: ${json.reason}`;
   const text = `${measured}${range}${where}${over}${ended}${reason}`;
-  return { isMet: json.isMet, text: json.text, measured: text, limit: format(json.limit) };
+  return { isMet: json.isMet, isSkipped: false, text: json.text, measured: text, limit: format(json.limit) };
 }
 
 /** Returns what makes the numbers of a level doubtful. */

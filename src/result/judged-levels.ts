@@ -13,6 +13,12 @@ export function judgedLevels(result: RunResult): LevelResult[] {
   return findMax === undefined ? measured : measured.filter(({ level }) => level === findMax.highest);
 }
 
+/** Returns why a run has no level to judge its assertions at; undefined when they are judged. */
+export function whyUnjudged({ findMax }: RunResult): string | undefined {
+  if (findMax === undefined || findMax.highest !== undefined) return undefined;
+  return `not judged: no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
+}
+
 /** The levels that a metric over runs is taken at. */
 export interface JudgedRuns {
   /** The levels of each run that counts. */

@@ -205,9 +205,11 @@ function schemaByMetric(
   otherwise: string,
   build: (metric: v.ObjectEntries, limit: Schema<unknown>, comparisons: readonly string[]) => v.GenericSchema,
 ): v.GenericSchema {
-  const of = v.picklist(
-    ["latency", "scheduledLatency"],
-    `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`,
+  const ofRule = `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`;
+  // The metrics of tokens have kinds of their own. They stand here so that the error can name the nearest one.
+  const of = v.pipe(
+    v.picklist(["latency", "scheduledLatency", ...TOKEN_TIMES, ...TOKEN_COUNTS], ofRule),
+    v.check(isLatency, ofRule),
   );
   const share = v.pipe(
     v.number("must be a number"),

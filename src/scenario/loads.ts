@@ -287,6 +287,20 @@ export function plainLoadForms(): readonly LoadForm[] {
   }));
 }
 
+/**
+ * Returns the path of an argument of a load's builder, by the argument's name: `["concurrency"]`, `["levels", "1"]`. Undefined for an
+ * object that is no load. @param index in the load's `values`
+ */
+export function loadArgumentPath(load: unknown, index: number): readonly string[] | undefined {
+  const { kind, values } = (load ?? {}) as { readonly kind?: unknown; readonly values?: unknown };
+  if (typeof kind !== "string" || !Object.hasOwn(LOAD_BUILDERS, kind)) return undefined;
+  const { args = [], takes } = LOAD_BUILDERS[kind as PlainKind].form;
+  const name = args[takes === undefined ? index : 0];
+  if (name === undefined) return undefined;
+  const isOne = takes === undefined || (takes === "one-or-list" && Array.isArray(values) && values.length === 1);
+  return isOne ? [name] : [name, String(index)];
+}
+
 /** Returns conflicts between the options of a load. */
 export function checkLoad(load: CheckedLoad): Problem[] {
   const { kind, values, options } = load;

@@ -2,12 +2,10 @@ import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { holdFunction } from "../plan/functions.ts";
-import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
+import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
-import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE } from "../plan/telemetry.ts";
 import { checkPlan } from "../registry/check-plan.ts";
@@ -18,6 +16,7 @@ import { type CheckedAssertion, toAssertionPlan } from "./assertions.ts";
 import { toCancellationPlan } from "./cancel.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { type CheckedDefinition, definitionSchema } from "./definition/checked-definition.ts";
+import { toProblem } from "./definition/to-problem.ts";
 import { withTrace } from "./definition/with-trace.ts";
 import { toMs } from "./fields.ts";
 import { findMaxOf, findMaxSettleMs } from "./find-max/options.ts";
@@ -191,37 +190,6 @@ function checkServerFields({ stability, serverTrace, target }: CheckedDefinition
     problems.push(problem("conflict", "serverTrace", `the target is ${call}, which has no trace settings`, hint));
   }
   return problems;
-}
-
-/** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
-const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values"]);
-
-function toProblem(issue: v.BaseIssue<unknown>): Problem {
-  const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
-  const path = keys.filter((key) => !BUILDER_PARTS.has(key)).join(".") || "the scenario";
-  // A check of two options has both as its input, and is reported for one of them.
-  const value = describeValue(issue.type === "partial_check" ? issue.path?.at(-1)?.value : issue.input);
-  if (issue.type === "strict_object") {
-    if (issue.expected === "never") {
-      const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
-      const near = nearestName(keys.at(-1) ?? "", names);
-      const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
-      const hint = near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`;
-      return problem("unknown-name", path, "is not an option here", hint);
-    }
-    if (issue.expected === "Object") {
-      return problem("invalid-value", path, "needs an object of options", "Correct it in the scenario.", value);
-    }
-    return problem("missing", path, "is missing", "Add it.");
-  }
-  // Members of builders' objects have no messages of their own.
-  if (issue.message.startsWith("Invalid "))
-    return problem("invalid-value", path, "was not made by one of rampart's functions", "Use one of them.", value);
-  return problem("invalid-value", path, issue.message, "Correct it in the scenario.", value);
-}
-
-function describeValue(value: unknown): string {
-  return typeof value === "function" ? "a function, which was not called" : maskSecrets(showValue(value));
 }
 
 /** Returns conflicts between parts of a scenario. */

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileSystem } from "../runtime/files.ts";
@@ -53,6 +53,15 @@ export async function findInHubCache(cache: string, { id, revision }: HubModel):
   if (commit === undefined) return undefined;
   const snapshot = join(folder, "snapshots", commit);
   return fileSystem().existsSync(join(snapshot, "tokenizer.json")) ? snapshot : undefined;
+}
+
+/** Returns the ids of the models that have a folder in the cache; none when it cannot be read. */
+export async function listHubCache(cache: string): Promise<string[]> {
+  const folders = await readdir(cache).catch((): string[] => []);
+  return folders.flatMap((folder) => {
+    const [kind, ...parts] = folder.split("--");
+    return kind === "models" && parts.length > 0 ? [parts.join("/")] : [];
+  });
 }
 
 async function readRef(path: string): Promise<string | undefined> {

@@ -1,13 +1,14 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { parseOutsideJson } from "../plan/json-depth.ts";
-import { messageOf, notJson, type UserError, unreadable, userError } from "../plan/problem.ts";
+import { nearestName } from "../plan/nearest-name.ts";
+import { messageOf, notJson, RunError, UserError, unreadable, userError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
-import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
+import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision, listHubCache } from "./hub-cache.ts";
 import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
-import { findEncoding } from "./tiktoken-names.ts";
+import { findEncoding, tiktokenNames } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** Where to look for a tokenizer. */
@@ -55,14 +56,31 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   }
   // A folder may share its name with an encoding or a model of the hub. It is the one meant only if it has a model's files.
   if (local !== undefined && (!isHubId(name) || local.parts.length > 0)) throw noFile(name, local.parts);
-  if (!isHubId(name) || isOffline(env)) throw local === undefined ? notFound(name, revision, cache) : noFile(name, []);
-  const { downloadFromHub } = await import("./hub-download.ts");
-  const folder = await downloadFromHub(cache, { id: name, revision }, env).catch((error: unknown) => {
+  if (!isHubId(name) || isOffline(env))
     throw local === undefined
-      ? error
+      ? withSuggestion(notFound(name, revision, cache), await nearestTokenizer(name, env))
+      : noFile(name, []);
+  const { downloadFromHub } = await import("./hub-download.ts");
+  const folder = await downloadFromHub(cache, { id: name, revision }, env).catch(async (error: unknown) => {
+    throw local === undefined
+      ? withSuggestion(error, await nearestTokenizer(name, env))
       : noFile(name, [], `, and the hub's model of that name cannot be fetched: ${messageOf(error)}`);
   });
   return readTokenizer(name, join(folder, FILE));
+}
+
+/** Returns the tokenizer that a mistyped name likely means: an encoding, or a model in the hub's cache. Undefined when there is none. */
+export async function nearestTokenizer(name: string, env: Environment = process.env): Promise<string | undefined> {
+  return nearestName(name, [...tiktokenNames(), ...(await listHubCache(hubCacheFolder(env)))]);
+}
+
+/** Puts the likely name first in an error's hint. */
+function withSuggestion(error: unknown, near: string | undefined): unknown {
+  if (near === undefined) return error;
+  const start = `Did you mean ${near}?`;
+  if (error instanceof RunError) return error.reword(error.message, `${start} ${error.hint}`);
+  if (!(error instanceof UserError)) return error;
+  return new UserError(error.problems.map((found) => ({ ...found, hint: `${start} ${found.hint}` })));
 }
 
 /** Files of a model: a `tokenizer.json` lies beside them or can be made from them. */

@@ -40,6 +40,12 @@ export function findEncoding(name: string): EncodingName | undefined {
   return own ?? MODELS.find(([, names]) => names.split(" ").some((pattern) => fits(name, pattern)))?.[0];
 }
 
+/** Returns the names that have an encoding: the encodings, and the models that are listed by their whole name. */
+export function tiktokenNames(): string[] {
+  const models = MODELS.flatMap(([, names]) => names.split(" ")).filter((name) => !name.endsWith("*"));
+  return [...ENCODING_NAMES, ...models];
+}
+
 function fits(name: string, pattern: string): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

@@ -32,8 +32,14 @@ export function describeConnectError(error: Error | undefined): string {
   if (inner !== undefined) return describeConnectError(inner);
   if (/refused/i.test(error.message)) return REFUSED;
   if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message)) return UNKNOWN_HOST;
+  const [, last] = GRPC_JS_WRAPPER.exec(error.message) ?? [];
+  if (last !== undefined) return describeConnectError(new Error(last));
   return error.message === "" ? code || error.name : error.message;
 }
+
+/** What `@grpc/grpc-js` puts around the reason: a time, and a note that is mostly empty. */
+const GRPC_JS_WRAPPER =
+  /^No connection established\. Last error: (?:Error: )?(.+?)(?: \(\d{4}-[\w:.-]+\))?\.? Resolution note: /;
 
 /** Whether the error is about certificates or the TLS handshake, on any of the three runtimes. */
 export function isTlsError(error: Error | undefined): boolean {

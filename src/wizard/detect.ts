@@ -41,15 +41,27 @@ export async function detectServer(url: string): Promise<Detection | undefined> 
 
 async function detectAt(url: string, place: ReturnType<typeof parseUrl>): Promise<Detection> {
   const { host, port, isSecure, authority } = place;
+  const { pathPrefix } = place;
   const plain = await identifyServer({ host, port, isSecure });
-  if (plain.speaks !== "tls" || isSecure) return describe(plain, url, authority, isSecure);
+  if (plain.speaks !== "tls" || isSecure) return describe(plain, url, pathPrefix, authority, isSecure);
   const secure = await identifyServer({ host, port, isSecure: true });
-  return describe(secure, `https://${url.replace(/^http:\/\//, "")}`, authority, true);
+  return describe(secure, `https://${url.replace(/^http:\/\//, "")}`, pathPrefix, authority, true);
 }
 
-function describe({ speaks, found }: ServerIdentity, url: string, at: string, isSecure: boolean): Detection {
+/** @param given the address @param prefix its path */
+function describe(
+  { speaks, found }: ServerIdentity,
+  given: string,
+  prefix: string,
+  at: string,
+  isSecure: boolean,
+): Detection {
   const tls = isSecure ? " with TLS" : "";
-  const known = found.find(({ kind }) => Object.hasOwn(WIZARD_TARGETS, kind));
+  const usable = found.filter(({ kind }) => Object.hasOwn(WIZARD_TARGETS, kind));
+  // An address such as host:8000/v1 means the API below that path, whose requests have the path themselves.
+  const meant = usable.find(({ path }) => prefix !== "" && `${path}/`.startsWith(`${prefix}/`));
+  const url = meant === undefined ? given : given.slice(0, given.lastIndexOf(prefix));
+  const known = meant ?? usable[0];
   if (known !== undefined) {
     const { kind: target, protocol } = known;
     return { detected: { target, protocol }, url, text: `${at} is ${describeFound(found)}${tls}.` };

@@ -50,6 +50,8 @@ export class Interview {
   private isProbed = false;
   private isOffline: boolean;
   private detected: Detected | undefined;
+  /** The tokenizer that could not be loaded. */
+  private failedTokenizer: string | undefined;
   private readonly problems: Problem[];
   private readonly say: (text: string) => void;
 
@@ -73,7 +75,7 @@ export class Interview {
     this.checkUnneeded();
     this.checkUnneededForGoal(this.given);
     for (let question = this.next(); question !== undefined; question = this.next()) {
-      if (question.id === "model" && !this.isProbed && !this.isOffline) {
+      if (question.id === "model" && !this.isProbed && !this.isOffline && !this.asksModelFirst()) {
         const way = await this.probe();
         if (way === "end") return undefined;
         if (way === "again") continue;
@@ -83,6 +85,12 @@ export class Interview {
       if (reply.kind === "end") return undefined;
       if (reply.kind === "back") this.goBack();
       else await this.take(question, reply.text);
+      if (reply.kind === "answer" && question.id === "model" && this.asksModelFirst() && !this.isOffline) {
+        const way = await this.probe();
+        if (way === "end") return undefined;
+        // With the address from an option, the model may be the mistake.
+        if (way === "again" && this.answers.model !== undefined) this.goBack();
+      }
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
     if (this.manner !== "ask" || this.given.out !== undefined) await this.sayTime();
@@ -104,7 +112,9 @@ export class Interview {
   private get around(): Surroundings {
     const { models, isOffline, detected, given } = this;
     const asksAddress = this.manner === "ask" && !isOffline && (given.target ?? given.url) === undefined;
-    return { models, isOffline, detected, asksAddress, given, fileExists: existsSync, findFolderProblem, readText };
+    const lacksTokenizer = this.failedTokenizer !== undefined && this.answers.tokenizer === this.failedTokenizer;
+    const files = { fileExists: existsSync, findFolderProblem, readText };
+    return { models, isOffline, detected, asksAddress, given, lacksTokenizer, ...files };
   }
 
   private async take({ id }: Question, text: string): Promise<void> {
@@ -132,6 +142,12 @@ export class Interview {
     // A terminal has the user confirm it.
     if (this.manner === "ask" && isAsked) return;
     this.given = { ...this.given, target: this.detected?.target ?? IMPLIED_TARGET };
+  }
+
+  /** Whether the user names the model before the server is asked for it, because the server cannot list its models. */
+  private asksModelFirst(): boolean {
+    const target = wizardTargetOf({ ...this.given, ...this.answers });
+    return this.manner === "ask" && this.given.model === undefined && target?.listsAll === false;
   }
 
   private next(): Question | undefined {
@@ -180,6 +196,7 @@ export class Interview {
 
   private async ask(question: Question): Promise<Reply> {
     const { askQuestion, warn } = await import("./prompts.ts");
+    const { suggestTokenizer } = await import("./tokenizer-answer.ts");
     for (;;) {
       const earlier = this.earlier(question);
       const reply = await askQuestion(question, { ...this.given, ...this.answers }, this.around, earlier);
@@ -190,7 +207,8 @@ export class Interview {
         this.asked.push({ id: question.id, before: this.answers });
         return reply;
       }
-      warn(`${problem}\nGive the same answer again to write it anyway.`);
+      this.failedTokenizer = reply.text;
+      warn(`${problem}\n${await suggestTokenizer(reply.text)}Give the same answer again to write it anyway.`);
     }
   }
 
@@ -280,20 +298,15 @@ export class Interview {
     if (this.problems.length > 0) return;
     const message = await this.findTokenizerProblem(question, answer);
     if (message === undefined) return;
-    const hint = `Give a folder with tokenizer.json. ${NO_SERVER_HINT}`;
+    const { suggestTokenizer } = await import("./tokenizer-answer.ts");
+    const hint = `${await suggestTokenizer(answer)}Give a folder with tokenizer.json. ${NO_SERVER_HINT}`;
     this.problems.push(problem("unreadable", "--tokenizer", message, hint, answer));
   }
 
   /** Returns why a tokenizer cannot be loaded. Not checked when the scenario is for another machine. */
   private async findTokenizerProblem({ id }: Question, answer: string): Promise<string | undefined> {
     if (id !== "tokenizer" || this.isOffline) return undefined;
-    const { loadTokenizer } = await import("../tokenize/load-tokenizer.ts");
-    try {
-      await loadTokenizer(answer);
-      return undefined;
-    } catch (error) {
-      return error instanceof UserError ? error.problems[0]?.message : `cannot be loaded: ${messageOf(error)}`;
-    }
+    return (await import("./tokenizer-answer.ts")).findTokenizerProblem(answer);
   }
 
   /** Reports problems with flags before the first question, as far as they can be known. */

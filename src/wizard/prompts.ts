@@ -1,5 +1,6 @@
 import { isCancel, log, select, text } from "@clack/prompts";
 import { maskText } from "../plan/secrets.ts";
+import { nameSettings } from "../plan/setting-names.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers } from "./answers.ts";
 import type { Choice, Question, Surroundings } from "./question.ts";
@@ -93,9 +94,11 @@ export function inform(message: string): void {
   log.info(clean(message));
 }
 
-/** Masks secrets and escapes control characters, because names and messages come from the server. */
+/** Names settings, masks secrets, and escapes control characters, because names and messages come from the server. */
 function clean<T extends string | undefined>(text: T): T {
-  return (text === undefined ? text : escapeControls(maskText(text))) as T;
+  if (text === undefined) return text;
+  const named = nameSettings(text, (path) => (path === "target.url" ? "the address" : path));
+  return escapeControls(maskText(named)) as T;
 }
 
 /** Prints the keys for moving between questions. */

@@ -7,6 +7,8 @@ export interface Surroundings {
   readonly models: readonly ListedModel[];
   /** Whether the server is not queried. */
   readonly isOffline: boolean;
+  /** Whether the user keeps a tokenizer that could not be loaded, so that the scenario cannot run here. */
+  readonly lacksTokenizer?: boolean;
   /** What answers at the address; absent before the query, and when it is unknown. */
   readonly detected?: Detected | undefined;
   /** Whether the user is asked for an address first, before the target is known. */

@@ -1,3 +1,5 @@
+import { UserError } from "../plan/problem.ts";
+import { parseUrl } from "../run/target/endpoint.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { REQUEST_PATH, REQUEST_PATH_RULE } from "../transport/request.ts";
@@ -67,7 +69,7 @@ export const QUESTIONS: readonly Question[] = [
     help: "",
     isNeeded: ({ target, url }, { asksAddress }) => asksAddress === true && target === undefined && url === undefined,
     preset: () => "",
-    check: () => undefined,
+    check: (answer) => (answer.trim() === "" ? undefined : checkAddress(answer)),
   },
   choose({
     id: "target",
@@ -99,7 +101,7 @@ export const QUESTIONS: readonly Question[] = [
     isNeeded: isServer,
     preset: (answers) =>
       wizardTargetOf(answers)?.usualUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
-    check: (answer) => (answer.trim() === "" ? "must be host:port or a URL" : undefined),
+    check: checkAddress,
   },
   {
     id: "path",
@@ -144,11 +146,11 @@ export const QUESTIONS: readonly Question[] = [
       return usable.length === 1 ? usable[0]?.name : undefined;
     },
     check: (answer, _answers, { models, isOffline }) => {
-      if (isOffline) return answer.trim() === "" ? "must be a model's name" : undefined;
+      // Without the server's list any name may be right.
+      if (isOffline || models.length === 0) return answer.trim() === "" ? "must be a model's name" : undefined;
       const model = models.find(({ name }) => name === answer);
       if (model === undefined) {
-        const names = models.map(({ name }) => name).join(", ");
-        return `is not ready on the server, which has ${names === "" ? "no model" : names}`;
+        return `is not ready on the server, which has ${models.map(({ name }) => name).join(", ")}`;
       }
       return model.refusal === "" ? undefined : `cannot be measured: ${model.refusal}`;
     },
@@ -238,9 +240,22 @@ export const QUESTIONS: readonly Question[] = [
       { value: "yes", label: "yes" },
       { value: "no", label: "no" },
     ],
-    preset: () => "yes",
+    // A scenario whose server does not answer, or whose tokenizer is elsewhere, runs elsewhere.
+    preset: (answers, { isOffline, lacksTokenizer }) =>
+      (isOffline && isServer(answers)) || lacksTokenizer === true ? "no" : "yes",
   }),
 ];
+
+/** The query of an address is that of an HTTP server's path. */
+function checkAddress(answer: string): string | undefined {
+  try {
+    parseUrl(answer.trim().replace(/\?.*$/s, ""), 1);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UserError) return "must be host:port, http://host:port or https://host:port";
+    throw error;
+  }
+}
 
 /** Whether the address has a path or a query. */
 function hasPath({ url = "" }: Answers): boolean {

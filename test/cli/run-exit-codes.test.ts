@@ -180,7 +180,7 @@ describe("rampart run exits with 64", () => {
     assert.equal(code, 64);
     assert.equal(out, "");
     assert.match(err, /^rampart: name: must be a name \(got ""\)/m);
-    assert.match(err, /^rampart: load\.0: must be 1 or more \(got 0\)/m);
+    assert.match(err, /^rampart: load\.concurrency: must be 1 or more \(got 0\)/m);
     assert.match(err, /^rampart: client: must be "own", "undici" or "grpc-js"/m);
     assert.match(err, /^See rampart run --help\.$/m);
   });

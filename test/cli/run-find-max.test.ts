@@ -83,14 +83,19 @@ describe("findMax", () => {
     for (const { limits } of report.levels)
       for (const { low, value, high } of limits.verdicts) assert.ok(low <= value && value <= high);
     assert.match(out, /highest load that keeps the limits: concurrency 6\n/);
-    assert.match(out, /concurrency 7 breaks them\n/);
+    assert.match(out, /concurrency 7 breaks the limit\n/);
   });
 
   test("ends with 65 when the lowest load breaks a limit", async () => {
-    const { code, out, report } = await search("api.concurrency(2, 8)", '[average().below("1 us")]');
+    const { code, out, report } = await search(
+      "api.concurrency(2, 8)",
+      '[average().below("1 us")]',
+      "[errorRate().is(0)]",
+    );
     assert.equal(code, 65, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [null, 2]);
-    assert.match(out, /no load keeps the limit\n/);
+    assert.match(out, /no load keeps the limit\nconcurrency 2 breaks the limit\n/);
+    assert.match(out, /^skip +error rate is 0 % +not judged: no load keeps the limits$/m);
   });
 
   test("ends with 66 when the lowest load cannot be decided", async () => {
@@ -105,7 +110,11 @@ describe("findMax", () => {
     assert.deepEqual([report.findMax.highest, report.findMax.next, report.findMax.isResolved], [null, 1, false]);
     assert.match(out, /it is not known whether any load keeps the limit\n/);
     assert.match(markdown, /^## ⚠️ Not stable: .*\n\nit is not known whether any load keeps the limit; UNRESOLVED/);
-    assert.match(out, /UNRESOLVED/);
+    assert.match(out, /UNRESOLVED: the lowest load may keep the limits; /);
+    const skipped = /not judged: no load is known to keep the limits/;
+    for (const text of [out, markdown]) assert.match(text, skipped);
+    assert.match(out, /^skip +error rate is 0 %/m);
+    assert.match(markdown, /⏭️ skip/);
   });
 
   test("says that the highest load of the range keeps the limits", async () => {

@@ -105,7 +105,7 @@ const mistakes: readonly (readonly [name: string, fields: object, problems: read
   [
     "all of a list at once",
     { load: [hold(0), hold(1, { for: as("5") }), as({}), ramp(5, 1), rate(1, { smoothness: as(1) })] },
-    [/^load\.0\.0: must be 1 or more/, /^load\.1\.for: must be a duration/, /^load\.2\.kind: must be ramp/],
+    [/^load\.0\.concurrency: must be 1 or more/, /^load\.1\.for: must be a duration/, /^load\.2\.kind: must be ramp/],
   ],
   [
     "rules of each load, by its place",
@@ -150,7 +150,7 @@ const mistakes: readonly (readonly [name: string, fields: object, problems: read
   [
     "options of a spike",
     { load: spike(as({ base: 0, peak: hold(2), at: 5, for: "1 s", witihn: 1 })) },
-    [/^load\.witihn: is not an option/, /^load\.base\.0: must be 1/, /^load\.at: must be a duration/],
+    [/^load\.witihn: is not an option/, /^load\.base\.concurrency: must be 1/, /^load\.at: must be a duration/],
   ],
   [
     "fields for a single load",

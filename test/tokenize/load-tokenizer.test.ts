@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import { formatProblem, UserError } from "../../src/plan/problem.ts";
+import { formatProblem, type RunError, UserError } from "../../src/plan/problem.ts";
 import { loadTokenizer, type TokenizerOptions } from "../../src/tokenize/load-tokenizer.ts";
 
 /** Where a tokenizer is looked for, in which order, and what is said when it is not there. */
@@ -160,6 +160,25 @@ for (const [what, name, options, message] of refused) {
     assert.match(await refusal(name, { ...offline("none"), ...options }), message);
   });
 }
+
+for (const [typed, near] of [
+  ["o200k_bas", "o200k_base"],
+  ["gpt-4oo", "gpt-4o"],
+  ["org/modle", "org/model"],
+] as const)
+  test(`the error about ${typed} asks whether ${near} is meant`, async () => {
+    putInCache("typo-cache", "org/model", "gpt2");
+    assert.match(await refusal(typed, offline("typo-cache")), new RegExp(` Did you mean ${near}\\? Give a folder`));
+    // The same when the hub is asked for it.
+    const env = { HF_HUB_CACHE: join(folder, "typo-cache"), HF_ENDPOINT: "http://127.0.0.1:1" };
+    await assert.rejects(loadTokenizer(typed, { env }), (error: RunError) =>
+      error.hint.startsWith(`Did you mean ${near}? `),
+    );
+  });
+
+test("a name that resembles no tokenizer has no suggestion", async () => {
+  assert.doesNotMatch(await refusal("org/absent", offline("none")), /Did you mean/);
+});
 
 test("TRANSFORMERS_OFFLINE keeps it from downloading, too", async () => {
   const env = { HF_HUB_CACHE: join(folder, "none"), TRANSFORMERS_OFFLINE: "yes", HF_ENDPOINT: "http://127.0.0.1:1" };

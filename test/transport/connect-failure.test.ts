@@ -46,6 +46,12 @@ const CASES: readonly (readonly [name: string, error: Error | undefined, kind: s
     "tls",
     /^the server's certificate is for a\.example/,
   ],
+  [
+    "a server of another protocol, as grpc-js reports it",
+    error("No connection established. Last error: Protocol error (2026-11-23T13:35:54.206Z). Resolution note: "),
+    "connect",
+    "Protocol error",
+  ],
   ["no file descriptor left, on Node and Deno", error("connect EMFILE 127.0.0.1:80", "EMFILE"), "limit", FILES],
   ["no file descriptor left on the whole host", error("Too many open files in system", "ENFILE"), "limit", FILES],
 ];

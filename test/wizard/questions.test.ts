@@ -164,7 +164,13 @@ describe("an answer is checked:", () => {
     ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],
     ["tokenizer", "none", { target: "openai" }, /needed to generate prompts/],
     ["protocol", "https", {}, /one of http, grpc/],
-    ["url", " ", triton, /host:port or a URL/],
+    ["url", " ", triton, /must be host:port, http:/],
+    ["url", "two words", triton, /must be host:port, http:/],
+    ["url", "localhost:80000", triton, /must be host:port, http:/],
+    ["url", "host:8000/path?query=1", triton, undefined],
+    ["address", "", {}, undefined],
+    ["address", "localhost:9nonsense", {}, /must be host:port, http:/],
+    ["address", "https://host/v1", {}, undefined],
     ["url", "host:1", triton, undefined],
     ["model", "variable", triton, undefined],
     ["model", "other", triton, /is not ready on the server, which has fixed, variable, refused/],
@@ -245,6 +251,15 @@ describe("an answer is checked:", () => {
       else assert.match(problem ?? "", expected);
     });
   }
+});
+
+test("running is the default unless the scenario lacks its server or its tokenizer here", () => {
+  const preset = (change: Partial<Surroundings>, answers: Answers = { target: "triton" }) =>
+    question("run").preset(answers, { ...around(), ...change });
+  assert.equal(preset({}), "yes");
+  assert.equal(preset({ isOffline: true }), "no");
+  assert.equal(preset({ isOffline: true }, { target: "embedded" }), "yes");
+  assert.equal(preset({ lacksTokenizer: true }, { target: "openai" }), "no");
 });
 
 test("models are offered with their shapes, or why they cannot be measured", () => {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import { tfServingService } from "../../src/mock/services/tfserving.ts";
 import { startCountingServer } from "../cli/counting-server.ts";
 import { inFolder } from "../cli/rampart-process.ts";
 import { startModelServer } from "./model-server.ts";
@@ -11,6 +13,9 @@ import { planOfPrintedFlags } from "./written.ts";
 /** `rampart init` answered by hand, in a real terminal. */
 
 ensureTmux();
+
+const MOCK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 
 /** Runs `rampart init FLAGS` in a terminal with a folder of its own. */
 async function inTerminal(
@@ -189,6 +194,62 @@ describe("rampart init in a terminal", () => {
       assert.match(text, /embedded\(\{ protocol: "grpc" \}\)/);
       assert.match(text, /hold\(3,/);
     });
+  });
+
+  test("refuses a text that is no address at once, and proposes not to run with a tokenizer that does not load", async () => {
+    const mock = await startMock(MOCK, LOOPBACK);
+    const flags = ["--goal", "number", "--users", "1", "--for", "1 s", "--p99-limit", "none", "--ttft-limit", "none"];
+    try {
+      await inTerminal({}, [...flags, "--isl", "9", "--osl", "9", "--out", "x.ts"], async (terminal) => {
+        await terminal.asks("Which server do you want to measure?");
+        terminal.replace("two words");
+        await terminal.waitFor(/must be host:port, http:/);
+        terminal.replace(`http://127.0.0.1:${mock.httpPort}/v1`);
+        await terminal.asks("What do you want to measure?");
+        await terminal.waitFor(/● a language model/);
+        terminal.press("Enter");
+        await terminal.asks("Which model?");
+        terminal.press("Enter");
+        await terminal.asks("Which tokenizer");
+        terminal.replace("./o200k_base");
+        await terminal.waitFor(/Did you mean o200k_base\? Give the same answer again/);
+        await terminal.asks("Which tokenizer");
+        terminal.press("Enter");
+        await terminal.asks("Run it now?");
+        await terminal.waitFor(/● no/);
+        terminal.press("Escape");
+        await terminal.asks("Which tokenizer");
+        terminal.replace("o200k_base");
+        await terminal.asks("Run it now?");
+        await terminal.waitFor(/Run it now\?[^◆]*● yes[^◆]*$/);
+        terminal.press("C-c");
+        assert.equal(await terminal.exitCode(), 130, terminal.screen());
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
+
+  test("asks for the model's name first where the server lists none, and looks at that model", async () => {
+    const mock = await startMock(MOCK, LOOPBACK, [await tfServingService.create(MOCK, "")]);
+    const flags = ["--target", "tfserving", "--goal", "number", "--load", "users", "--users", "1", "--for", "1 s"];
+    const rest = ["--p99-limit", "none", "--out", "x.ts", "--no-run", "--url", `127.0.0.1:${mock.grpcPort}`];
+    try {
+      await inTerminal({}, [...flags, ...rest], async (terminal, cwd) => {
+        await terminal.asks("Which model?");
+        terminal.replace("smple");
+        await terminal.asks("What next?");
+        terminal.press("Enter");
+        await terminal.asks("Which model?");
+        terminal.replace("simple");
+        await terminal.asks("Which sizes");
+        terminal.press("Enter");
+        assert.equal(await terminal.exitCode(), 0, terminal.screen());
+        assert.match(readFileSync(join(cwd, "x.ts"), "utf8"), /model: "simple", shapes: \{ INPUT0: \[1, 16\]/);
+      });
+    } finally {
+      await mock.stop();
+    }
   });
 
   test("writes a scenario without the server that does not answer", async () => {

@@ -1,3 +1,4 @@
+import { durationHint } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
@@ -123,7 +124,7 @@ function readArguments(flags: FlagValues, command: string): Arguments {
   }
   const timeout = flags.value("timeout") as Duration;
   if ((parseDurationNs(timeout) ?? 0) <= 0) {
-    const hint = 'Give a duration with its unit, such as "10s".';
+    const hint = durationHint(timeout, 'Give a duration with its unit, such as "10s".');
     problems.push(problem("invalid-value", "--timeout", "is not a duration", hint, timeout));
   }
   const headers = readHeaders(flags, problems);

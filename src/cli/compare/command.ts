@@ -3,6 +3,7 @@ import { messageOf, type Problem, problem, RunError, UserError } from "../../pla
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
 import { type ComparedSides, formatComparison } from "../../report/compare/console.ts";
+import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
 import { type ChangeLimit, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
@@ -152,16 +153,20 @@ function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: O
 function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns }: Request, io: CommandIo): number {
   const verdicts = sides.flatMap(({ limits }) => limits);
   const has = (state: LimitState): boolean => verdicts.some((one) => one.state === state);
-  const hasOneRun = sides.some(({ comparison: { base, next } }) => base.runs.length < 2 || next.runs.length < 2);
+  const few = sides.filter(({ comparison: { base, next } }) => base.runs.length < 2 || next.runs.length < 2);
+  const hasOneRun = few.length > 0;
+  const canAccept =
+    !acceptsWithinRuns &&
+    few.some(({ comparison: { base, next } }) => [...base.runs, ...next.runs].every((run) => hasIntervals(run)));
   if (has("undecidable")) {
-    const accept = hasOneRun && !acceptsWithinRuns ? ", or accept the intervals within runs with --within-runs" : "";
+    const accept = canAccept ? ", or accept the intervals within runs with --within-runs" : "";
     const more = hasOneRun ? ` Give several runs on each side (repeat in a scenario)${accept}.` : "";
     io.err(`rampart: a limit cannot be decided with these files.${more}\n`);
   } else if (has("unresolved") && !isStrict) {
     io.err(
       "rampart: a limit is neither kept nor broken, which passes; more runs would decide it, and --strict fails\n",
     );
-  } else if (verdicts.length === 0 && hasOneRun && !acceptsWithinRuns) {
+  } else if (verdicts.length === 0 && canAccept) {
     io.err("rampart: --within-runs compares by the intervals within the runs\n");
   }
   if (has("broken")) return EXIT.assertionFailed;

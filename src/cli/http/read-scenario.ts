@@ -1,4 +1,5 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
+import { durationHint } from "../../plan/nearest-name.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { type Duration, nsToMs, parseDurationNs } from "../../plan/units.ts";
 import { fileSystem } from "../../runtime/files.ts";
@@ -216,9 +217,8 @@ function readDuration(flags: FlagValues, name: string, problems: Problem[]): Dur
   const value = flags.text(name);
   if (value === undefined) return undefined;
   if ((parseDurationNs(value) ?? 0) > 0) return value as Duration;
-  problems.push(
-    problem("invalid-value", `--${name}`, "is not a duration", 'Give a duration with its unit, such as "10s".', value),
-  );
+  const hint = durationHint(value, 'Give a duration with its unit, such as "10s".');
+  problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, value));
   return undefined;
 }
 

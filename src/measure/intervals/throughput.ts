@@ -93,25 +93,56 @@ export interface ThroughputInterval {
   readonly high: number | null;
 }
 
+/** What a window knows about its throughput. */
+export interface ThroughputSource {
+  readonly completions?: CompletionCounts | undefined;
+  /** Its latencies. Absent: not known. */
+  readonly latency?: { readonly effectiveCount: number } | undefined;
+}
+
+/** Below this mean number of completions per stretch, longer stretches are looked at too. */
+const FEW_PER_STRETCH = 8;
+/** Fewer completions than this say too little about their own correlation. */
+const FEW_COMPLETIONS = 128;
+
 /**
  * Returns the interval of a window's throughput around `perSec`, from how much the number of completions varies from stretch to stretch.
- * It allows for correlation as the intervals of means do (batch means, Law and Kelton), with Student's t.
+ * It allows for correlation as the intervals of means do (batch means, Law and Kelton), with Student's t. In stretches of few completions
+ * chance hides how slow changes add up, so the stretches are joined in pairs, again and again, and the widest interval counts.
  * @param perSec throughput of the window
  * @param batchSize inferences per request
+ * @returns null ends when the window is worth fewer than two independent stretches, or, with few completions, independent latencies
  */
 export function throughputInterval(
-  { completions }: { readonly completions?: CompletionCounts | undefined },
+  { completions, latency }: ThroughputSource,
   perSec: number,
   batchSize: number,
 ): ThroughputInterval {
-  const none = { low: null, high: null };
-  if (completions === undefined || completions.counts.length < FEWEST_STRETCHES) return none;
-  const { counts, stretchNs } = completions;
+  if (completions === undefined || completions.counts.length < FEWEST_STRETCHES) return NONE;
+  const total = completions.counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0 || (total < FEW_COMPLETIONS && latency !== undefined && latency.effectiveCount < 2)) return NONE;
+  let stretches = completions;
+  let widest = intervalOf(stretches, perSec, batchSize);
+  while (stretches.counts.length >= 2 * FEWEST_STRETCHES && total / stretches.counts.length < FEW_PER_STRETCH) {
+    stretches = joinPairs(stretches);
+    const interval = intervalOf(stretches, perSec, batchSize);
+    if (widthOf(interval) > widthOf(widest)) widest = interval;
+  }
+  return widest;
+}
+
+const NONE: ThroughputInterval = { low: null, high: null };
+
+function intervalOf({ counts, stretchNs }: CompletionCounts, perSec: number, batchSize: number): ThroughputInterval {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
-  if (mean === 0) return none;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / (counts.length - 1);
   const effective = effectiveCount(counts.length, variance, { means: counts, batchCount: 1 });
   const scale = batchSize / nsToSec(stretchNs);
   const { low, high } = fromZero(meanInterval(perSec, Math.sqrt(variance) * scale, effective));
   return { low, high };
+}
+
+/** Returns how wide an interval is; infinite without one. */
+function widthOf({ low, high }: ThroughputInterval): number {
+  return low === null || high === null ? Number.POSITIVE_INFINITY : high - low;
 }

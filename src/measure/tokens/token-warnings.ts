@@ -44,10 +44,11 @@ export function isCountedOtherwise(columns: TokenColumns): boolean {
 function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, servers: ServerCount): string | undefined {
   const sums = compareUsage(columns, ours, servers);
   if (sums === undefined) return undefined;
-  const cause =
-    what === "input"
-      ? "its chat template adds tokens, or it uses another tokenizer"
-      : "it uses another tokenizer, or the answers have tokens without text";
+  const cause = [
+    ...(what === "input" && sums.server > sums.own ? ["its chat template adds tokens"] : []),
+    "it uses another tokenizer",
+    ...(what === "output" && sums.server > sums.own ? ["the answers have tokens without text"] : []),
+  ].join(", or ");
   return `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}: ${cause}`;
 }
 

@@ -11,6 +11,7 @@ import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
+import { describeMissingIntervals } from "./file-notes.ts";
 import { describeMixedRuns, findDifferences, formatsOf, listSome } from "./plan-differences.ts";
 
 /** How runs are compared. */
@@ -133,6 +134,7 @@ function findWarnings(base: RunSet, next: RunSet): string[] {
         ]),
     ...(shared.length === 0 ? [] : [`base and new share ${listSome(shared.map(({ source }) => source))}`]),
     ...mixed,
+    ...describeMissingIntervals(base, next),
     ...[base, next].flatMap(describeNotes),
   ];
 }

@@ -1,5 +1,6 @@
 import { formatTable } from "../rampart/format.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
+import { describeNotCompared } from "./file-notes.ts";
 import type { LimitVerdict } from "./limits.ts";
 import { listSome } from "./plan-differences.ts";
 import {
@@ -95,17 +96,19 @@ function indent(line: string): string {
   return `  ${line}`;
 }
 
-/** Describes what only one side has. */
-export function describeRest({ base, next, levels, onlyInBase, onlyInNew }: Comparison): string[] {
+/** Describes what only one side has, and what is not compared. */
+export function describeRest(comparison: Comparison): string[] {
+  const { base, next, levels, onlyInBase, onlyInNew } = comparison;
   const sides = [
     [base.name, onlyInBase, (level: LevelComparison) => level.onlyInBase],
     [next.name, onlyInNew, (level: LevelComparison) => level.onlyInNew],
   ] as const;
-  return sides.flatMap(([name, labels, metricsOf]) => {
+  const ofOneSide = sides.flatMap(([name, labels, metricsOf]) => {
     const metrics = [...new Set(levels.flatMap(metricsOf).map((metric) => metric.replace(/\.(avg|p[\d.]+)$/, "")))];
     return [
       ...(labels.length === 0 ? [] : [`Only in ${name}: ${listSome(labels)}`]),
       ...(metrics.length === 0 ? [] : [`Metrics only in ${name}: ${listSome(metrics)}`]),
     ];
   });
+  return [...ofOneSide, ...describeNotCompared(comparison)];
 }

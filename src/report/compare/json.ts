@@ -1,6 +1,7 @@
 import type { Quantity } from "../../measure/request-metrics.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import type { ComparedSides } from "./console.ts";
+import { notComparedOf } from "./file-notes.ts";
 import type { LimitVerdict } from "./limits.ts";
 
 /** Comparisons for programs. Times are in microseconds, ratios 0 to 1; `null` stands for an end that an interval does not have. */
@@ -29,8 +30,9 @@ export function toComparisonJson(sides: readonly ComparedSides[]): object {
   };
 }
 
-function toRunSetJson({ name, runs }: RunSet): object {
-  return { name, runs: runs.map(({ source, format }) => ({ source, format })) };
+function toRunSetJson(set: RunSet): object {
+  const { name, runs } = set;
+  return { name, runs: runs.map(({ source, format }) => ({ source, format })), notCompared: notComparedOf(set) };
 }
 
 function toLevelsJson({ levels }: Comparison): object[] {

@@ -130,8 +130,10 @@ function formatLinks(sections: readonly string[]): string {
 }
 
 function formatSummary(report: ShownReport, { assertions, warnings }: RunSummary): string {
-  const rows = assertions.map(({ isMet, text, measured }) => [
-    isMet ? ({ text: "pass", look: "good" } as const) : ({ text: "FAIL", look: "bad" } as const),
+  const rows = assertions.map(({ isMet, isSkipped, text, measured }) => [
+    isMet
+      ? ({ text: "pass", look: "good" } as const)
+      : ({ text: isSkipped ? "skip" : "FAIL", look: isSkipped ? "text" : "bad" } as const),
     { text, look: "text" } as const,
     { text: measured, look: "text" } as const,
   ]);

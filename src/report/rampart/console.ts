@@ -7,7 +7,7 @@ import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf, throughputUnitOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
@@ -101,7 +101,8 @@ class RampartConsole implements Report {
     const verdicts = this.plan.assertions.map((assertion) =>
       judge(assertion, judged, this.plan.target.batchSize, this.unit),
     );
-    const style = { ...this.style, checks: verdictsOfPhases(this.plan, judged) };
+    const checks = verdictsOfPhases(this.plan, judged);
+    const style = { ...this.style, checks, unjudged: whyUnjudged(result) };
     const text = formatVerdicts(this.plan, verdicts, judged, result.aborted, style);
     if (text !== undefined) this.sink.out(`\n${text}\n`);
   }

@@ -80,11 +80,14 @@ export function formatFindMax(plan: Plan, { findMax, levels }: RunResult, unit: 
   if (above === undefined) {
     if (highest !== undefined && isResolved) lines.push("it is the highest load of the search");
   } else {
-    const word =
-      above.limits?.state === "broken" ? "breaks them" : "could not be decided in the longest time of a point";
+    const broken = plan.limits?.length === 1 ? "breaks the limit" : "breaks a limit";
+    const word = above.limits?.state === "broken" ? broken : "could not be decided within the longest time of a point";
     lines.push(`${describeLevel(plan.load, above.level)} ${word}`, ...explain(plan, above, unit));
   }
-  if (!isResolved) lines.push("UNRESOLVED: the highest load may be higher; measure each point longer (atMost)");
+  if (!isResolved) {
+    const doubt = highest === undefined ? "the lowest load may keep the limits" : "the highest load may be higher";
+    lines.push(`UNRESOLVED: ${doubt}; measure each point longer (atMost)`);
+  }
   return lines.join("\n");
 }
 

@@ -21,7 +21,7 @@ import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
@@ -160,7 +160,8 @@ function toRunJson(plan: Plan, result: RunResult): object {
         plan.target.batchSize,
         throughputUnitOf(plan.target),
       );
-      const given = { text, isMet, level, phase: phaseIndex, measured, reason, limit: assertion.limit };
+      const why = reason ?? whyUnjudged(result);
+      const given = { text, isMet, level, phase: phaseIndex, measured, reason: why, limit: assertion.limit };
       const { aborted } = result;
       if (aborted?.assertionIndex !== index) return given;
       return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };

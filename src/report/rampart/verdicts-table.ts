@@ -12,6 +12,8 @@ export interface VerdictStyle {
   /** The unit of throughput. */
   readonly unit: string;
   readonly hasColor?: boolean | undefined;
+  /** Why no assertion is judged. Absent: they are. */
+  readonly unjudged?: string | undefined;
   /** What stands behind each value, by assertion. Default: nothing */
   readonly details?: readonly string[];
   /** The results of the checks of phases, which have rows after the assertions. Default: none */
@@ -28,7 +30,7 @@ export function formatVerdicts(
   verdicts: readonly Verdict[],
   levels: readonly unknown[],
   aborted: RunResult["aborted"],
-  { unit, hasColor, details = [], checks = [] }: VerdictStyle,
+  { unit, hasColor, details = [], checks = [], unjudged }: VerdictStyle,
 ): string | undefined {
   const rows = verdicts.map((verdict, index) => {
     const { assertion } = verdict;
@@ -36,6 +38,7 @@ export function formatVerdicts(
       const value = formatMetric(assertion.metric, aborted.measured, unit);
       return ["FAIL", verdict.text, `${value} over the last ${formatSpan(assertion)}, which ended the run`, ""];
     }
+    if (unjudged !== undefined) return ["skip", verdict.text, unjudged, ""];
     const measured =
       verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured, unit);
     const where =

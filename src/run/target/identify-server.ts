@@ -27,6 +27,8 @@ export interface FoundApi {
   /** Name of the API: `kserve`. */
   readonly api: string;
   readonly protocol: "http" | "grpc";
+  /** Path of the request that the server answered. */
+  readonly path: string;
   /** The server: `Triton 2.51.0 (KServe v2)`. */
   readonly description: string;
 }
@@ -120,8 +122,11 @@ async function collect(
   const found = await Promise.all(
     KINDS.map(async ([kind, { api }]): Promise<FoundApi[]> => {
       const descriptions = await Promise.all(api.probes.map(recognize));
-      const description = descriptions.find((text) => text !== undefined);
-      return description === undefined ? [] : [{ kind, api: api.name, protocol, description }];
+      const index = descriptions.findIndex((text) => text !== undefined);
+      const [description, path] = [descriptions[index], api.probes[index]?.path];
+      return description === undefined || path === undefined
+        ? []
+        : [{ kind, api: api.name, protocol, path, description }];
     }),
   );
   return found.flat();

@@ -163,10 +163,11 @@ function stepInto(node: Node | null, rest: string[], families: readonly Family[]
   return { key: nameOf(pair), node: pair.value, keyOffset, valueOffset };
 }
 
-/** The path has the index of an argument, the file its name. */
+/** The path may have the index of an argument, the file its name. A list that stands alone has no name. */
 function nameArgument(name: string, body: Node | null, rest: string[], families: readonly Family[]): void {
   const { args = [], takes } = families.find(({ entries }) => entries.has(name))?.entries.get(name)?.form ?? {};
   const [key = ""] = rest;
+  if (isSeq(body) && key === args[0]) rest.shift();
   if (!/^\d+$/.test(key) || !isMap(body)) return;
   const arg = takes === undefined ? args[Number(key)] : args[0];
   if (arg === undefined) return;

@@ -1,3 +1,4 @@
+import { durationHint } from "../../plan/nearest-name.ts";
 import { messageOf, RunError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { type Duration, formatDurationNs, nsToMs, parseDurationNs } from "../../plan/units.ts";
@@ -151,7 +152,7 @@ async function withTimeout(
 ): Promise<void> {
   const limitNs = parseDurationNs(timeout);
   if (limitNs === undefined) {
-    const hint = 'Give a duration with its unit, such as "10 s".';
+    const hint = durationHint(timeout, 'Give a duration with its unit, such as "10 s".');
     throw userError("invalid-value", "setup", "a timeout is not a duration", hint, String(timeout));
   }
   let reason = "";

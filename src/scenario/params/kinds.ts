@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { nearestDuration, nearestName } from "../../plan/nearest-name.ts";
 import { parseDurationNs } from "../../plan/units.ts";
 import type { DataForm } from "../data/form.ts";
 import type { Parameter, ParameterValue } from "./parameter.ts";
@@ -30,6 +31,8 @@ interface ParameterKind {
   parse(text: string): ParameterValue | undefined;
   /** Whether a value has the right type. */
   accepts(value: unknown, options: CheckedOptions): boolean;
+  /** Returns the value that a mistyped one likely means. Absent: never known. */
+  nearest?(text: string, options: CheckedOptions): string | undefined;
   /** Completes "must be …" for a value that is not accepted. */
   describe(options: CheckedOptions): string;
 }
@@ -69,6 +72,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     options: ["values"],
     parse: (text) => text,
     accepts: (value, { values = [] }) => values.includes(value as string),
+    nearest: (text, { values = [] }) => nearestName(text, values),
     describe: ({ values = [] }) => `one of ${values.join(", ")}`,
   },
   duration: {
@@ -77,6 +81,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     options: [],
     parse: (text) => text.trim(),
     accepts: (value) => typeof value === "string" && parseDurationNs(value) !== undefined,
+    nearest: nearestDuration,
     describe: () => 'a duration with its unit, such as "25 ms", "5 s" or "2 min"',
   },
   flag: {

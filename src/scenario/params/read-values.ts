@@ -94,7 +94,7 @@ function readDefault({ name, variable, kind, initial }: CheckedParameter, proble
 function readText({ kind, options }: CheckedParameter, { path, text }: GivenText, problems: Problem[]) {
   const value = PARAMETER_KINDS[kind].parse(text);
   if (value !== undefined && PARAMETER_KINDS[kind].accepts(value, options)) return value;
-  const near = nearestName(text, options.values ?? []);
+  const near = PARAMETER_KINDS[kind].nearest?.(text, options);
   const hint = near === undefined ? "Correct it." : `Did you mean ${near}?`;
   const message = `must be ${PARAMETER_KINDS[kind].describe(options)}`;
   problems.push(problem("invalid-value", path, message, hint, maskSecrets(showValue(text))));

@@ -1,3 +1,4 @@
+import { nearestDuration } from "../../plan/nearest-name.ts";
 import { type Duration, parseDurationNs } from "../../plan/units.ts";
 import type { Answers } from "../answers.ts";
 import type { ScenarioField } from "../source/format.ts";
@@ -88,9 +89,8 @@ export function duration(message: string, preset: Asked["preset"], word?: string
     check: (answer) => {
       if (word !== undefined && answer === word) return undefined;
       const ns = parseDurationNs(answer);
-      return ns !== undefined && ns > 0
-        ? undefined
-        : `must be a duration with its unit, such as ${example}${otherwise}`;
+      if (ns !== undefined && ns > 0) return undefined;
+      return `must be a duration with its unit, such as ${nearestDuration(answer) ?? example}${otherwise}`;
     },
   };
 }

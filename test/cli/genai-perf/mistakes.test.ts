@@ -138,6 +138,15 @@ describe("settings that cannot be run are reported", () => {
       ["unrecognized arguments: --service-kind openai", "--endpoint-type replaces it"],
     ],
     [
+      "an option of another subcommand",
+      "profile -m m --sweep-type concurrency --sweep-range=1:4".split(" "),
+      2,
+      [
+        "unrecognized arguments: --sweep-type concurrency --sweep-range=1:4",
+        "--sweep-type is an option of genai-perf config and analyze.",
+      ],
+    ],
+    [
       "a payload instead of its file",
       ["profile", "-m", "m", "--endpoint-type", "chat", "--input-file", 'payload:{"timestamp": 1}'],
       1,

@@ -80,6 +80,16 @@ test("the floors are those of MLPerf's early stopping, and hold for any percenti
   assert.deepEqual([90, 99, 99.9, 99.99].map(samplesNeeded), [64, 662, 6636, 66_381]);
   assert.deepEqual([10, 1].map(samplesNeeded), [64, 662]);
   assert.deepEqual([50, 75, 95].map(samplesNeeded), [11, 24, 130]);
+  // The same in whole numbers, without a rounding error: (q - 1)^(n - 1) (q - 1 + n) / q^n is above 1/100, or not.
+  for (const [oneIn, needed] of [
+    [10n, 64n],
+    [100n, 662n],
+    [1000n, 6636n],
+  ] as const) {
+    const isTooFew = (count: bigint): boolean =>
+      100n * (oneIn - 1n) ** (count - 1n) * (oneIn - 1n + count) > oneIn ** count;
+    assert.deepEqual([isTooFew(needed - 1n), isTooFew(needed)], [true, false], `1 in ${oneIn}`);
+  }
   for (const percentile of [50, 75, 90, 95, 97.5, 99]) {
     const beyond = 1 - percentile / 100;
     const isTooFew = (count: number): boolean =>

@@ -7,7 +7,9 @@ import {
   type ThroughputInterval,
   throughputInterval,
 } from "../../../src/measure/intervals/throughput.ts";
+import { LatencyTally } from "../../../src/measure/latency-tally.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
+import { drawLatencies, MEAN_NS } from "./simulate.ts";
 
 /** The interval of throughput contains the true rate, and the counts behind it lose no request. */
 
@@ -55,6 +57,41 @@ for (const [name, correlation, depth, seconds] of [
     assert.ok(covering / runs >= 0.92 && covering / runs <= 0.995, String(covering / runs));
     assert.ok(without / runs < 0.05, `${without} of ${runs} have no interval`);
   });
+
+for (const [name, correlation, batch, count] of [
+  ["300 requests whose neighbours correlate by 0.99", 0.99, 1, 300],
+  ["300 requests that take equally long in batches of 64", 0, 64, 300],
+  ["100 requests whose neighbours correlate by 0.99", 0.99, 1, 100],
+] as const)
+  test(`a closed loop of ${name}: stretches of few completions hide no slow changes`, () => {
+    const random = createRandom(13);
+    const runs = 400;
+    const covering = Array.from({ length: runs }, () => {
+      const latencies = drawLatencies({ name, count, correlation, batch }, random);
+      const latency = new LatencyTally();
+      latency.addAll(latencies, 0, count);
+      const tally = new CompletionTally();
+      const startNs = 123_456_789;
+      const endNs = latencies.reduce((atNs, latencyNs) => {
+        tally.add(atNs + latencyNs);
+        return atNs + latencyNs;
+      }, startNs);
+      const completions = tally.between(startNs, endNs);
+      const { low, high } = throughputInterval({ completions, latency }, count / ((endNs - startNs) / 1e9), 1);
+      return (low ?? 0) <= 1e9 / MEAN_NS && 1e9 / MEAN_NS <= (high ?? Number.POSITIVE_INFINITY);
+    }).filter(Boolean);
+    // Before stretches were joined it was 0.67, 0.85 and 0.73.
+    assert.ok(covering.length / runs >= 0.88, String(covering.length / runs));
+  });
+
+test("with few completions, latencies that are worth one sample leave throughput without an interval", () => {
+  const completions = { stretchNs: 1e6, counts: Array.from({ length: 32 }, (_, at) => 1 + (at % 2)) };
+  const few = (effectiveCount: number) => throughputInterval({ completions, latency: { effectiveCount } }, 1500, 1);
+  assert.deepEqual(few(1.9), { low: null, high: null });
+  assert.ok(few(2).low !== null);
+  const many = { stretchNs: 1e6, counts: completions.counts.map((one) => 4 * one) };
+  assert.ok(throughputInterval({ completions: many, latency: { effectiveCount: 1 } }, 6000, 1).low !== null);
+});
 
 test("an even rate has a narrow interval around it, in inferences of the batch size", () => {
   const tally = new CompletionTally();

@@ -51,6 +51,11 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
     [/^the server counts 17 input tokens where the client counts 7: its chat template/],
   ],
   [
+    "a smaller count of input, which no chat template explains",
+    makeColumns({ times: makeTimes([50, 60, 70]), usage: usageOf(4, 3) }),
+    [/^the server counts 4 input tokens where the client counts 7: it uses another tokenizer$/],
+  ],
+  [
     "answers that are too short",
     makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 30 }),
     [/^1 of 1 answers do not have the requested length, with 3\.0 tokens on average instead of 30\.0: the model ended/],

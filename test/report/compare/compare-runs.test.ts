@@ -125,11 +125,11 @@ describe("differences of the plans", () => {
 
   test("notes of levels are there with the number of runs that have them", () => {
     const noted = makeMeasuredRun([
-      makeMeasuredLevel("concurrency 1", { throughput: 1 }, ["the level was not stable"]),
+      makeMeasuredLevel("concurrency 1", { throughput: { value: 1, low: 0, high: 2 } }, ["the level was not stable"]),
     ]);
     const base = { name: "base", runs: [noted, make({})] };
     const { warnings } = compareRuns(base, { name: "new", runs: [make({ a: "1" })] }, SETTINGS);
-    assert.deepEqual(warnings, ["base, concurrency 1: the level was not stable, in 1 of 2 runs"]);
+    assert.equal(warnings.at(-1), "base, concurrency 1: the level was not stable, in 1 of 2 runs");
   });
 });
 

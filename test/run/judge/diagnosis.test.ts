@@ -83,7 +83,8 @@ test("failures of other kinds, and of several servers, are left as they are", as
   assert.equal(await diagnose({ target: openAi("127.0.0.1:1", { moreUrls: ["h:2"] }) }, http(401)), undefined);
 });
 
-const found = (kind: "triton" | "openai", api: string) => ({ kind, api, protocol: "http", description: api }) as const;
+const found = (kind: "triton" | "openai", api: string) =>
+  ({ kind, api, protocol: "http", path: "/x", description: api }) as const;
 
 test("a server with both APIs is not a mistake", () => {
   const asked = { wire: "http", api: "openai", isSecure: false, address: "h:1", path: "/x", hasKey: false } as const;

@@ -113,7 +113,7 @@ const BUILDERS: readonly Mistake[] = [
   [
     "a phase",
     "name: x\ntarget: embedded\nload:\n  - { warmup: { for: 1 s, load: { hold: 0 } } }\n  - { hold: 1 }",
-    /^x.yaml:4:41, load.0.warmup.load.hold.0: must be 1 or more/,
+    /^x.yaml:4:41, load.0.warmup.load.hold.concurrency: must be 1 or more/,
   ],
   [
     "conflicting options",
@@ -187,7 +187,7 @@ describe("a mistake in YAML is said with its place", () => {
       "1 nam",
       "3 target.triton.model",
       "3 target.triton.modle",
-      "4 load.0.hold.0",
+      "4 load.0.hold.concurrency",
       "4 load.1.rmp",
       "5 assert.0.limit",
       "5 assert.1.limit",

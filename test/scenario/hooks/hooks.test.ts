@@ -17,7 +17,7 @@ describe("hooks", () => {
   test("are not called for a wrong scenario, nor for a dry run that does not need them", async () => {
     const wrong = await run({ load: "hold(-1)", target: "(params, { port }) => http(port)" });
     assert.equal(wrong.code, 64);
-    assert.match(wrong.err, /load\.0: must be 1 or more/);
+    assert.match(wrong.err, /load\.concurrency: must be 1 or more/);
     assert.doesNotMatch(wrong.err, /target/);
     const dry = await run({}, { args: ["--dry-run"] });
     assert.equal(dry.code, 0, dry.err);

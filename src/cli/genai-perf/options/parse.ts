@@ -57,7 +57,9 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   const subcommand = SUBCOMMANDS.find((known) => known === name);
   if (subcommand === undefined) return usage(undefined, [...top.problems, unknownSubcommand(name)]);
   const flags = flagsOf(subcommand);
-  const parsed = parseArgparse([HELP_FLAG, ...flags], top.rest.slice(1), false, explainServiceKind);
+  const parsed = parseArgparse([HELP_FLAG, ...flags], top.rest.slice(1), false, (argument) =>
+    explainUnknown(argument, subcommand),
+  );
   if (parsed.given.some(({ option }) => option === HELP_FLAG)) return { kind: "help", subcommand };
   const together = checkGiven(`genai-perf ${subcommand}`, flags, parsed.given);
   const problems = [...top.problems, ...parsed.problems, ...together];
@@ -74,9 +76,16 @@ function usage(
   return { kind: "usage", subcommand, problems, recognised };
 }
 
-/** Examples in GenAI-Perf's documentation still use it. */
-function explainServiceKind(argument: string): string | undefined {
-  if (argument.split("=")[0] !== "--service-kind") return undefined;
+/** Explains an option that GenAI-Perf had, or that another subcommand has. */
+function explainUnknown(argument: string, subcommand: SubcommandName): string | undefined {
+  const name = argument.split("=")[0] as string;
+  if (name !== "--service-kind") {
+    const others = SUBCOMMANDS.filter(
+      (other) => other !== subcommand && flagsOf(other).some(({ names }) => names.includes(name)),
+    );
+    return others.length === 0 ? undefined : `${name} is an option of genai-perf ${others.join(" and ")}.`;
+  }
+  // Examples in GenAI-Perf's documentation still use it.
   return "Leave --service-kind out: since GenAI-Perf 0.0.16, --endpoint-type replaces it, such as --endpoint-type tensorrtllm_engine.";
 }
 

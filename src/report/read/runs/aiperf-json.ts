@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
 import { userError } from "../../../plan/problem.ts";
 import { listFacts } from "./facts.ts";
-import { readForeignMetrics } from "./foreign-metrics.ts";
+import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredValue, RunFormat } from "./measured-run.ts";
 import { parseDocument } from "./parse-document.ts";
@@ -59,7 +59,8 @@ export const aiperfJson: RunFormat = {
     const values = readForeignMetrics(document);
     putErrorRate(values, document.request_count?.avg ?? 0, document.error_request_count?.avg ?? 0);
     const isPartial = document.was_cancelled === true || document.is_complete === false;
-    return [{ source: path, format: NAME, isPartial, facts, levels: [{ label: labelOf(config), values, notes: [] }] }];
+    const levels = [{ label: labelOf(config), values, notes: [] }];
+    return [{ source: path, format: NAME, isPartial, facts, levels, notCompared: listOtherMetrics(document) }];
   },
 };
 

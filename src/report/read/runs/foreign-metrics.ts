@@ -35,7 +35,7 @@ const KNOWN: ReadonlyMap<string, Known> = new Map([
 /** Nanoseconds, or parts of one, by the unit in the file. */
 const SCALES: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, sec: 1e9, s: 1e9, "%": 0.01 };
 
-/** Reads the metrics that comparisons know, and leaves out the others. */
+/** Reads the metrics that comparisons know. {@link listOtherMetrics} names the others. */
 export function readForeignMetrics(document: Readonly<Record<string, unknown>>): Map<string, MeasuredValue> {
   const values = new Map<string, MeasuredValue>();
   for (const [key, given] of Object.entries(document)) {
@@ -50,3 +50,21 @@ export function readForeignMetrics(document: Readonly<Record<string, unknown>>):
   }
   return values;
 }
+
+/**
+ * Lists the metrics that comparisons do not know, and the parts of the file that have several: sessions, whose names and lengths differ
+ * from run to run, and telemetry.
+ */
+export function listOtherMetrics(document: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(document).flatMap(([key, given]) => {
+    if (KNOWN.has(key) || typeof given !== "object" || given === null) return [];
+    if (PARTS.has(key)) {
+      const count = Object.keys(given).length;
+      return count === 0 ? [] : [key === "sessions" ? `sessions (${count})` : key];
+    }
+    return "avg" in given ? [key] : [];
+  });
+}
+
+/** Keys of objects that are no metric, and have numbers of their own. */
+const PARTS = new Set(["sessions", "telemetry_stats", "telemetry_data"]);

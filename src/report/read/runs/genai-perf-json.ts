@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { listFacts } from "./facts.ts";
-import { readForeignMetrics } from "./foreign-metrics.ts";
+import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
 import { describeLoad } from "./load-label.ts";
 import type { RunFormat } from "./measured-run.ts";
 import { parseDocument } from "./parse-document.ts";
@@ -45,6 +45,7 @@ export const genaiPerfJson: RunFormat = {
         isPartial: false,
         facts,
         levels: [{ label, values: readForeignMetrics(document), notes: [] }],
+        notCompared: listOtherMetrics(document),
       },
     ];
   },

@@ -34,7 +34,7 @@ export const perfAnalyzerCsv: RunFormat = {
   read: (file) => {
     const { path } = file;
     // Sections of composing models follow an empty line.
-    const [table = ""] = file
+    const [table = "", ...composing] = file
       .readText()
       .trimStart()
       .split(/\r?\n\s*\r?\n/);
@@ -50,7 +50,11 @@ export const perfAnalyzerCsv: RunFormat = {
       .map(({ level }) => level);
     if (levels.length === 0)
       throw userError("missing", path, "has no level", "Give the CSV of a run that measured something.");
-    return [{ source: path, format: NAME, isPartial: false, facts: new Map(), levels }];
+    const notCompared = [
+      ...titles.slice(1).filter((title) => title !== "" && columnOf(title) === undefined),
+      ...(composing.some((section) => section.trim() !== "") ? ["composing models"] : []),
+    ];
+    return [{ source: path, format: NAME, isPartial: false, facts: new Map(), levels, notCompared }];
   },
 };
 

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
+import type { Comparison } from "../../../src/report/compare/comparison.ts";
+import { type ComparedSides, formatComparison } from "../../../src/report/compare/console.ts";
+import { formatHtml } from "../../../src/report/compare/html.ts";
+import { toComparisonJson } from "../../../src/report/compare/json.ts";
+import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
+import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
+import { makeMeasuredRun } from "./make-runs.ts";
+
+/** What is said about files of GenAI-Perf and perf_analyzer, which are real ones, shortened. */
+
+const FIXTURES = join(import.meta.dirname, "../read/runs/fixtures");
+const read = (name: string, count = 1) => ({
+  name,
+  runs: Array.from({ length: count }, () => readRuns(join(FIXTURES, name))).flat(),
+});
+const compare = (base: Comparison["base"], next: Comparison["next"]): ComparedSides => ({
+  comparison: compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false }),
+  limits: [],
+  isAll: false,
+});
+const withIntervals = {
+  name: "own.json",
+  runs: [
+    makeMeasuredRun([
+      { label: "concurrency 1", values: new Map([["throughput", { value: 5, low: 4, high: 6 }]]), notes: [] },
+    ]),
+  ],
+};
+
+for (const [name, format] of [
+  ["genai-perf-sessions.json", "GenAI-Perf's JSON"],
+  ["perf-analyzer.csv", "perf_analyzer's CSV"],
+] as const) {
+  test(`${name}: single runs without intervals can give no verdict`, () => {
+    const { warnings } = compare(read(name), read(name)).comparison;
+    const note = `no file has confidence intervals within its run (${format}), so no verdict can rest on a single run: give 2 runs on each side at least`;
+    assert.ok(warnings.includes(note), warnings.join("\n"));
+  });
+
+  test(`${name}: several runs need no intervals within runs`, () => {
+    const { warnings } = compare(read(name, 2), read(name, 2)).comparison;
+    const note = `no file has confidence intervals within its run (${format}); the verdicts need none, because they rest on how whole runs differ`;
+    assert.ok(warnings.includes(note), warnings.join("\n"));
+  });
+}
+
+test("only the side without intervals is named", () => {
+  const { warnings } = compare(read("perf-analyzer.csv", 2), withIntervals).comparison;
+  const found = warnings.filter((text) => text.includes("within the run"));
+  assert.deepEqual(found, [
+    "2 of 2 runs of perf-analyzer.csv have no confidence intervals within the run (perf_analyzer's CSV), so no verdict can rest on a single run: give 2 runs on each side at least",
+  ]);
+  const own = compare(withIntervals, withIntervals).comparison.warnings;
+  assert.ok(!own.some((text) => text.includes("intervals within")));
+});
+
+test("sessions and other parts of a file that are not compared are named in every report", () => {
+  const sides = compare(read("genai-perf-sessions.json", 2), read("genai-perf-sessions.json", 2));
+  const note = "Not compared: request_count, sessions (3)";
+  assert.ok(formatComparison(sides).includes(`\n${note}\n`));
+  assert.ok(formatHtml([sides]).includes(note));
+  assert.ok(formatMarkdown([sides]).replaceAll("\\", "").includes(note));
+  const { comparisons } = toComparisonJson([sides]) as {
+    comparisons: { base: { notCompared: string[] }; new: { notCompared: string[] } }[];
+  };
+  assert.deepEqual(comparisons[0]?.base.notCompared, ["request_count", "sessions (3)"]);
+  assert.deepEqual(comparisons[0]?.new.notCompared, ["request_count", "sessions (3)"]);
+});
+
+test("parts of one side's files are named with the side", () => {
+  const text = formatComparison(compare(read("genai-perf-sessions.json"), withIntervals));
+  assert.match(text, /\nNot compared of genai-perf-sessions\.json: request_count, sessions \(3\)\n/);
+});

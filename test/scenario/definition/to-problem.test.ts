@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Problem, UserError } from "../../../src/plan/problem.ts";
+import { p99 } from "../../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { hold, ramp, rate, steps } from "../../../src/scenario/loads.ts";
+import { triton } from "../../../src/scenario/targets/triton.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+
+/** How the message about a mistake in a scenario says what to write instead. */
+
+// biome-ignore lint/complexity/noBannedTypes: the point is to call it with anything
+function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
+  return (...args) => Reflect.apply(builder, undefined, args) as unknown;
+}
+
+function problemOf(change: Record<string, unknown>): Problem {
+  const definition = { name: "x", target: triton("host:1", { model: "m" }), load: hold(1), ...change };
+  try {
+    toPlan(untyped(defineScenario)(definition) as Scenario, "/folder");
+  } catch (error) {
+    if (error instanceof UserError && error.problems[0] !== undefined) return error.problems[0];
+    throw error;
+  }
+  throw new Error("the scenario is valid");
+}
+
+const [anyHold, anyRate, anyTriton] = [untyped(hold), untyped(rate), untyped(triton)];
+const limit = (value: unknown) => untyped(p99().below)(value);
+
+const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])[] = [
+  [{ load: anyHold(1, { for: "1 sec" }) }, 'Write "1 s".'],
+  [{ load: anyHold(1, { for: "5 m" }) }, 'Write "5 min".'],
+  [{ load: anyHold(1, { for: "1,5 Minutes" }) }, 'Write "1.5 min".'],
+  [{ load: anyHold(1, { for: 10 }) }, "Correct it in the scenario."],
+  [{ load: anyHold(1, { for: "soon" }) }, "Correct it in the scenario."],
+  [{ stability: { window: "200 msec" } }, 'Write "200 ms".'],
+  [{ assert: [limit("2 seconds")] }, 'Write "2 s".'],
+  [{ load: anyRate(1, { distribution: "possion" }) }, 'Did you mean "poisson"?'],
+  [{ target: anyTriton("h:1", { model: "m", protocol: "GRPC" }) }, 'Did you mean "grpc"?'],
+  [{ assert: [(untyped(p99)("latancy") as ReturnType<typeof p99>).below("1 s")] }, 'Did you mean "latency"?'],
+  [
+    { assert: [(untyped(p99)("timeToFirstTokn") as ReturnType<typeof p99>).below("1 s")] },
+    'Did you mean "timeToFirstToken"?',
+  ],
+  [{ assert: p99().below("1 s") }, "Put it in brackets: [ … ]."],
+  [{ client: "quic" }, "Correct it in the scenario."],
+];
+
+describe("the hint about a mistake in a scenario", () => {
+  for (const [change, hint] of HINTS)
+    test(`${JSON.stringify(change)}: ${hint}`, () => assert.equal(problemOf(change).hint, hint));
+});
+
+describe("the value in a message about a mistake", () => {
+  test("names what a builder returned, not its members", () => {
+    assert.equal(problemOf({ assert: p99().below("1 s") }).value, "one assertion");
+    assert.equal(problemOf({ assert: [p99()] }).value, "a metric without its limit");
+  });
+});
+
+describe("arguments of loads have their names", () => {
+  const CASES: readonly (readonly [load: unknown, path: string])[] = [
+    [hold(0), "load.concurrency"],
+    [ramp(0, 4), "load.from"],
+    [ramp(1, 0), "load.to"],
+    [steps([1, 0]), "load.levels.1"],
+    [rate(0), "load.perSec"],
+    [rate([1, 0]), "load.perSec.1"],
+    [[hold(1, { for: "1 s" }), hold(0, { for: "1 s" })], "load.1.concurrency"],
+  ];
+  for (const [load, path] of CASES) test(path, () => assert.equal(problemOf({ load }).path, path));
+});
