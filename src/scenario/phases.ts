@@ -23,8 +23,14 @@ import { hold, type Load, type LoadKind } from "./loads.ts";
 
 /** Loads in sequence: a list, a warm-up, and the tests that are made of several phases. */
 
-/** Loads that run one after the other, without a pause between them. */
-export type LoadList<S extends LoadKind = LoadKind> = readonly Load<S>[];
+/**
+ * Loads that run one after the other, without a pause between them: one or more. `[]` does not compile; a list that code makes does, and is
+ * refused when it turns out to be empty.
+ */
+export type LoadList<S extends LoadKind = LoadKind> =
+  | readonly [Load<S>, ...Load<S>[]]
+  // No load can be looked for in the type of `[]`, which is a list of nothing.
+  | (readonly Load<S>[] & { readonly indexOf: (load: Load<never>) => number });
 
 /** Options of {@link soak}. */
 export interface SoakOptions {
