@@ -30,6 +30,7 @@ export function compareRuns(base: RunSet, next: RunSet, settings: CompareSetting
   return {
     base,
     next,
+    acceptsWithinRuns: settings.acceptsWithinRuns,
     differences: findDifferences(base, next),
     warnings: findWarnings(base, next),
     levels,

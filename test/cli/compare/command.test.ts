@@ -83,7 +83,7 @@ describe("exit codes", () => {
       "a file without intervals has none within runs",
       ["b1.csv", "n1.csv", "--fail-if", "p99 > +5%", "--within-runs"],
       66,
-      /cannot say/,
+      /cannot say {2}p99 > \+5%: .*: a run has no interval for it/,
     ],
     [
       "a broken limit of one candidate fails",

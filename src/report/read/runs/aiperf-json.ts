@@ -60,7 +60,8 @@ export const aiperfJson: RunFormat = {
     putErrorRate(values, document.request_count?.avg ?? 0, document.error_request_count?.avg ?? 0);
     const isPartial = document.was_cancelled === true || document.is_complete === false;
     const levels = [{ label: labelOf(config), values, notes: [] }];
-    return [{ source: path, format: NAME, isPartial, facts, levels, notCompared: listOtherMetrics(document) }];
+    const notCompared = listOtherMetrics(document);
+    return [{ source: path, format: NAME, isPartial, facts, levels, isSummary: true, notCompared }];
   },
 };
 
