@@ -68,7 +68,7 @@ export const aiperfJson: RunFormat = {
 /** A run without failures has no metric for them. */
 function putErrorRate(values: Map<string, MeasuredValue>, good: number, failed: number): void {
   const total = good + failed;
-  if (total > 0) values.set("errorRate", { value: failed / total, ...ratioBounds(failed, total) });
+  if (total > 0) values.set("errorRate", { value: failed / total, ...ratioBounds(failed, total), total });
 }
 
 function labelOf(config: Config): string {

@@ -5,6 +5,8 @@ export interface MeasuredValue {
   readonly value: number;
   readonly low?: number;
   readonly high?: number;
+  /** Of a ratio: the number of requests that it is of. Absent: not known. */
+  readonly total?: number;
 }
 
 /** A level of load: what is compared with the same level of another run. */
