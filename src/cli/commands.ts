@@ -192,9 +192,10 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
   const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
   const isScenario = /\.(?:m?[jt]s|ya?ml|json)$/.test(name);
   const near = isScenario ? undefined : nearestName(name, names);
+  const [what, all] = topics.length === 0 ? ["command", "commands"] : ["command or topic", "commands and topics"];
   const hint =
-    near === undefined ? `The commands are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
-  io.err(`rampart: there is no command '${name}'. ${hint}\n`);
+    near === undefined ? `The ${all} are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
+  io.err(`rampart: there is no ${what} '${name}'. ${hint}\n`);
   if (isScenario) io.err(`To run a scenario write: rampart run ${name}\n`);
   return EXIT.usage;
 }

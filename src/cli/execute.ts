@@ -1,5 +1,5 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";

@@ -10,7 +10,7 @@ export const LIVE_FLAGS: readonly Flag[] = [
     help: "Show the state of the run on stderr while it lasts: redrawn on a terminal, otherwise a line every 5 s. Without this option a terminal shows it too, and anything else gets a line every 30 s.",
   },
   { name: "no-live", help: "Do not show the state of the run." },
-  { name: "quiet", short: "q", help: "Print errors only." },
+  { name: "quiet", short: "q", help: "Print only errors, and why a run did not pass." },
   {
     name: "watch-port",
     value: "PORT",

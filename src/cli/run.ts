@@ -170,11 +170,20 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(file, executePlan(plan, reportIo, { door: inScenario, onInterrupt }));
-  return concludeRun(plan, executed, io);
+  return conclude(plan, executed, flags, io);
+}
+
+/** Concludes a run, and says why it did not pass where no report does. Returns the exit code. */
+export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagValues, io: CommandIo): Promise<number> {
+  const code = concludeRun(plan, executed, io);
+  if (!flags.has("quiet") || (code !== EXIT.assertionFailed && code !== EXIT.unstable)) return code;
+  const { describeVerdict } = await import("./quiet-verdict.ts");
+  for (const line of describeVerdict(plan, executed)) io.err(`rampart: ${plan.name}: ${line}\n`);
+  return code;
 }
 
 /** Prints why a run ended early or has no success. Returns the exit code. */
-export function concludeRun(plan: Plan, { result, outputError, repeated }: ExecutedPlan, io: CommandIo): number {
+function concludeRun(plan: Plan, { result, outputError, repeated }: ExecutedPlan, io: CommandIo): number {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: ${describeOnlyFailures(plan, result)}\n`);

@@ -78,7 +78,11 @@ export function explainInstability(
     };
   const fewest = Math.min(...windows.map(({ requestCount }) => requestCount));
   if (fewest < FEW_REQUESTS)
-    return { moved, cause: `${idle}; a window held as few as ${fewest} requests`, remedy: "longer-windows" };
+    return {
+      moved,
+      cause: `${idle}; a window held as few as ${fewest} ${fewest === 1 ? "request" : "requests"}`,
+      remedy: "longer-windows",
+    };
   const values = windows.map((one) => (isThroughputWorse(instability) ? one.inferPerSec : one.latencyNs));
   if (isMonotone(values))
     return { moved, cause: `${idle}; the values kept moving in one direction`, remedy: "more-trials" };

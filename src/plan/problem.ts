@@ -87,7 +87,18 @@ export function userError(...problemArguments: Parameters<typeof problem>): User
 
 /** Creates the error of a file or folder that cannot be read. */
 export function unreadable(path: string, error: unknown, hint = "Give the path of an existing file."): UserError {
-  return userError("unreadable", path, `cannot be read: ${messageOf(error)}`, hint);
+  return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, hint);
+}
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "permission denied",
+};
+
+/** Describes an error of the file system without the names of system calls. */
+function describeFileError(error: unknown): string {
+  return FILE_ERRORS[String((error as { readonly code?: unknown } | undefined)?.code)] ?? messageOf(error);
 }
 
 /** Creates the error of a text that is not JSON. */

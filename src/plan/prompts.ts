@@ -33,6 +33,10 @@ export function promptsSchema(v: Builders) {
     file: v.string(),
     /** Whether `file` is a trace: lengths, and times that the load follows. Absent: it has prompts. */
     isTrace: v.exactOptional(v.literal(true)),
+    /** What the lines of `file` are: requests in Mooncake's format, or conversations. Absent: prompts. */
+    fileFormat: v.exactOptional(v.picklist(["mooncake", "conversations"])),
+    /** Factor for the pauses of `file`. Absent: 1. */
+    delayRatio: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
     /** The same seed and tokenizer give the same prompts on every runtime. */
     seed: v.pipe(v.number(), v.integer("must be a whole number")),
     /** Number of different requests to generate. */

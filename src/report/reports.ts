@@ -1,4 +1,4 @@
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { problem, UserError, userError } from "../plan/problem.ts";
 import { type SettingPath, setting } from "../plan/setting-names.ts";

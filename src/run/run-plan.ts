@@ -1,6 +1,6 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
-import type { TokenLink } from "../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { FunctionPlan } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";

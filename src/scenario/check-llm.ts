@@ -80,7 +80,7 @@ const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "ranki
 
 /** Returns options that conflict, or that an endpoint's requests do not support. */
 function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Problem[] {
-  const { images, audio, batch, osl, isl, mix, count, file, sessions } = options;
+  const { images, audio, batch, osl, isl, mix, count, file, fileFormat, delayRatio, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
   const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
     [
@@ -126,6 +126,13 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
       "already has the prompts, so none are generated",
       "Leave isl, mix, count, images and audio out.",
     ],
+    [file === undefined && fileFormat !== undefined, "fileFormat", "is that of a file", "Give file, or leave it out."],
+    [
+      delayRatio !== undefined && fileFormat === undefined,
+      "delayRatio",
+      "scales the pauses in a file of conversations",
+      'Add fileFormat: "mooncake" or "conversations", or leave it out.',
+    ],
   ];
   const conflicts = rules.flatMap(([isBroken, option, message, hint]) =>
     isBroken ? [problem("conflict", `inputs.${option}`, message, hint)] : [],
@@ -133,11 +140,14 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
   return audio === undefined ? conflicts : [...conflicts, ...checkAudio(toAudioPlan(audio))];
 }
 
-function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kind"]): Problem[] {
+function checkSessions({ sessions, file, fileFormat, count }: PromptOptions, load: Load["kind"]): Problem[] {
   const isLoad = load === "sessions";
   if (sessions === undefined) {
-    if (!isLoad || file !== undefined) return [];
-    const hint = "Write sessions: { count: 10, turns: 3 } in prompts(…).";
+    if (!isLoad || (file !== undefined && fileFormat !== undefined)) return [];
+    const hint =
+      file === undefined
+        ? "Write sessions: { count: 10, turns: 3 } in prompts(…)."
+        : 'Add fileFormat: "mooncake" or "conversations" if the file has conversations.';
     return [problem("missing", "inputs.sessions", "is required by the load sessions(…)", hint)];
   }
   if (!isLoad) {

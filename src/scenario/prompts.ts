@@ -76,6 +76,15 @@ export interface PromptOptions {
   /** JSON Lines file of prompts (`{"text": "…"}`), or a folder of such files, instead of synthetic prompts. Default: none. */
   readonly file?: string;
   /**
+   * What the lines of `file` are instead of prompts: requests in Mooncake's format (`"mooncake"`), where those with the same `session_id`
+   * are turns of a conversation, with a pause of `delay` milliseconds after each; or conversations in ShareGPT's format (`"conversations"`),
+   * also as one JSON array. Conversations need the load `sessions(…)`; with other loads only the first turns of `"conversations"` are sent.
+   * Default: prompts.
+   */
+  readonly fileFormat?: "mooncake" | "conversations";
+  /** Factor for the pauses in a file of conversations: 0.5 halves them. Default: 1. */
+  readonly delayRatio?: number;
+  /**
    * Ask for the server's own token counts in streams of chats and completions (`stream_options.include_usage`); some servers refuse it.
    * Default: true.
    */
@@ -142,6 +151,8 @@ export function promptSchemas() {
     ),
     audio: v.optional(audioSchema()),
     file: v.optional(nameSchema("a file")),
+    fileFormat: v.optional(v.picklist(["mooncake", "conversations"], 'must be "mooncake" or "conversations"')),
+    delayRatio: v.optional(least(0)),
     usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
   });
@@ -174,7 +185,7 @@ function audioSchema() {
 
 /** Converts prompts to those of a plan. @param folder base of relative paths */
 export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder: string): PromptsPlan {
-  const { prefix = null, images, mix = [], file } = given;
+  const { prefix = null, images, mix = [], file, fileFormat, delayRatio } = given;
   return {
     kind: "prompts",
     format: content.endpoint.format,
@@ -183,6 +194,8 @@ export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder:
     tokenizer: content.tokenizer,
     revision: content.revision,
     file: file === undefined ? "" : resolve(folder, file),
+    ...(fileFormat === undefined ? {} : { fileFormat }),
+    ...(delayRatio === undefined ? {} : { delayRatio }),
     seed: given.seed ?? 0,
     count: given.count ?? DEFAULT_COUNT,
     inputTokens: toLengthPlan(given.isl ?? DEFAULT_ISL),

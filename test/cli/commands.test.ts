@@ -34,10 +34,13 @@ describe("a command that does not exist", () => {
     ["mok", "mock"],
   ] as const)
     test(`${typed}: did you mean ${near}?`, async () => {
-      for (const args of [[typed], ["help", typed]]) {
+      for (const [what, args] of [
+        ["command", [typed]],
+        ["command or topic", ["help", typed]],
+      ] as const) {
         const { code, err } = await run(...args);
         assert.equal(code, 64);
-        assert.equal(err, `rampart: there is no command '${typed}'. Did you mean ${near}?\n`);
+        assert.equal(err, `rampart: there is no ${what} '${typed}'. Did you mean ${near}?\n`);
       }
     });
 

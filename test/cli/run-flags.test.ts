@@ -158,6 +158,35 @@ describe("rampart run", () => {
     });
   });
 
+  test("--quiet says on standard error why a run did not pass, and nothing else", async () => {
+    const files = {
+      "passes.ts": scenarioText({ load: "hold(1, { requests: 20 })", assert: "[errorRate().is(0)]" }),
+      "fails.ts": scenarioText({
+        load: "hold(1, { requests: 20 })",
+        assert: '[p99().below("0.001 us"), errorRate().is(0)]',
+      }),
+      "unstable.ts": scenarioText({
+        target: 'embedded({ latency: "exponential:20ms" })',
+        load: "hold(2)",
+        stability: '{ window: "60 ms", percent: 0.001, trials: 3 }',
+      }),
+    };
+    await inFolder(files, async (cwd) => {
+      const quiet = async (file: string) => {
+        const { code, out, err } = await runRampart(["run", file, "--quiet"], { cwd });
+        assert.equal(out, "");
+        return { code, err };
+      };
+      assert.deepEqual(await quiet("passes.ts"), { code: 0, err: "" });
+      const failed = await quiet("fails.ts");
+      assert.equal(failed.code, 65);
+      assert.match(failed.err, /^rampart: .*: 1 of 2 assertions failed\nrampart: .*: FAIL p99 latency below .*\n$/);
+      const unstable = await quiet("unstable.ts");
+      assert.equal(unstable.code, 66);
+      assert.match(unstable.err, /^rampart: .*: concurrency 2: not stable: over windows 1 to 3 .*\n$/);
+    });
+  });
+
   test("--live asks for the live view", async () => {
     await inFolder({ "x.ts": scenarioText({}) }, async (cwd) => {
       for (const [args, isLive] of [

@@ -60,6 +60,14 @@ const causes: readonly (readonly [
     "longer-windows",
   ],
   [
+    "a window with a single request",
+    { windows: [steady, { ...steady, requestCount: 1 }, steady] },
+    {},
+    undefined,
+    /a window held as few as 1 request$/,
+    "longer-windows",
+  ],
+  [
     "a level that still settles",
     { throughputRatio: 0.5, windows: [80, 100, 120].map((inferPerSec) => ({ ...steady, inferPerSec })) },
     {},

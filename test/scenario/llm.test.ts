@@ -251,6 +251,16 @@ describe("the plan of a generative model", () => {
     assert.equal(checkPlan(plan), plan);
   });
 
+  test("has the conversations of a file", () => {
+    for (const fileFormat of ["mooncake", "conversations"] as const) {
+      const inputs = prompts({ file: "talk.jsonl", fileFormat, delayRatio: 0.5 });
+      const plan = planOf({ inputs, load: sessions(2) });
+      assert.ok(plan.inputs.kind === "prompts");
+      assert.deepEqual([plan.inputs.fileFormat, plan.inputs.delayRatio], [fileFormat, 0.5]);
+      assert.equal(checkPlan(plan), plan);
+    }
+  });
+
   test("has its assertions in nanoseconds, counts and rates", () => {
     const { assertions } = planOf({
       assert: [
@@ -336,6 +346,19 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
   ],
   ["lengths beside a mix", { inputs: prompts({ isl: 1, mix }) }, "inputs.mix", /has its own lengths/],
   ["lengths beside a file", { inputs: prompts({ isl: 1, file: "p.jsonl" }) }, "inputs.file", /already has the prompts/],
+  [
+    "conversations of a file with prompts",
+    { load: sessions(2), inputs: prompts({ file: "p.jsonl" }) },
+    "inputs.sessions",
+    /is required by the load/,
+  ],
+  ["a format of no file", { inputs: prompts({ fileFormat: "mooncake" }) }, "inputs.fileFormat", /is that of a file/],
+  [
+    "a factor for pauses of prompts",
+    { inputs: prompts({ file: "p.jsonl", delayRatio: 2 }) },
+    "inputs.delayRatio",
+    /in a file of conversations/,
+  ],
   ["no inputs", { inputs: undefined }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
   ["tensors for a language model", { inputs: json("a.json") }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
   ["prompts for tensors", { ...tensors, inputs: prompts() }, "inputs", /takes tensors/],

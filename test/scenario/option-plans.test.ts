@@ -1,24 +1,48 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { applyPoint, axesOf } from "../../src/cli/genai-perf/analyze/points.ts";
 import { parseCommand } from "../../src/cli/genai-perf/options/parse.ts";
 import { readSettings as readGenaiSettings } from "../../src/cli/genai-perf/options/read-settings.ts";
-import { toPromptSettings as toGenaiPrompts } from "../../src/cli/genai-perf/profile/prompt-settings.ts";
+import { withTokens } from "../../src/cli/genai-perf/profile/answer-rules.ts";
+import { headersOf } from "../../src/cli/genai-perf/profile/headers.ts";
+import {
+  toPromptSettings as toGenaiPrompts,
+  toPayloadSettings,
+} from "../../src/cli/genai-perf/profile/prompt-settings.ts";
 import { toProfilePlan } from "../../src/cli/genai-perf/profile/to-plan.ts";
 import { parseOptions, readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
 import { toPlan as toPerfAnalyzerPlan } from "../../src/cli/perf-analyzer/to-plan.ts";
 import { toPromptSettings } from "../../src/inputs/prompts/prompt-dataset.ts";
+import type { PromptSettings } from "../../src/inputs/prompts/settings.ts";
+import { LIMITS } from "../../src/measure/tokens/goodput.ts";
+import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../src/measure/tokens/metrics.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { msToNs } from "../../src/plan/units.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, intervals, periodic, ramp, rate, sessions } from "../../src/scenario/loads.ts";
-import { type PromptOptions, prompts } from "../../src/scenario/prompts.ts";
+import {
+  fixedSchedule,
+  hold,
+  intervals,
+  periodic,
+  ramp,
+  rate,
+  sessions,
+  steps,
+  trace,
+} from "../../src/scenario/loads.ts";
+import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
+import type { ScheduleOptions } from "../../src/scenario/schedules.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { dynamicGrpc } from "../../src/scenario/targets/grpc.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { tfserving } from "../../src/scenario/targets/tfserving.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { tritonInProcess } from "../../src/scenario/targets/triton-in-process.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { goodput } from "../../src/scenario/token-assertions.ts";
+import { isOfScenario, MODES, type Mode } from "./counterparts.ts";
 
 /**
  * A command line of a compatible mode and the scenario that says the same have the same part of the plan. The counterparts of all options are
@@ -41,8 +65,20 @@ const mode: Part = ({ measurement }) => measurement.mode;
 const measurement: Part = (plan) => plan.measurement;
 /** Only scenarios read tags from files of inputs. */
 const inputs: Part = (plan) => ({ ...plan.inputs, readsTags: undefined });
+/** For HTTP the address says whether TLS is used; a scenario's plan says it again. */
+const httpsTarget: Part = ({ target: own }) => ({
+  ...own,
+  ...("tls" in own ? { tls: { ...own.tls, isEnabled: undefined } } : {}),
+});
+/** Scenarios send messages in order, and their paths start at a folder. */
+const messages: Part = ({ inputs: { kind, ...rest } }) => ({
+  kind,
+  files: "messageFiles" in rest && rest.messageFiles,
+});
 const client: Part = ({ client: { maxLanes: _, callMode: __, ...rest } }) => rest;
 const telemetry: Part = (plan) => plan.telemetry;
+/** GenAI-Perf mode has all windows as one. */
+const tokens: Part = (plan) => ({ ...plan.measurement.tokens, keepsAllWindows: undefined });
 const sequences: Part = (plan) => plan.sequences;
 const cancellation: Part = (plan) => plan.cancellation;
 const failures: Part = (plan) => plan.failures;
@@ -80,6 +116,33 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     target,
   ],
   [
+    `-u https://h:8443 --ssl-https-verify-peer 0 --ssl-https-verify-host 0 --ssl-https-ca-certificates-file ${FILE} --ssl-https-client-certificate-file ${FILE} --ssl-https-client-certificate-type PEM --ssl-https-private-key-file ${FILE} --ssl-https-private-key-type PEM`,
+    over(
+      triton("https://h:8443", {
+        model: "m",
+        tls: { ca: FILE, cert: FILE, certType: "PEM", key: FILE, keyType: "PEM", verify: false },
+      }),
+    ),
+    httpsTarget,
+  ],
+  [
+    `--service-kind dynamic_grpc -i grpc -u localhost:8001 -m a.B/C --grpc-method a.B/C --proto ${FILE} --proto-path / --input-data ${FILE}`,
+    over(dynamicGrpc(at, { method: "a.B/C", proto: FILE, importPaths: ["/"], file: FILE })),
+    target,
+    messages,
+  ],
+  [
+    `--service-kind openai --async --endpoint v1/x --input-data ${FILE}`,
+    {
+      name: "m",
+      target: openai("localhost:8000", { model: "m", path: "v1/x", tokenizer: "none" }),
+      load: hold(1),
+      inputs: payloads(FILE),
+    } as ScenarioDefinition,
+    target,
+    inputs,
+  ],
+  [
     "--service-kind tfserving -i grpc --model-signature-name s",
     over(tfserving("localhost:8500", { model: "m", signature: "s" })),
     target,
@@ -90,6 +153,7 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     target,
   ],
   ["--concurrency-range 1:9:4", under(ramp(1, 9, { step: 4 })), load, mode],
+  ["-d -t 2 -c 8 -l 30 --concurrency-range 2:8", under(ramp(2, 8), { latencyLimit: "30 ms" }), load, measurement],
   ["-t 5", under(hold(5)), load],
   ["--request-rate-range 10:30:10", under(rate([10, 20, 30])), mode],
   ["--request-rate-range 10", under(rate(10, { seed: 5489 })), load],
@@ -99,6 +163,20 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
     load,
   ],
   [`--request-intervals ${FILE}`, under(intervals(FILE)), load],
+  [`--fixed-schedule --input-data ${FILE}`, under(fixedSchedule(), { inputs: json(FILE) }), load, inputs, mode],
+  [
+    `--service-kind openai --endpoint v1/chat/completions --streaming --async --session-concurrency 3 --input-data ${FILE}`,
+    {
+      name: "m",
+      target: openai("localhost:8000", { model: "m", tokenizer: "none", streaming: true, path: "v1/chat/completions" }),
+      load: sessions(3),
+      inputs: payloads(FILE),
+    } as ScenarioDefinition,
+    target,
+    load,
+    inputs,
+    mode,
+  ],
   [
     "-i grpc --streaming --periodic-concurrency-range 4:16:4 --request-period 3 --profile-export-file x.json",
     { ...over(triton(at, { ...grpc, streaming: true })), load: periodic(4, 16, { step: 4, responses: 3 }) },
@@ -157,6 +235,56 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     { ...talking(), target: openai("h:9", { model: "m", tokenizer: "o200k_base" }) } as ScenarioDefinition,
     target,
   ],
+  ["--model n", talking({ target: openai("localhost:8000", { model: "n", tokenizer: "o200k_base" }) }), target],
+  ["-H a:b", talking({}, { headers: { a: "b" } }), target],
+  [
+    "--more-urls h:9 h:10",
+    talking({ target: openai(["localhost:8000", "h:9", "h:10"], { model: "m", tokenizer: "o200k_base" }) }),
+    target,
+  ],
+  [
+    "--streaming --session-concurrency 2 --num-sessions 3",
+    talking({ load: sessions(2), inputs: prompts({ sessions: { count: 3, turns: 1 } }) }, { streaming: true }),
+    target,
+    load,
+    mode,
+  ],
+  ["--concurrency 7 --concurrency-ramp-duration 9", talking({ load: hold(7, { rampUp: "9 s" }) }), load],
+  [
+    "--request-rate 3 --request-rate-ramp-duration 9 --concurrency-limit 5",
+    talking({ load: rate(3, { rampUp: "9 s", maxOutstanding: 5 }) }),
+    load,
+  ],
+  [
+    "--request-rate 3 --request-rate-mode gamma --vllm-burstiness 2",
+    talking({ load: rate(3, { distribution: "gamma", smoothness: 2 }) }),
+    load,
+  ],
+  [
+    "--benchmark-duration 20 --benchmark-grace-period 0 --warmup-duration 4",
+    talking({ load: hold(1, { for: "20 s" }), warmupFor: "4 s" }),
+    measuredFor,
+  ],
+  [
+    `--input-file payload:${FILE} --fixed-schedule --fixed-schedule-auto-offset --fixed-schedule-end-offset 9000 --fixed-schedule-speed 2`,
+    replaying({ to: "9 s", startsAtFirst: true, speed: 2 }),
+    load,
+  ],
+  [
+    `--input-file payload:${FILE} --fixed-schedule --fixed-schedule-start-offset 3000`,
+    replaying({ from: "3 s" }),
+    load,
+  ],
+  [
+    `--endpoint-type dynamic_grpc --grpc-method a.B/C --url h:9 -m a.B/C --input-file ${FILE}`,
+    over(dynamicGrpc("h:9", { method: "a.B/C", file: FILE })),
+    target,
+  ],
+  [
+    "--tokenizer gpt2 --tokenizer-revision r2 --streaming --osl 9",
+    talking({ inputs: prompts({ osl: 9 }) }, { tokenizer: "gpt2", tokenizerRevision: "r2", streaming: true }),
+    tokens,
+  ],
   ["--endpoint v2/x", talking({}, { path: "v2/x" }), target],
   ["--concurrency 7", talking({ load: hold(7) }), load],
   ["--concurrency 7 --num-requests 30", talking({ load: hold(7, { requests: 30 }) }), load, mode],
@@ -168,7 +296,11 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
     talking({ load: hold(1, { requests: 9 }), warmupRequests: 5 }),
     measurementOf,
   ],
-  ["--request-timeout-seconds 9 --stall-timeout 8", talking({ requestTimeout: "9 s", stallTimeout: "8 s" }), client],
+  [
+    "--request-timeout-seconds 9 --stall-timeout 8 --max-response-bytes 1000",
+    talking({ requestTimeout: "9 s", stallTimeout: "8 s", maxResponseBytes: 1000 }),
+    client,
+  ],
   [
     "--request-cancellation-rate 10 --request-cancellation-delay 2",
     talking({ cancel: { percent: 10, after: "2 s" } }),
@@ -177,11 +309,55 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ["--failed-request-threshold 0.3", talking({ maxFailureRatio: 0.3 }), failures],
 ];
 
+/** Sweeps of a load, and the loads with the same levels. */
+const SWEEPS: readonly (readonly [args: string, load: ScenarioDefinition["load"]])[] = [
+  ["--sweep-type concurrency --sweep-range 1:8", steps([1, 2, 4, 8])],
+  ["--sweep-type concurrency --sweep-list 3,5,4", steps([3, 5, 4])],
+  ["--sweep-type request_rate --sweep-range 16:64", rate([16, 32, 64])],
+];
+
+/** Options that have a counterpart in scenarios and no part of the plan to compare, each with the reason in a sentence. */
+const NOT_IN_THE_PLAN: Readonly<Record<Mode["name"], Readonly<Record<string, string>>>> = {
+  perf_analyzer: {
+    "--binary-search":
+      "The original takes the average of a window for true; findMax decides by confidence intervals, with another search.",
+  },
+  "genai-perf": {
+    "--search-limits":
+      "The analysis lets whole runs vote on a point; findMax decides by confidence intervals, with another search.",
+    "--server-metrics-urls":
+      "GenAI-Perf mode scrapes all metrics of a page at GenAI-Perf's interval; a scenario has the interval it names.",
+    "--api-key-env": "The plan of the flag has the header with the key, that of a scenario the name of the variable.",
+    "--output-tokens-mean-deterministic":
+      "It belongs to requests to Triton; those to an OpenAI server take extra: { min_tokens }.",
+    "perf_analyzer.stimulus":
+      "It is what files of options write for --concurrency, --request-rate and the other loads.",
+    "perf_analyzer.measurement.mode": "It is what files of options write for -p and --num-requests.",
+    "perf_analyzer.measurement.num": "It is what files of options write for the values of -p and --num-requests.",
+  },
+};
+
+const GOODPUT: readonly (readonly [args: string, assertion: object])[] = [
+  [
+    "-g time_to_first_token:200 output_token_throughput_per_user:30",
+    goodput({ timeToFirstToken: "200 ms", outputTokensPerSecPerUser: 30 }).atLeast(1),
+  ],
+];
+
+/** Scenarios have no grace period. */
+function measuredFor({ measurement: { mode: own, warmupMs } }: Plan): unknown {
+  return { own: { ...own, graceMs: undefined }, warmupMs };
+}
+
+function replaying(options: ScheduleOptions): ScenarioDefinition {
+  return { name: "m", target: chat(), load: trace(FILE, options) } as ScenarioDefinition;
+}
+
 function measurementOf({ measurement: { mode: own, warmupRequests } }: Plan): unknown {
   return { own, warmupRequests };
 }
 
-const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions])[] = [
+const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions, endpoint?: string])[] = [
   ["--isl 90 --synthetic-input-tokens-stddev 8", { isl: { mean: 90, stddev: 8 } }],
   ["--osl 20 --output-tokens-stddev 3", { osl: { mean: 20, stddev: 3 } }],
   ["--num-prompts 12 --random-seed 4", { count: 12, seed: 4 }],
@@ -200,7 +376,55 @@ const PROMPTS: readonly (readonly [args: string, prompts: PromptOptions])[] = [
     "--num-sessions 3 --session-concurrency 2 --session-turns-mean 4 --session-turns-stddev 1 --session-turn-delay-mean 50 --session-turn-delay-stddev 7",
     { sessions: { count: 3, turns: { mean: 4, stddev: 1 }, delay: { mean: "50 ms", stddev: "7 ms" } } },
   ],
+  [
+    "--endpoint-type multimodal --image-width-mean 64 --image-width-stddev 2 --image-height-mean 32 --image-height-stddev 3 --image-format png --batch-size-image 4",
+    { images: { width: { mean: 64, stddev: 2 }, height: { mean: 32, stddev: 3 }, format: "png", count: 4 } },
+    "multimodal",
+  ],
+  [
+    "--endpoint-type multimodal --audio-length-mean 3 --audio-length-stddev 0.5 --audio-format mp3 --audio-depths 16 24 --audio-sample-rates 16 44.1 --audio-num-channels 2 --batch-size-audio 2",
+    {
+      audio: {
+        length: { mean: "3 s", stddev: "500 ms" },
+        format: "mp3",
+        depthsBits: [16, 24],
+        sampleRatesHz: [16_000, 44_100],
+        channels: 2,
+        count: 2,
+      },
+    },
+    "multimodal",
+  ],
+  ["--endpoint-type embeddings -b 5", { batch: 5 }, "embeddings"],
+  [`--input-file ${FILE}`, { file: FILE }],
+  [`--input-file ${FILE} --custom-dataset-type payload`, { file: FILE, fileFormat: "mooncake" }],
+  [
+    `--input-file payload:${FILE} --session-concurrency 2 --session-delay-ratio 0.5`,
+    { file: FILE, fileFormat: "mooncake", delayRatio: 0.5 },
+  ],
+  [`--input-file conversations:${FILE}`, { file: FILE, fileFormat: "conversations" }],
+  [
+    `--input-file ${FILE} --custom-dataset-type sharegpt --session-concurrency 2 --session-delay-ratio 0`,
+    { file: FILE, fileFormat: "conversations", delayRatio: 0 },
+  ],
+  ["--extra-inputs temperature:0 --extra-inputs top_k:5", { extra: { temperature: 0, top_k: 5 } }],
+  ["--no-server-usage", { usage: false }],
 ];
+
+/** Each side keeps more of its media than what is made of them, such as how its option was written. */
+function withMedia({ images, audio, ...rest }: Omit<PromptSettings, "isRanking">): object {
+  return {
+    ...rest,
+    images: images && { widthPx: images.widthPx, heightPx: images.heightPx, format: images.format },
+    audio: audio && {
+      lengthS: audio.lengthS,
+      format: audio.format,
+      depthsBits: audio.depthsBits,
+      sampleRatesHz: audio.sampleRatesHz,
+      channelCount: audio.channelCount,
+    },
+  };
+}
 
 function planOfFlags(args: string): Plan {
   const { settings, problems } = readSettings(parseOptions(["-m", "m", ...args.split(" ")]));
@@ -209,8 +433,12 @@ function planOfFlags(args: string): Plan {
   return plan;
 }
 
-function genaiSettings(args: string) {
-  const command = parseCommand(["profile", "-m", "m", "--endpoint-type", "chat", ...args.split(" ")]);
+function levelsOf({ load: planned }: Plan): readonly number[] {
+  return "levels" in planned && planned.levels.kind === "list" ? planned.levels.values : [];
+}
+
+function genaiSettings(args: string, subcommand = "profile") {
+  const command = parseCommand([subcommand, "-m", "m", "--endpoint-type", "chat", ...args.split(" ")]);
   assert.equal(command.kind, "command", JSON.stringify(command));
   const result = readGenaiSettings(command as typeof command & { kind: "command" });
   assert.equal(result.kind, "settings", JSON.stringify(result));
@@ -241,6 +469,33 @@ function same(given: Plan, scenario: ScenarioDefinition, parts: readonly Part[])
   const own = toPlan(defineScenario(scenario as never), "/");
   for (const part of parts) assert.deepEqual(normalize(part(own)), normalize(part(given)));
 }
+
+/** Returns the options of a mode that command lines name, by their first names. */
+function optionsIn({ options }: Mode, lines: readonly string[]): ReadonlySet<string> {
+  const firstOf = new Map(options.flatMap((names) => names.map((name) => [name, names[0] ?? ""])));
+  return new Set(lines.flatMap((line) => line.split(" ").flatMap((word) => firstOf.get(word) ?? [])));
+}
+
+describe("each option with a counterpart in scenarios is compared", () => {
+  const [ofPerfAnalyzer, ofGenaiPerf] = MODES;
+  const genaiLines = [...OF_GENAI_PERF, ...PROMPTS, ...SWEEPS, ...GOODPUT].map(([args]) => args);
+  for (const [mode, lines] of [
+    [ofPerfAnalyzer, OF_PERF_ANALYZER.map(([args]) => args)],
+    [ofGenaiPerf, genaiLines],
+  ] as const)
+    test(`of ${mode.name}`, () => {
+      const reasons = NOT_IN_THE_PLAN[mode.name] ?? {};
+      const counterparts = mode.options
+        .map(([first = ""]) => first)
+        .filter((name) => isOfScenario(mode.table[name] ?? ""));
+      const compared = optionsIn(mode, lines);
+      const missing = [...new Set(counterparts)].filter((name) => !compared.has(name) && !(name in reasons));
+      assert.deepEqual(missing, [], "give each a row, or a reason in NOT_IN_THE_PLAN");
+      const idle = Object.keys(reasons).filter((name) => compared.has(name) || !counterparts.includes(name));
+      assert.deepEqual(idle, [], "these need no reason");
+      for (const reason of Object.values(reasons)) assert.match(reason, /^[A-Z].* .*\.$/);
+    });
+});
 
 describe("fields of a scenario that only some servers or windows have", () => {
   const problemsOf = (scenario: object): string[] => {
@@ -296,25 +551,51 @@ describe("a scenario has the plan of genai-perf's", () => {
   for (const [args, scenario, ...parts] of OF_GENAI_PERF)
     test(args, () => {
       const { settings, given } = genaiSettings(args);
-      same(toProfilePlan(settings, given, { inputsFile: "i", folder: "f", entryCount: 1 }, []), scenario, parts);
+      const headers = headersOf(settings, {});
+      const plan = toProfilePlan(settings, given, { inputsFile: "i", folder: "f", entryCount: 1 }, headers);
+      same(withTokens(plan, settings), scenario, parts);
     });
-  for (const [args, options] of PROMPTS)
-    test(`prompts of ${args}`, () => {
+  for (const [args, load] of SWEEPS)
+    test(`analyze ${args}`, () => {
+      const { settings, given } = genaiSettings(args, "analyze");
+      const [axis] = axesOf(settings.analyze.sweeps);
+      const levels = (axis?.values ?? []).flatMap((value) => {
+        const point = applyPoint(settings, [[axis?.name ?? "", value]]);
+        const plan = toProfilePlan(point, given, { inputsFile: "i", folder: "f", entryCount: 1 }, []);
+        return levelsOf(plan);
+      });
+      assert.deepEqual(levels, levelsOf(toPlan(defineScenario(talking({ load }) as never), "/")));
+    });
+  for (const [args, assertion] of GOODPUT)
+    test(`goodput of ${args}`, () => {
+      const { goodput: given } = genaiSettings(args).settings.input;
+      const limits = Object.entries(given ?? {}).map(([name, limit]) => {
+        const metric = LIMITS.get(name)?.metric as TokenMetric;
+        return [nameOfMetric(metric), isTimeMetric(metric) ? msToNs(limit) : limit];
+      });
+      const scenario = talking({ assert: [assertion] }, { streaming: true });
+      const [first] = toPlan(defineScenario(scenario as never), "/").assertions;
+      assert.deepEqual(first?.metric, { kind: "goodput", limits: Object.fromEntries(limits) as object });
+    });
+  for (const [args, options, endpoint = "chat"] of PROMPTS)
+    test(`prompts of ${args.replaceAll(FILE, "FILE")}`, () => {
       const { settings, given } = genaiSettings(args);
-      const inSessions = options.sessions !== undefined;
+      const inSessions = args.includes("--session-concurrency");
       const plan = toPlan(
         defineScenario(
           talking({
             inputs: prompts(options),
             load: inSessions ? sessions(2) : hold(1),
-            target: chat({ tokenizer: "o200k_base" }),
+            target: chat({ tokenizer: "o200k_base", endpoint }),
           }) as never,
         ),
         "/",
       );
       assert.ok(plan.inputs.kind === "prompts");
       const { isRanking: _, ...theirs } = toGenaiPrompts(settings, given);
-      const { isRanking: __, ...ours } = toPromptSettings(plan.inputs);
-      assert.deepEqual(ours, theirs);
+      const { isRanking: __, ...ours } = toPromptSettings(plan.inputs, inSessions ? "in-sessions" : "in-turn");
+      assert.deepEqual(withMedia(ours), withMedia(theirs));
+      const { extra, asksUsage } = toPayloadSettings(settings);
+      assert.deepEqual([plan.inputs.extra, plan.inputs.isUsageLeftOut !== true], [extra, asksUsage]);
     });
 });

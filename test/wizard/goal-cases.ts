@@ -5,31 +5,31 @@ import { ROOT } from "../cli/rampart-process.ts";
 
 /** Short answers for each goal and each target of the wizard. */
 
-const short: Answers = { load: "users", users: "2", for: "500 ms", "p99-limit": "1 h", "ttft-limit": "none" };
+const short: Answers = { load: "users", users: "2", for: "250 ms", "p99-limit": "1 h", "ttft-limit": "none" };
 
 /** The answers for each goal, as far as it needs them. */
 export const GOAL_ANSWERS: Readonly<Record<string, Answers>> = {
   number: short,
   curve: { ...short, users: "1:2" },
   // A search needs two levels or more.
-  limit: { ...short, users: "2:3", for: "400 ms" },
-  replay: { recording: "gaps", file: "gaps.txt", for: "500 ms", "p99-limit": "1 h", "ttft-limit": "none" },
+  limit: { ...short, users: "2:3", for: "250 ms" },
+  replay: { recording: "gaps", file: "gaps.txt", for: "250 ms", "p99-limit": "1 h", "ttft-limit": "none" },
   comparison: { ...short, against: "server" },
-  soak: { load: "users", users: "2", for: "1500 ms", "p99-limit": "1 h" },
-  spike: { load: "users", users: "2", peak: "4", for: "500 ms", around: "500 ms" },
+  soak: { load: "users", users: "2", for: "750 ms", "p99-limit": "1 h" },
+  spike: { load: "users", users: "2", peak: "4", for: "250 ms", around: "250 ms" },
 };
 
 /** More answers for some goals. */
 export const MORE_ANSWERS: Readonly<Record<string, readonly Answers[]>> = {
   number: [
-    { load: "rate", rate: "50", for: "500 ms", "p99-limit": "1 h", "ttft-limit": "1 h" },
+    { load: "rate", rate: "50", for: "250 ms", "p99-limit": "1 h", "ttft-limit": "1 h" },
     { ...short, for: "stable" },
   ],
   curve: [
     { ...short, users: "1,3" },
-    { load: "rate", rate: "60:100:20", for: "500 ms", "p99-limit": "none", "ttft-limit": "none" },
+    { load: "rate", rate: "60:100:20", for: "250 ms", "p99-limit": "none", "ttft-limit": "none" },
   ],
-  limit: [{ load: "rate", rate: "20:40", for: "400 ms", "p99-limit": "1 h", "ttft-limit": "1 h" }],
+  limit: [{ load: "rate", rate: "20:40", for: "250 ms", "p99-limit": "1 h", "ttft-limit": "1 h" }],
   replay: [
     { recording: "requests", "p99-limit": "1 h", "ttft-limit": "1 h" },
     { recording: "conversations", users: "2", "p99-limit": "none", "ttft-limit": "none" },
@@ -38,8 +38,8 @@ export const MORE_ANSWERS: Readonly<Record<string, readonly Answers[]>> = {
     { ...short, against: "model" },
     { ...short, against: "protocol" },
   ],
-  soak: [{ load: "rate", rate: "50", for: "1500 ms", "p99-limit": "none" }],
-  spike: [{ load: "rate", rate: "20", peak: "40", for: "500 ms", around: "500 ms" }],
+  soak: [{ load: "rate", rate: "50", for: "750 ms", "p99-limit": "none" }],
+  spike: [{ load: "rate", rate: "20", peak: "40", for: "250 ms", around: "250 ms" }],
 };
 
 /** What a target needs besides its address and its model. */

@@ -4,6 +4,7 @@ import { isOwnHost } from "../../runtime/own-host.ts";
 import { isExecutable, runtimeName } from "../../runtime/runtime.ts";
 import { openSocket } from "../../runtime/sockets.ts";
 import { hubCacheFolder } from "../../tokenize/hub-cache.ts";
+import { describeConnectError } from "../../transport/connect-failure.ts";
 import { CORE_CHECKS } from "./cores.ts";
 import { type AskedLoad, type Check, type Finding, impossible, ok, warning } from "./finding.ts";
 import type { Host } from "./host.ts";
@@ -70,7 +71,7 @@ async function checkServer(host: Host, { host: name, port }: AskedLoad): Promise
     for (let index = 0; index < CONNECTS; index++) timesMs.push(await connectMs(host, name, port));
   } catch (error) {
     return impossible(
-      `no connection to ${name}:${port}: ${(error as Error).message}`,
+      `no connection to ${name}:${port}: ${describeConnectError(error as Error)}`,
       "Start the server, or correct --url",
     );
   }

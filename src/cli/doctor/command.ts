@@ -107,7 +107,8 @@ function formatSummary(findings: readonly NamedFinding[]): string {
   const count = (status: Finding["status"]): number => findings.filter((one) => one.status === status).length;
   const [problems, warnings] = [count("problem"), count("warning")];
   const verdict = problems > 0 ? "this host cannot send the asked load as it is" : "nothing prevents the asked load";
-  return `\n${problems} problems, ${warnings} warnings: ${verdict}\n`;
+  const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
+  return `\n${counted(problems, "problem")}, ${counted(warnings, "warning")}: ${verdict}\n`;
 }
 
 function formatHelp(command: string): string {

@@ -119,10 +119,14 @@ function formatRow(cells: readonly string[], widths: readonly number[]): string 
 
 /** Without the marks of code and emphasis; a link is followed by where it leads. */
 function formatInline(text: string, layout: MarkdownLayout): string {
-  return text
-    .split(/(`[^`]*`)/)
-    .map((part) => (part.startsWith("`") ? formatCode(part.slice(1, -1)) : formatProse(part, layout)))
-    .join("");
+  return (
+    text
+      // A link's text may be code.
+      .replace(/\[`([^`\]]*)`\]\(/g, "[$1](")
+      .split(/(`[^`]*`)/)
+      .map((part) => (part.startsWith("`") ? formatCode(part.slice(1, -1)) : formatProse(part, layout)))
+      .join("")
+  );
 }
 
 function formatCode(code: string): string {

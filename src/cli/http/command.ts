@@ -8,7 +8,7 @@ import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { formatFlags, parseFlags } from "../flags.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "../output-files.ts";
-import { concludeRun } from "../run.ts";
+import { conclude } from "../run.ts";
 import { type FrontDoor, inScenario, wordError, wordingIo } from "../setting-names.ts";
 import { FLAGS } from "./flags.ts";
 import { readScenario } from "./read-scenario.ts";
@@ -70,7 +70,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
         io.err(
           `rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`,
         );
-      return concludeRun(plan, await executePlan(plan, reportIo, { door: inHttp, onInterrupt }), io);
+      return conclude(plan, await executePlan(plan, reportIo, { door: inHttp, onInterrupt }), flags, io);
     } catch (error) {
       throw inFlags(wordError(inHttp, error));
     }

@@ -11,7 +11,9 @@ export const promptsInputs: InputKind<PromptsPlan> = {
   schema: promptsSchema,
   makes: "payloads",
   isInOrder: ({ isTrace = false }) => isTrace,
-  orders: ({ sessions, isTrace }) =>
-    isTrace ? ["at-times"] : sessions === null ? ["in-turn"] : ["in-turn", "in-sessions"],
+  orders: ({ sessions, isTrace, fileFormat }) => {
+    if (isTrace) return ["at-times"];
+    return sessions === null && fileFormat === undefined ? ["in-turn"] : ["in-turn", "in-sessions"];
+  },
   load: async (plan, _model, order) => (await import("../prompts/prompt-thread.ts")).makePrompts(plan, order),
 };

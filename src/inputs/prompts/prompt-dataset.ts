@@ -22,7 +22,7 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
   const tokenizer = name === "none" ? undefined : await loadTokenizer(name, { revision });
   const layout = toPayloadSettings(plan);
   const steps: DataStep[] = [];
-  for await (const entry of createEntries(toPromptSettings(plan), tokenizer)) {
+  for await (const entry of createEntries(toPromptSettings(plan, order), tokenizer)) {
     checkSession(plan, entry, order);
     const { body, isTensors: _, ...facts } = createPayload(entry, steps.length, layout);
     const place = plan.file === "" ? {} : { place: `${plan.file}, request ${steps.length}` };
@@ -46,8 +46,11 @@ function checkTimes(steps: readonly DataStep[], file: string): void {
   throw userError("missing", untimed?.place ?? file, message, hint);
 }
 
-function sourceOf({ file, isTrace }: PromptsPlan): PromptSettings["source"] {
+/** Without sessions, only the first turns of conversations are sent. */
+function sourceOf({ file, isTrace, fileFormat }: PromptsPlan, order: DataOrder): PromptSettings["source"] {
   if (file === "") return DEFAULT_PROMPTS.source;
+  if (fileFormat === "conversations") return { kind: fileFormat, path: file, isMultiTurn: order === "in-sessions" };
+  if (fileFormat === "mooncake") return { kind: "payload", path: file };
   if (isTrace !== true) return { kind: "file", path: file };
   return { kind: file.endsWith(".csv") ? "trace" : "payload", path: file };
 }
@@ -75,12 +78,12 @@ function toPayloadSettings({ format, model, isStreaming, seed, isUsageLeftOut, e
   };
 }
 
-/** Converts a plan's prompts to the settings of what makes them. */
-export function toPromptSettings(plan: PromptsPlan): PromptSettings {
-  const { images, audio, prefix, outputTokens, mix, sessions } = plan;
+/** Converts a plan's prompts to the settings of what makes them. @param order in which the load takes them */
+export function toPromptSettings(plan: PromptsPlan, order: DataOrder): PromptSettings {
+  const { images, audio, prefix, outputTokens, mix, sessions, delayRatio } = plan;
   return {
     ...DEFAULT_PROMPTS,
-    source: sourceOf(plan),
+    source: sourceOf(plan, order),
     seed: plan.seed,
     entryCount: plan.count,
     inputTokens: plan.inputTokens,
@@ -93,6 +96,7 @@ export function toPromptSettings(plan: PromptsPlan): PromptSettings {
     ...(audio === undefined ? {} : { audio }),
     ...(prefix === null ? {} : { prefix }),
     ...(sessions === null ? {} : { sessions: toSessionSettings(sessions) }),
+    ...(delayRatio === undefined ? {} : { delayRatio }),
     ...(plan.systemTokens === 0 ? {} : { systemTokens: plan.systemTokens }),
     isRanking: plan.format.endsWith("rankings"),
   };

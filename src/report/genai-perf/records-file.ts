@@ -2,7 +2,8 @@ import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measure
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
 import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-columns.ts";
-import type { MeteredRun, RequestFile, TokenLink } from "../../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../../measure/tokens/token-link.ts";
+import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
 import { LineFile } from "../records/line-file.ts";

@@ -75,8 +75,15 @@ export function formatNeeds(estimates: readonly Named[]): string[] {
       // Rounded down, so that a number below the needed one is not printed as that.
       `${name} ${formatCount(Math.floor(effectiveCount))} of ${formatCount(neededEffectiveCount)}`,
   );
-  const enough = formatCount(Math.max(...weak.map(([, { neededCount }]) => neededCount)));
+  const enough = formatCount(Math.max(...weak.map(([, estimate]) => roundNeeded(estimate))));
   return [`${MARK} too few independent samples: ${needs.join(", ")}; about ${enough} samples would be enough`];
+}
+
+/** Rounds a projected number of samples up to two digits. Of independent samples the number is exact. */
+function roundNeeded({ neededCount, neededEffectiveCount }: PercentileEstimate): number {
+  if (neededCount <= neededEffectiveCount) return neededCount;
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(neededCount)) - 1);
+  return Math.ceil(neededCount / step) * step;
 }
 
 /** Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. */

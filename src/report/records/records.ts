@@ -1,7 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
-import type { TokenLink } from "../../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { nsToMs } from "../../plan/units.ts";

@@ -1,5 +1,5 @@
 import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
-import { startTokenThread, type TokenThread } from "../../measure/tokens/token-thread.ts";
+import { startTokenThread, type TokenThread } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
 

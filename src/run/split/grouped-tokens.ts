@@ -3,7 +3,7 @@ import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import type { TokenLink } from "../../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RequestGroups } from "./request-groups.ts";
 

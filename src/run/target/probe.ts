@@ -2,10 +2,10 @@ import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { networkOf, serviceKindOf } from "../../registry/service-kinds.ts";
 import type { ListedModel, ServiceAddress } from "../../service/service.ts";
 import { ControlClient } from "../../transport/control-client.ts";
+import { createAsk } from "./ask.ts";
 import { loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 import { QueryClients } from "./query-clients.ts";
-import { createAsk } from "./session.ts";
 
 const TIMEOUT_NS = 10e9; // 10 s
 

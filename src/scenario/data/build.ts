@@ -138,8 +138,15 @@ function splitBody(
   for (const name of codeOnly)
     if (name in all) problems.push(problem("unsupported", `${path}.${name}`, "is a function", WRITE_CODE));
   for (const name of args)
-    if (!(name in all) && form.isArgOptional !== true)
-      problems.push(problem("missing", `${path}.${name}`, "is missing", "Add it."));
+    if (!(name in all) && form.isArgOptional !== true) {
+      const known = [...args, ...Object.keys(schema ?? {})];
+      const typed = Object.keys(all).find((key) => !known.includes(key) && nearestName(key, known) === name);
+      problems.push(
+        typed === undefined
+          ? problem("missing", `${path}.${name}`, "is missing", "Add it.")
+          : problem("unknown-name", `${path}.${typed}`, "is not an option here", `Did you mean ${name}?`),
+      );
+    }
   const entries = Object.entries(all);
   return {
     given: Object.fromEntries(entries.filter(([name]) => args.includes(name))),

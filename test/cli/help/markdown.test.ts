@@ -21,6 +21,7 @@ describe("Markdown in a terminal", () => {
       'a word or two that is before `{ for: "30 s" }` ends',
       'a word or two that is before\n{ for: "30 s" } ends\n',
     ],
+    ["a link whose text is code", "[`the guide`](b.md)", "the guide (rampart help b)\n"],
     ["a link tells the topic", "[the guide](b.md), [c](c.md)", "the guide (rampart help b), c (c.md)\n"],
     [
       "lists hang",

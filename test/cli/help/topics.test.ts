@@ -39,6 +39,6 @@ describe("rampart help TOPIC", () => {
   test("a topic that is misspelt gets the nearest one", async () => {
     const { code, err } = await runDoor(["help", "scenario"]);
     assert.equal(code, 64);
-    assert.match(err, /there is no command 'scenario'\. Did you mean scenarios\?/);
+    assert.match(err, /there is no command or topic 'scenario'\. Did you mean scenarios\?/);
   });
 });

@@ -1,34 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { AnswerPacker, type PackedAnswer, type PackedFailure } from "../../../src/measure/tokens/packed-answers.ts";
-import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
+import { AnswerPacker, type PackedFailure } from "../../../src/measure/tokens/packed-answers.ts";
 import {
   MeterDesk,
   type MeteredRun,
   type RequestFile,
-  startTokenThread,
   type TokenTask,
 } from "../../../src/measure/tokens/token-thread.ts";
-import { RunError, UserError } from "../../../src/plan/problem.ts";
-import type { TokensPlan } from "../../../src/plan/tokens.ts";
-import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
-import { makePlan } from "../../plan/make-plan.ts";
+import { RunError } from "../../../src/plan/problem.ts";
+import { addAnswers, TOKENS } from "./added-answers.ts";
 
-const LIMIT = { timeout: 180_000 };
-const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
-const TOKENS: TokensPlan = { answers: "chat", isStreamed: true, tokenizer: TINY, revision: "main" };
 const RUN: MeteredRun = { plan: TOKENS, recordsFile: "", model: "m", originEpochNs: 0n, startEpochNs: 0n };
-
-const encoder = new TextEncoder();
-const PROMPT = encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two three" }] }));
-
-/** An answer of several events, one per millisecond. */
-function answer(...texts: string[]): PackedAnswer {
-  const events = texts.map((content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
-  const offsetsNs = texts.map((_, index) => (10 + index) * 1e6);
-  return { step: 0, sequenceId: 0, sendNs: 0, offsetsNs, bodies: events.map((text) => encoder.encode(text)) };
-}
 
 const FAILURE: PackedFailure = {
   step: 0,
@@ -39,59 +21,6 @@ const FAILURE: PackedFailure = {
   responseCount: 0,
   failure: { kind: "closed", message: "closed" },
 };
-
-function addAnswers(answers: AnswerPacker): void {
-  answers.addPrompt(0, PROMPT);
-  answers.addAnswer(answer("the", " end"));
-  answers.addAnswer(answer("a", " longer", " answer"));
-}
-
-describe("a thread that measures tokens", () => {
-  test("gives the numbers that a meter in this thread gives, level by level", LIMIT, async () => {
-    const { link, close } = await startTokenThread(TOKENS);
-    try {
-      link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
-      addAnswers(link.answers);
-      link.cut();
-      const rows = (await link.merge(1)).rows();
-      const tokenizer = await loadTokenizer(TINY, { revision: "main" });
-      const meter = new TokenMeter({ kind: "chat", wantsStreams: true, countTokens: (text) => tokenizer.count(text) });
-      const here = new AnswerPacker((packed) => meter.addPacked(packed));
-      addAnswers(here);
-      here.flush();
-      meter.cut();
-      assert.deepEqual(rows, meter.merge(1).rows());
-      link.reset();
-      link.answers.addAnswer(answer("one"));
-      link.cut();
-      assert.equal(
-        (await link.merge(1)).count,
-        1,
-        "what an earlier level measured is forgotten, and the prompt is not",
-      );
-      await link.finish();
-    } finally {
-      await close();
-    }
-  });
-
-  test("refuses a tokenizer with the error that loading it here gives", LIMIT, async () => {
-    const absent = `${TINY}/absent`;
-    const here = await loadTokenizer(absent, { revision: "main" }).catch((error: unknown) => error);
-    const there = await startTokenThread({ ...TOKENS, tokenizer: absent }).catch((error: unknown) => error);
-    assert.ok(here instanceof UserError && there instanceof UserError);
-    assert.deepEqual(there.problems, here.problems);
-  });
-
-  test("answers no call once it is closed", LIMIT, async () => {
-    const { link, close } = await startTokenThread({ ...TOKENS, tokenizer: "none" });
-    link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
-    const merging = link.merge(1);
-    const rejected = assert.rejects(merging, /the thread that counts tokens was closed/);
-    await close();
-    await rejected;
-  });
-});
 
 /** The thread's side in this thread, with a file that a test makes. */
 function openDesk(file: RequestFile): {

@@ -16,6 +16,9 @@ test("a drifting average beside steady outliers says for which number the sample
     notes.at(-1) ?? "",
     /^\* too few independent samples: p50 \d of 11, p90 \d+ of 64; about [\d,]+ samples would be enough$/,
   );
+  // A projection has two digits, not the precision of a count.
+  const [, enough = ""] = /about ([\d,]+) samples/.exec(notes.at(-1) ?? "") ?? [];
+  assert.match(enough.replaceAll(",", ""), /^\d{2}0+$/);
 });
 
 test("a percentile has a mark exactly when the note gives its number of samples, and that is below the needed one", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { TokenLink } from "../../../src/measure/tokens/token-thread.ts";
+import { TokenLink } from "../../../src/measure/tokens/token-link.ts";
 import { openTokens } from "../../../src/run/judge/open-tokens.ts";
 import { GroupedTokens } from "../../../src/run/split/grouped-tokens.ts";
 import { groupSteps } from "../../../src/run/split/request-groups.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MeterDesk, TokenLink, type TokenTask } from "../../../src/measure/tokens/token-thread.ts";
+import { TokenLink } from "../../../src/measure/tokens/token-link.ts";
+import { MeterDesk, type TokenTask } from "../../../src/measure/tokens/token-thread.ts";
 import type { SentError } from "../../../src/plan/sent-error.ts";
 import { GroupedTokens } from "../../../src/run/split/grouped-tokens.ts";
 import { groupSteps } from "../../../src/run/split/request-groups.ts";

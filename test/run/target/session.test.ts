@@ -117,15 +117,3 @@ for (const protocol of ["http", "grpc"] as const)
       },
     );
   });
-
-test("an error about an address without a port names the port that was tried", LIMIT, async () => {
-  // A loopback address of its own, where nothing listens.
-  await assert.rejects(
-    setUp({ target: { url: "127.98.76.54", protocol: "http", model: "m" } }, () => {}),
-    (error: unknown) => {
-      assert.ok(error instanceof RunError);
-      assert.match(error.hint, /is 127\.98\.76\.54 \(port 8000, because it names none\) its HTTP address\?$/);
-      return true;
-    },
-  );
-});

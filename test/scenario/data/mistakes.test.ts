@@ -96,6 +96,11 @@ const BUILDERS: readonly Mistake[] = [
     /^x.yaml:4:5, target.embedded.latncy: is not an option here. Did you mean latency\?/,
   ],
   [
+    "a mistyped argument",
+    "name: x\ntarget: embedded\nload:\n  hold: { concurency: 4 }",
+    /^x.yaml:4:11, load.hold.concurency: is not an option here. Did you mean concurrency\?/,
+  ],
+  [
     "no options",
     "name: x\ntarget: { embedded: 5 }\nload: { hold: 1 }",
     /^x.yaml:2:21, target.embedded: takes options by name \(got 5\)/,

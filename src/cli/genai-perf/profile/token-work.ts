@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
-import { MeterDesk, openTokenThread, type TokenTask, type TokenThread } from "../../../measure/tokens/token-thread.ts";
+import { openTokenThread, type TokenThread } from "../../../measure/tokens/token-link.ts";
+import { MeterDesk, type TokenTask } from "../../../measure/tokens/token-thread.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
 import { ERROR_FORM } from "../../../plan/sent-error.ts";

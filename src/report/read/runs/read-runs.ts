@@ -31,14 +31,14 @@ export function readRuns(path: string): readonly MeasuredRun[] {
   if (isFolder(path)) {
     const found = readFolder(path);
     if (found.length > 0) return found;
-    throw userError("missing", path, `has no report that can be read: ${listFormats()}`, HINT);
+    throw userError("missing", path, `has no report that can be read; the formats are ${listFormats()}`, HINT);
   }
   const file = openRunFile(path);
   const format = detectFormat(file);
   if (format !== undefined) return format.read(file);
   const why = file.head.trimStart().startsWith("{") ? whyNotJson(file.readText()) : undefined;
   if (why !== undefined) throw notJson(path, why, "The file may be cut off: write it again.");
-  throw userError("invalid-value", path, `is no report that can be read: ${listFormats()}`, HINT);
+  throw userError("invalid-value", path, `is not a report that can be read; the formats are ${listFormats()}`, HINT);
 }
 
 function listFormats(): string {

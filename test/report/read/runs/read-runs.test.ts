@@ -258,9 +258,13 @@ describe("a folder", () => {
 describe("a file that is no report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [
-    ["empty.json", "", /empty\.json: is no report that can be read: Rampart's JSON, .* or a profile export/],
-    ["other.json", '{"a": 1}', /other\.json: is no report/],
-    ["list.json", "[1]", /list\.json: is no report/],
+    [
+      "empty.json",
+      "",
+      /empty\.json: is not a report that can be read; the formats are Rampart's JSON, .* or a profile export/,
+    ],
+    ["other.json", '{"a": 1}', /other\.json: is not a report/],
+    ["list.json", "[1]", /list\.json: is not a report/],
     ["cut.json", '{"version": 1, "levels": [', /cut\.json: is not JSON: .*The file may be cut off/],
     ["cut-export.json", '{"experiments":[{"experiment":', /cut-export\.json/],
     [
@@ -287,7 +291,10 @@ describe("a file that is no report", () => {
     });
 
   test("a missing file, and a folder without reports", () => {
-    assert.throws(() => readRuns(join(folder, "nothing.json")), /nothing\.json: cannot be read/);
+    assert.throws(
+      () => readRuns(join(folder, "nothing.json")),
+      /nothing\.json: cannot be read: there is no such file\. Give/,
+    );
     const empty = join(folder, "empty");
     mkdirSync(empty);
     assert.throws(() => readRuns(empty), /empty: has no report that can be read/);

@@ -1,0 +1,105 @@
+import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import type { RunObserver } from "../../result/observer.ts";
+import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
+import type { Ask, Query, ServiceAddress } from "../../service/service.ts";
+import { ControlError } from "../../transport/control-client.ts";
+import type { QueryClients } from "./query-clients.ts";
+
+/**
+ * Creates the function for queries. It converts failures into `RunError`.
+ * @param serverName what the server should be, for errors: `a KServe v2 server`
+ */
+export function createAsk(
+  control: QueryClients,
+  address: ServiceAddress,
+  serverName: string,
+  observer: RunObserver,
+  isTracing: boolean,
+): Ask {
+  let lastTraced: Promise<unknown> = Promise.resolve();
+  return async (query: Query, what: string) => {
+    try {
+      const answer = control.call(query);
+      if (isTracing) {
+        // Print responses in the order of their queries.
+        const earlier = lastTraced;
+        lastTraced = answer.catch(() => {});
+        await earlier;
+      }
+      const body = await answer;
+      if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
+      return query.read(body);
+    } catch (error) {
+      const { url = address.url } = query;
+      throw toRunError(error, { ...address, url }, serverName, what);
+    }
+  };
+}
+
+function toRunError(error: unknown, address: ServiceAddress, serverName: string, what: string): RunError {
+  const failed = what === "" ? "" : `failed to get ${what}: `;
+  if (!(error instanceof ControlError))
+    return new RunError("refused", `${failed}${messageOf(error)}`, `Is this ${serverName}?`);
+  const { failure, body } = error;
+  const server = address.url;
+  switch (failure.kind) {
+    case "connect":
+    case "tls": {
+      const attempt =
+        address.wire === "http"
+          ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
+          : "failed to connect to all addresses; last error";
+      return new RunError(
+        "unreachable",
+        `${failed}${attempt}: ${server}: ${failure.message}`,
+        `Is the server running, and is ${server}${impliedPort(address)} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
+        { failure },
+      );
+    }
+    case "stalled":
+    case "timeout":
+      return new RunError(
+        "stalled",
+        `${failed}${server} accepted the connection but did not answer: ${failure.message}`,
+        `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`,
+      );
+    case "limit":
+      return new RunError("refused", `${failed}${failure.message}`, `Check what ${server} answers to such requests.`);
+    case "http":
+    case "grpc":
+      return new (isMissingStatus(failure.kind, failure.status) ? MissingCallError : RunError)(
+        "refused",
+        `${failed}${readServerError(failure.message, body)}`,
+        "Check the model's name and version, and that the server has loaded it.",
+        { failure },
+      );
+    default:
+      return new RunError(
+        "refused",
+        `${failed}${failure.message}`,
+        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of ${serverName}?`,
+        { failure },
+      );
+  }
+}
+
+/** Names the port that an address without one stands for. */
+function impliedPort({ url, defaultPort }: ServiceAddress): string {
+  const isBare = /^[^/:[\]]+$/.test(url) && defaultPort > 0;
+  return isBare ? ` (port ${defaultPort}, because it names none)` : "";
+}
+
+/** Returns the server's message if the response is JSON with an `error`, or with a `message` and its `code`. */
+function readServerError(fallback: string, body: Uint8Array | undefined): string {
+  if (body === undefined) return fallback;
+  const text = new TextDecoder().decode(body);
+  try {
+    const { error, code, message } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (typeof error === "string") return error;
+    if (code !== undefined && typeof message === "string") return message;
+  } catch {
+    // Not JSON.
+  }
+  return fallback;
+}

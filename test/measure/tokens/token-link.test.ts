@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { AnswerPacker } from "../../../src/measure/tokens/packed-answers.ts";
+import { startTokenThread } from "../../../src/measure/tokens/token-link.ts";
+import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
+import { UserError } from "../../../src/plan/problem.ts";
+import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { addAnswers, answer, TINY, TOKENS } from "./added-answers.ts";
+
+const LIMIT = { timeout: 180_000 };
+
+describe("a thread that measures tokens", () => {
+  test("gives the numbers that a meter in this thread gives, level by level", LIMIT, async () => {
+    const { link, close } = await startTokenThread(TOKENS);
+    try {
+      link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
+      addAnswers(link.answers);
+      link.cut();
+      const rows = (await link.merge(1)).rows();
+      const tokenizer = await loadTokenizer(TINY, { revision: "main" });
+      const meter = new TokenMeter({ kind: "chat", wantsStreams: true, countTokens: (text) => tokenizer.count(text) });
+      const here = new AnswerPacker((packed) => meter.addPacked(packed));
+      addAnswers(here);
+      here.flush();
+      meter.cut();
+      assert.deepEqual(rows, meter.merge(1).rows());
+      link.reset();
+      link.answers.addAnswer(answer("one"));
+      link.cut();
+      assert.equal(
+        (await link.merge(1)).count,
+        1,
+        "what an earlier level measured is forgotten, and the prompt is not",
+      );
+      await link.finish();
+    } finally {
+      await close();
+    }
+  });
+
+  test("refuses a tokenizer with the error that loading it here gives", LIMIT, async () => {
+    const absent = `${TINY}/absent`;
+    const here = await loadTokenizer(absent, { revision: "main" }).catch((error: unknown) => error);
+    const there = await startTokenThread({ ...TOKENS, tokenizer: absent }).catch((error: unknown) => error);
+    assert.ok(here instanceof UserError && there instanceof UserError);
+    assert.deepEqual(there.problems, here.problems);
+  });
+
+  test("answers no call once it is closed", LIMIT, async () => {
+    const { link, close } = await startTokenThread({ ...TOKENS, tokenizer: "none" });
+    link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
+    const merging = link.merge(1);
+    const rejected = assert.rejects(merging, /the thread that counts tokens was closed/);
+    await close();
+    await rejected;
+  });
+});
