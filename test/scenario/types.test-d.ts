@@ -78,6 +78,8 @@ export const sound = [
     load: [warmup({ requests: 5 }, hold(1)), ramp(1, 4), phase("busy", rate(5)), soak(4, { for: "1 h" })],
     assert: [p99("scheduledLatency").below("1 s"), p99().below("1 s").abortAfter("10 s"), errorRate().is(0)],
   }),
+  defineScenario({ ...http, load: [1, 2, 4].map((users) => hold(users, { for: "1 s" })) }),
+  defineScenario({ ...http, load: ({ users }) => [hold(users), rate(users)], params: { users: integer(4) } }),
   defineScenario({
     ...http,
     load: spike({ base: rate(5), peak: 64, at: "1 s", for: "1 s" }),
@@ -171,6 +173,10 @@ export const wrongFields = [
   defineScenario({ ...closed, asserts: [] }),
   // @ts-expect-error The target is made by a builder.
   defineScenario({ ...closed, target: "localhost:8000" }),
+  // @ts-expect-error A list of loads has one.
+  defineScenario({ ...http, load: [] }),
+  // @ts-expect-error Nor does a function return an empty one.
+  defineScenario({ ...http, params: { users: integer(4) }, load: () => [] }),
   // @ts-expect-error The load is made by a builder.
   defineScenario({ ...http, load: 16 }),
   // @ts-expect-error The inputs are made by a builder.

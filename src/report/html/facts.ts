@@ -1,7 +1,10 @@
+import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { describeLevel } from "../../registry/load-modes.ts";
 import { escapeHtml } from "../plots/page.ts";
 import { formatUs } from "../rampart/format.ts";
 import type { LevelJson, ReportJson } from "../schema/report-schema.ts";
+import type { CombinedLevelJson } from "../tables/runs-table.ts";
 import { type ShownReport, seriesName } from "./shown-run.ts";
 
 /** The key numbers at the top of the page. */
@@ -23,7 +26,7 @@ export function formatFacts(report: ShownReport): string {
  * Returns the key numbers: those of the level with the highest throughput, or of the highest one that a search found, over runs if there are
  * several, and the counts of all requests.
  */
-export function factsOf({ json: report, runs, unit }: ShownReport): Fact[] {
+export function factsOf({ plan, json: report, runs, unit }: ShownReport): Fact[] {
   const levels = runs.flatMap((run) =>
     run.levels.map(({ name, json }) => ({
       name: seriesName(run, name),
@@ -43,12 +46,31 @@ export function factsOf({ json: report, runs, unit }: ShownReport): Fact[] {
   const where = levels.length > 1 && shown !== undefined ? `, ${shown.name}` : "";
   const throughput = answer === undefined ? "Highest throughput" : "Throughput";
   const found = "runs" in report ? report.combination.findMax : undefined;
+  const means = "runs" in report && answer === undefined ? meanFacts(plan, report.combination.levels, unit) : [];
   const ofLevel = shown === undefined ? [] : levelFacts(shown.json, unit, throughput, where);
   return [
-    ...(found === undefined ? ofLevel : searchFacts(found, unit)),
+    ...(found === undefined ? (means.length > 0 ? means : ofLevel) : searchFacts(found, unit)),
     { label: "Requests sent", value: formatCount(sum(({ sentCount }) => sentCount)) },
     { label: "Requests failed", value: formatCount(failed) },
     { label: "Duration", value: formatDurationNs(sum(({ durationNs }) => durationNs)) },
+  ];
+}
+
+/** Returns the means over runs at the level whose throughput is the highest; empty without a complete run. A single run may be the lucky one. */
+function meanFacts(plan: Plan, levels: readonly CombinedLevelJson[], unit: string): Fact[] {
+  const [best] = levels.toSorted((a, b) => (b.inferPerSec?.mean ?? 0) - (a.inferPerSec?.mean ?? 0));
+  if (best?.inferPerSec === undefined) return [];
+  const { level, phase, runs, inferPerSec, latencyUs, tokens } = best;
+  const where = levels.length > 1 ? `, ${describeLevel(plan.load, level, phase?.index)}` : "";
+  const mean = `, mean of ${runs} ${runs === 1 ? "run" : "runs"}${where}`;
+  const fact = (label: string, over: typeof inferPerSec | undefined, format: (value: number) => string): Fact[] =>
+    over === undefined ? [] : [{ label: `${label}${mean}`, value: format(over.mean) }];
+  return [
+    ...fact("Highest throughput", inferPerSec, (value) => `${formatCount(value)} ${unit}`),
+    ...fact("p50 latency", latencyUs.p50, formatUs),
+    ...fact("p99 latency", latencyUs.p99, formatUs),
+    ...fact("p99 time to first token", tokens?.metrics["timeToFirstTokenUs"]?.p99, formatUs),
+    ...fact("Output tokens/s", tokens?.outputTokensPerSec, formatCount),
   ];
 }
 

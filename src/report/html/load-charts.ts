@@ -30,6 +30,7 @@ function drawLoadCurve({ runs, unit }: ShownReport): PlotSet {
   const most = Math.max(0, ...levels.map(({ json }) => json.latency?.percentiles.p99.us ?? 0));
   if (first === undefined || !runs.some((run) => run.levels.length > 1))
     return leaveOut(title, "the run has one level");
+  if (levels.every(({ json }) => json.latency === null)) return leaveOut(title, "no request succeeded");
   if (levels.some(({ json }) => json.phase !== undefined)) return leaveOut(title, "the load has phases");
   const time = timeUnitFor(most);
   const names = runs.length === 1 ? SHOWN_PERCENTILES : COMPARED_PERCENTILES;

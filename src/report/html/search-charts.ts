@@ -6,6 +6,7 @@ import { nsToUs, usToNs } from "../../plan/units.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { roundForPlot } from "../plots/sample.ts";
+import { PALETTE } from "../plots/themes.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { LIMIT_STATES } from "../tables/answer-tables.ts";
 import { levelRows, type ShownReport, type ShownRun, seriesName, timeUnitFor } from "./shown-run.ts";
@@ -27,6 +28,14 @@ interface SearchPoint {
   readonly load: number;
   readonly verdict: VerdictJson & { readonly value: number };
 }
+
+/** The same in all charts, whichever states they have. */
+const STATE_COLORS: Readonly<Record<(typeof STATES)[number], string>> = {
+  kept: PALETTE[2],
+  broken: PALETTE[6],
+  unresolved: PALETTE[1],
+};
+const LIMIT_COLOR = "#8a93a3";
 
 /** Returns a chart for each limit of a search; an empty set for other loads. */
 export function searchPlots(report: ShownReport): PlotSet {
@@ -71,6 +80,7 @@ function drawLimit(
     name: `limit ${formatMetric(limit.metric, limit.limit, unit)}`,
     style: "line",
     isDashed: true,
+    color: LIMIT_COLOR,
     hasMarkers: false,
     points: [at(first, limit.limit), ...(last.load > first.load ? [at(last, limit.limit)] : [])],
   };
@@ -103,7 +113,15 @@ function drawState(
     if (ends[0] === ends[1]) return [];
     return [{ name: text, style: "line", isPartOfLast: true, points: ends.map((end) => at(point, end)) }];
   });
-  return [{ name: text, style: "points", points: own.map((point) => at(point, point.verdict.value)) }, ...intervals];
+  return [
+    {
+      name: text,
+      style: "points",
+      color: STATE_COLORS[state],
+      points: own.map((point) => at(point, point.verdict.value)),
+    },
+    ...intervals,
+  ];
 }
 
 const TOKEN_TIMES: ReadonlySet<string> = new Set(TOKEN_METRICS.filter(isTimeMetric).map(nameOfMetric));

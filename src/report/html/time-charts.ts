@@ -119,17 +119,21 @@ function drawTimeLine(runs: readonly ShownRun[]): PlotSet {
         toSteps(run, columns, ({ inFlightMean }) => inFlightMean),
       ),
     },
-    {
-      label: `Latency${runs.length === 1 ? "" : ", p99"} (${time.name})`,
-      series: percentiles.flatMap((percentile) =>
-        seriesOf(`p${percentile}`, "line", ({ run, columns }) =>
-          toLine(run, columns, ({ bins }) => {
-            const us = binPercentileUs(bins, percentile);
-            return us === undefined ? undefined : us / time.us;
-          }),
-        ),
-      ),
-    },
+    ...(mostUs > 0
+      ? [
+          {
+            label: `Latency${runs.length === 1 ? "" : ", p99"} (${time.name})`,
+            series: percentiles.flatMap((percentile) =>
+              seriesOf(`p${percentile}`, "line", ({ run, columns }) =>
+                toLine(run, columns, ({ bins }) => {
+                  const us = binPercentileUs(bins, percentile);
+                  return us === undefined ? undefined : us / time.us;
+                }),
+              ),
+            ),
+          },
+        ]
+      : []),
     ...(runs.length === 1 ? [...serverPanels(first.run), ...gpuPanels(first.run, secondsOf)] : []),
   ];
   const widthSec = roundForPlot((first.columns[0]?.endSec ?? 0) - (first.columns[0]?.startSec ?? 0));

@@ -10,6 +10,23 @@ const WIDEST_BAR_PX = 48;
 /** For names of two lines. */
 const TWO_LINES = { axisLabel: { lineHeight: 15, margin: 10 } } as const;
 
+/** Room for the names of all bars on a phone. */
+const NARROW_PX = 300;
+const LETTER_PX = 6.5;
+/** Longer names are cut. The table beside the chart has them. */
+const LONGEST_NAME_PX = 145;
+const TILTED = {
+  axisLabel: { interval: 0, rotate: 38, hideOverlap: true, width: LONGEST_NAME_PX, overflow: "truncate" },
+} as const;
+
+/** Returns the names below bars: on two lines where they have two, and tilted where they would hide each other. */
+function categoriesOf({ categories }: BarPlot): object {
+  const longest = Math.max(0, ...categories.flatMap((name) => name.split("\n").map(({ length }) => length)));
+  if (categories.length * longest * LETTER_PX > NARROW_PX)
+    return { data: categories.map((name) => name.replaceAll("\n", ", ")), ...TILTED };
+  return { data: [...categories], ...(categories.some((name) => name.includes("\n")) ? TWO_LINES : {}) };
+}
+
 /** @param topPx minimum top of the axes */
 export function drawBars(plot: BarPlot, topPx: number, isOnPage: boolean): EChartsOption {
   const names = plot.series.map(({ name }) => name);
@@ -20,9 +37,8 @@ export function drawBars(plot: BarPlot, topPx: number, isOnPage: boolean): EChar
     grid: gridAt(hasLegend && !isOnPage ? topPx + 20 : topPx),
     xAxis: {
       type: "category",
-      data: [...plot.categories],
       axisTick: { show: false },
-      ...(plot.categories.some((name) => name.includes("\n")) ? TWO_LINES : {}),
+      ...categoriesOf(plot),
       ...axisName(plot.xLabel),
     },
     yAxis: { type: "value", ...axisName(plot.yLabel) },

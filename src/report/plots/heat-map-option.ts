@@ -13,6 +13,9 @@ const BOTTOM_PCT = 3;
 /** Room for the scale, also on a narrow page. */
 const SCALE_PX = 52;
 
+/** The name of the columns would touch their labels otherwise. */
+const COLUMNS_NAME_GAP_PX = 14;
+
 /** @param topPx minimum top of the axes */
 export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
   const { columns, rows, panels, xLabel, yLabel } = plot;
@@ -25,6 +28,7 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
       type: "category" as const,
       data: [...columns],
       ...axisName(panels.length > 1 ? name : xLabel),
+      nameGap: COLUMNS_NAME_GAP_PX,
     })),
     yAxis: panels.map((_, i) => ({
       gridIndex: i,

@@ -67,6 +67,8 @@ export interface XySeries {
   /** Belongs to the previous series, and shares its name and color. */
   readonly isPartOfLast?: boolean | undefined;
   readonly isDashed?: boolean | undefined;
+  /** Its color where that has a meaning. Default: the next one of the palette. */
+  readonly color?: string | undefined;
   /** Whether a short line shows its points. Default: true. */
   readonly hasMarkers?: boolean | undefined;
 }

@@ -57,7 +57,7 @@ export function drawTimeLine(plot: TimeLinePlot, topPx: number): EChartsOption {
       type: "value" as const,
       name: label,
       nameLocation: "end" as const,
-      nameGap: 8,
+      nameGap: 12,
       nameTextStyle: { align: "left" as const, padding: [0, 0, 0, 8 - LEFT_PX] },
       splitNumber: 3,
     })),

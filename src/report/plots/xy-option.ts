@@ -46,10 +46,11 @@ const PERCENTILE_AXIS = {
 
 /** A line that belongs to points has their color. */
 function colorsOf(series: readonly XySeries[]): string[] {
-  let index = -1;
-  return series.map(({ isPartOfLast }) => {
-    if (isPartOfLast !== true) index++;
-    return PALETTE[index % PALETTE.length] as string;
+  let index = 0;
+  let last: string = PALETTE[0];
+  return series.map(({ isPartOfLast, color }) => {
+    if (isPartOfLast !== true) last = color ?? (PALETTE[index++ % PALETTE.length] as string);
+    return last;
   });
 }
 

@@ -120,6 +120,22 @@ test("the page has the failures with examples, the plan without secrets, and the
   assert.match(html, /no request succeeded/);
 });
 
+test("a run without a success has no empty charts", LIMIT, async () => {
+  const { read } = await write({
+    name: "failing",
+    target: embedded({ errorRatio: 1 }),
+    load: steps([1, 2], { requests: 20 }),
+  });
+  const html = read("html");
+  const charts = chartsOf(html);
+  assert.deepEqual([...charts.keys()], ["Time Line"]);
+  assert.deepEqual(
+    charts.get("Time Line")?.series.map(({ name }) => name),
+    ["completed", "failed", "in flight"],
+  );
+  assert.match(html, /Latency Against Throughput: no request succeeded/);
+});
+
 test("units of charts follow their values", () => {
   assert.deepEqual(
     [50, 1999, 2000, 30_000, 5e6].map((us) => timeUnitFor(us).name),

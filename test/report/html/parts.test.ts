@@ -240,6 +240,14 @@ test(
     const latency = charts.get("p99 Latency by Run") as Drawn;
     const most = Math.max(...json.combination.levels.map(({ latencyUs: { p99 } }) => p99?.high ?? p99?.mean ?? 0));
     assert.equal(scaleOf(latency), timeUnitFor(most).us);
+    const [best] = json.combination.levels.toSorted((a, b) => (b.inferPerSec?.mean ?? 0) - (a.inferPerSec?.mean ?? 0));
+    const mean = `mean of 3 runs, concurrency ${best?.level}`;
+    assert.ok(
+      html.includes(
+        `<dt>Highest throughput, ${mean}</dt><dd>${formatCount(best?.inferPerSec?.mean ?? 0)} infer/s</dd>`,
+      ),
+    );
+    assert.ok(html.includes(`<dt>p99 latency, ${mean}</dt><dd>${formatUs(best?.latencyUs.p99?.mean ?? 0)}</dd>`));
     for (const combined of json.combination.levels) {
       const own = json.runs.map(({ levels }) => levels.find(({ level }) => level === combined.level));
       for (const [chart, values, over, scale] of [

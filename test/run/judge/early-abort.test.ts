@@ -3,7 +3,15 @@ import { after, before, describe, test } from "node:test";
 import type { PhasePlan } from "../../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
+import { extracted } from "../../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { generate } from "../../../src/scenario/generate/builder.ts";
+import { hold as scenarioHold } from "../../../src/scenario/loads.ts";
+import { mix } from "../../../src/scenario/mix.ts";
+import { http } from "../../../src/scenario/targets/http.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { type AnsweringServer, type ReceivedRequest, startAnsweringServer } from "../../servers/answering-server.ts";
 import { KserveServer } from "../kserve-server.ts";
 
 /** Assertions that end a run early. */
@@ -73,5 +81,82 @@ describe("an assertion that ends the run", () => {
       () => Promise.resolve(),
     ).result;
     assert.deepEqual([holds.error, holds.aborted, holds.levels[0]?.outcome], [undefined, undefined, "measured"]);
+  });
+});
+
+describe("an assertion on extracted values of requests with tags", () => {
+  let echo: AnsweringServer;
+  before(async () => {
+    echo = await startAnsweringServer((response, index) => {
+      const { text, path } = echo.received[index] as ReceivedRequest;
+      response.setHeader("content-type", "application/json");
+      setTimeout(() => response.end(JSON.stringify({ score: Number(text === "" ? path.slice(1) : text) })), 5);
+    });
+  });
+  after(() => echo.close());
+
+  const run = async (scenario: object) => {
+    const definition = { name: "a test", load: hold4, ...scenario } as never;
+    const plan = toPlan(defineScenario(definition) as Scenario, "/");
+    return startPlan(
+      plan,
+      () => Promise.resolve({}),
+      () => Promise.resolve(),
+    ).result;
+  };
+  const hold4 = scenarioHold(4, { for: "60 s" });
+  const extract = { score: "score" };
+  const inputs = generate(
+    function* () {
+      for (;;) {
+        yield { body: "1", tags: { size: "small" } };
+        yield { body: "100", tags: { size: "large" } };
+        yield { body: "no number", tags: { size: "none" } };
+      }
+    },
+    { count: 30 },
+  );
+
+  test("ends the run by the values of these requests alone", LIMIT, async () => {
+    const score = extracted("score");
+    const small = score.max().where({ size: "small" }).below(50).abortAfter("100 ms");
+    // Where no answer has a number there is nothing to judge.
+    const none = score.average().where({ size: "none" }).below(0).abortAfter("100 ms");
+    const large = score.percentile(50).where({ size: "large" }).below(50).abortAfter("200 ms");
+    const target = http(echo.url, { method: "POST", extract });
+    const { error, aborted, levels } = await run({ target, inputs, assert: [small, none, large] });
+    assert.deepEqual([error?.code, aborted], ["assertion-failed", { assertionIndex: 2, measured: 100 }]);
+    assert.match(
+      error?.message ?? "",
+      /"p50 score where size is large below 50" did not hold over the last 200 ms, with 100$/,
+    );
+    assert.deepEqual(
+      levels.map(({ outcome }) => outcome),
+      ["partial"],
+    );
+  });
+
+  test("holds when these requests keep it, whatever the others have", LIMIT, async () => {
+    const holding = extracted("score").average().where({ size: "small" }).below(2).abortAfter("50 ms");
+    const target = http(echo.url, { method: "POST", extract });
+    const { error, aborted } = await run({
+      target,
+      inputs,
+      load: scenarioHold(4, { for: "300 ms" }),
+      assert: [holding],
+    });
+    assert.deepEqual([error, aborted], [undefined, undefined]);
+  });
+
+  test("ends the run by the values of one target of a mix, which alone extracts some", LIMIT, async () => {
+    const score = extracted("score").average();
+    const assertions = ["one", "two", "plain"].map((target) => score.where({ target }).below(50).abortAfter("100 ms"));
+    const target = mix([
+      { name: "one", target: http(`${echo.url}/1`, { extract }), weight: 1 },
+      { name: "two", target: http(`${echo.url}/77`, { extract }), weight: 1 },
+      { name: "plain", target: http(`${echo.url}/99`), weight: 1 },
+    ]);
+    const { error, aborted } = await run({ target, assert: assertions });
+    assert.deepEqual([error?.code, aborted], ["assertion-failed", { assertionIndex: 1, measured: 77 }]);
   });
 });
