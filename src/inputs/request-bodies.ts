@@ -58,11 +58,13 @@ export type RequestBody =
 
 /** One request, as a function returns it. What is left out is that of the target. */
 export interface RequestOfScenario {
+  /** Method. Default: that of the target. */
   readonly method?: string | undefined;
-  /** Path and query. */
+  /** Path and query, with the leading slash. Default: those of the target. */
   readonly path?: string | undefined;
-  /** Replace the target's headers of the same name. */
+  /** Replace the target's headers of the same name. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Body. Default: that of the target. */
   readonly body?: RequestBody | undefined;
 }
 

@@ -5,6 +5,7 @@ import { toPlainNumber } from "../service/json-text.ts";
 export interface TaggedTensor {
   /** Dimensions without the batch dimension, if the data gives them. */
   readonly shape: readonly number[] | undefined;
+  /** Little-endian elements; of BYTES, each with its length in front. */
   readonly bytes: Uint8Array;
 }
 

@@ -13,8 +13,11 @@ export type MetricName = LatencyName | TokenMetricName | TokenSystemName;
 
 /** An assertion on metrics with these names. `W` is the type of the tags that it names; `never`: it is on all requests. */
 export interface Assertion<N extends MetricName = MetricName, W = never> {
+  /** What is compared. */
   readonly metric: AssertedMetric & { readonly of?: N };
+  /** How it is compared with the limit. */
   readonly comparison: AssertionPlan["comparison"];
+  /** A duration for times, otherwise a number in the unit of the metric. */
   readonly limit: Duration | number;
   /** Judges only the requests with these tags. Default: all requests. */
   readonly where?: W | undefined;

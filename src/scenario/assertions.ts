@@ -74,7 +74,12 @@ export interface ErrorRateMetric<W = never> {
   where<const X extends GivenTags>(tags: X): ErrorRateMetric<X>;
 }
 
-/** Any percentile of the latency, such as `percentile(99.9)`. @param value above 0 and below 100 */
+/**
+ * Any percentile of the latency, such as `percentile(99.9)`.
+ * @param value above 0 and below 100
+ * @example
+ * percentile(99.9).below("80 ms")
+ */
 export function percentile<const N extends RequestMetricName = "latency">(value: number, of?: N): RequestMetric<N> {
   const name: RequestMetricName = of ?? "latency";
   return requestMetric(
@@ -84,33 +89,57 @@ export function percentile<const N extends RequestMetricName = "latency">(value:
   );
 }
 
-/** The median latency. */
+/**
+ * The median latency.
+ * @example
+ * p50("timeToFirstToken").below("200 ms")
+ */
 export function p50<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(50, of);
 }
 
-/** The 90th percentile of the latency. */
+/**
+ * The 90th percentile of the latency.
+ * @example
+ * p90("latency").below("20 ms")
+ */
 export function p90<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(90, of);
 }
 
-/** The 95th percentile of the latency. */
+/**
+ * The 95th percentile of the latency.
+ * @example
+ * p95("scheduledLatency").below("30 ms")
+ */
 export function p95<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(95, of);
 }
 
-/** The 99th percentile of the latency. */
+/**
+ * The 99th percentile of the latency.
+ * @example
+ * p99("latency").below("50 ms")
+ */
 export function p99<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(99, of);
 }
 
-/** The average latency. */
+/**
+ * The average latency.
+ * @example
+ * average("latency").below("10 ms")
+ */
 export function average<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   const name: RequestMetricName = of ?? "latency";
   return requestMetric(isLatency(name) ? { kind: "latency-average", of: name } : { kind: "token-average", of: name });
 }
 
-/** Inferences per second: completed requests times batch size. */
+/**
+ * Inferences per second: completed requests times batch size.
+ * @example
+ * throughput().atLeast(1000)
+ */
 export function throughput(): ThroughputMetric {
   return comparisons({ kind: "throughput" });
 }
@@ -153,7 +182,11 @@ export function extracted(name: string): ExtractedMetric {
   };
 }
 
-/** Share of failed requests, 0 to 1. */
+/**
+ * Share of failed requests, 0 to 1.
+ * @example
+ * errorRate().atMost(0.01)
+ */
 export function errorRate(): ErrorRateMetric {
   return comparisons({ kind: "error-ratio" });
 }

@@ -19,17 +19,29 @@ export interface TextOptions {
   readonly stringData?: string;
 }
 
-/** Random tensors, the same in every run. */
+/**
+ * Random tensors, the same in every run.
+ * @example
+ * random({ stringLength: 32 })
+ */
 export function random(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "random", files: [], options };
 }
 
-/** Zeros. Inputs of type BYTES get strings, as with {@link random}. */
+/**
+ * Zeros. Inputs of type BYTES get strings, as with {@link random}.
+ * @example
+ * zero()
+ */
 export function zero(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "zero", files: [], options };
 }
 
-/** Tensors from JSON files in perf_analyzer's format. A relative path starts at the scenario's folder. */
+/**
+ * Tensors from JSON files in perf_analyzer's format. A relative path starts at the scenario's folder.
+ * @example
+ * json("inputs.json")
+ */
 export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"> {
   return { kind: "json", files, options: {} };
 }

@@ -8,20 +8,18 @@ import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import type { DataForm } from "./data/form.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
-import { findMaxOf } from "./find-max/options.ts";
 import {
   type CheckedLoad,
   checkLoad,
-  hold,
-  type Load,
   type LoadForm,
-  type LoadKind,
   loadSchema,
   plainLoadForms,
   toExtentPlan,
   toLoadPlan,
-} from "./loads.ts";
+} from "./definition/load-table.ts";
+import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { findMaxOf } from "./find-max/options.ts";
+import { hold, type Load, type LoadKind } from "./loads.ts";
 
 /** Loads in sequence: a list, a warm-up, and the tests that are made of several phases. */
 
@@ -76,12 +74,20 @@ export function warmup<S extends LoadKind>(extent: Duration | { readonly request
   return { kind: "warmup", pacing: load.pacing, values: [], options };
 }
 
-/** A phase with a name for reports. Default: the description of its load. */
+/**
+ * A phase with a name for reports. Default: the description of its load.
+ * @example
+ * load: [warmup("10 s", hold(4)), phase("steady", hold(16, { for: "1 min" }))]
+ */
 export function phase<S extends LoadKind>(name: string, load: Load<S>): Load<S> {
   return { kind: "phase", pacing: load.pacing, values: [], options: { name, load } };
 }
 
-/** A steady load for a long time, which fails when latency or throughput drift: a leak becomes visible. A number is a concurrency. */
+/**
+ * A steady load for a long time, which fails when latency or throughput drift: a leak becomes visible. A number is a concurrency.
+ * @example
+ * load: soak(16, { for: "2 h", maxDriftPercent: 5 })
+ */
 export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S> {
   const steady = toLoad(load);
   return { kind: "soak", pacing: steady.pacing, values: [], options: { ...options, load: steady } };

@@ -105,6 +105,8 @@ export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
 /**
  * Whole request bodies from a file: an `inputs.json` as GenAI-Perf writes it, or JSON Lines (`.jsonl`) with one body per line. A relative
  * path starts at the scenario's folder.
+ * @example
+ * payloads("requests.jsonl")
  */
 export function payloads(file: string): Inputs<"payloads"> {
   return { kind: "payloads", files: [file], options: {} };

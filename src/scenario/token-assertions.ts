@@ -37,7 +37,11 @@ export interface NumberMetric<N extends TokenCountName | TokenSystemName, W = ne
   within(percent: Percent): Precision<N, W>;
 }
 
-/** Output tokens of all responses per second. */
+/**
+ * Output tokens of all responses per second.
+ * @example
+ * outputTokensPerSec().atLeast(2000)
+ */
 export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
   return comparisons({ kind: "output-tokens-per-sec" });
 }

@@ -7,6 +7,7 @@ import { joinBytes, type Tensor } from "./tensor.ts";
 
 /** A tensor of a request or an answer, as functions of a scenario see it. */
 export interface ScenarioTensor {
+  /** Data type in KServe v2: `FP32`, `INT64`, `BYTES`. */
   readonly datatype: string;
   /** Dimensions as they were sent. */
   readonly shape: readonly number[];
@@ -41,6 +42,7 @@ export interface ScenarioAnswer {
   readonly content: string;
   /** The tensors by name, of the last response if there are several; empty for other answers. */
   readonly tensors: Readonly<Record<string, ScenarioTensor>>;
+  /** The request that it answers. */
   readonly request: AnsweredRequest;
   /** Returns the answer as UTF-8 text. */
   text(): string;

@@ -29,6 +29,7 @@ export const METHOD_NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\/[A-Za-z_]\w*$/;
 
 /** The methods of HTTP requests that a client sends. */
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+/** A method of HTTP requests. */
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 export type MessageCompression = "gzip" | "deflate";

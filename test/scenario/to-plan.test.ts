@@ -10,10 +10,10 @@ import { checkPlan } from "../../src/registry/check-plan.ts";
 import type { Assertion } from "../../src/scenario/assertion.ts";
 import { average, errorRate, p50, p90, p95, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
+import { type CheckedLoad, toExtentPlan, toLoadPlan } from "../../src/scenario/definition/load-table.ts";
 import type { Inputs } from "../../src/scenario/input-data.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import {
-  type CheckedLoad,
   fixedSchedule,
   hold,
   intervals,
@@ -23,8 +23,6 @@ import {
   rate,
   sessions,
   steps,
-  toExtentPlan,
-  toLoadPlan,
 } from "../../src/scenario/loads.ts";
 import { multiStream, offline, server, singleStream } from "../../src/scenario/mlperf/builders.ts";
 import { prompts } from "../../src/scenario/prompts.ts";

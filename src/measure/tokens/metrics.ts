@@ -214,6 +214,7 @@ type CountOf<K> = K extends `${string}Ns` ? never : K;
 export type TokenTimeName = TimeOf<Having<{ isAsserted: true }>>;
 /** Names of counts and rates that scenarios can assert. */
 export type TokenCountName = CountOf<Having<{ isAsserted: true }>>;
+/** Names of token metrics that scenarios can assert. */
 export type TokenMetricName = TokenTimeName | TokenCountName;
 /** Metrics of answers that arrive whole. */
 export type WholeMetricName = Exclude<TokenMetricName, NameOf<Having<{ isStreamed: true }>>>;

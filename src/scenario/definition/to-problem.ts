@@ -4,12 +4,12 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { DURATION_RULE } from "../fields.ts";
-import { loadArgumentPath } from "../loads.ts";
+import { loadArgumentPath } from "./load-table.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
 
 /** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
-const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values"]);
+const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values", "metric"]);
 
 const CORRECT_IT = "Correct it in the scenario.";
 

@@ -12,9 +12,13 @@ import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrival
 
 /** The loads among which `findMax` searches: made by `concurrency(…)` or `requestRate(…)`. */
 export interface SearchedLoad<S extends "closed" | "scheduled" = "closed" | "scheduled"> {
+  /** What is varied. */
   readonly kind: "concurrency" | "request-rate";
+  /** How requests are sent: see `LoadKind`. */
   readonly pacing: S;
+  /** The lowest and the highest load: requests in flight, or requests per second. */
   readonly values: readonly [min: number, max: number];
+  /** How requests of a rate are spaced. */
   readonly options: ArrivalOptions;
 }
 

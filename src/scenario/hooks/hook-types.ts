@@ -4,7 +4,9 @@ import type { Duration } from "../../plan/units.ts";
 
 /** What a finished command printed. It is also thrown when a command fails. */
 export interface ShellOutput {
+  /** What it printed on standard output. */
   readonly stdout: string;
+  /** What it printed on standard error. */
   readonly stderr: string;
   /** Null when a signal ended it. */
   readonly exitCode: number | null;

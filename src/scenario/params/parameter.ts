@@ -54,28 +54,48 @@ export function integer(first?: number | NumberParameterOptions, options?: Numbe
   return create("integer", first, options);
 }
 
-/** A number. @param initial the default; without it, a value must be given */
+/**
+ * A number.
+ * @param initial the default; without it, a value must be given
+ * @example
+ * number(0.01, { min: 0, max: 1, description: "Allowed share of failed requests." })
+ */
 export function number(initial: number, options?: NumberParameterOptions): Parameter<number>;
 export function number(options?: NumberParameterOptions): Parameter<number>;
 export function number(first?: number | NumberParameterOptions, options?: NumberParameterOptions): Parameter<number> {
   return create("number", first, options);
 }
 
-/** Text. @param initial the default; without it, a value must be given */
+/**
+ * Text.
+ * @param initial the default; without it, a value must be given
+ * @example
+ * text("llama", { description: "Model." })
+ */
 export function text(initial: string, options?: TextParameterOptions): Parameter<string>;
 export function text(options?: TextParameterOptions): Parameter<string>;
 export function text(first?: string | TextParameterOptions, options?: TextParameterOptions): Parameter<string> {
   return create("text", first, options);
 }
 
-/** A duration with its unit. @param initial the default; without it, a value must be given */
+/**
+ * A duration with its unit.
+ * @param initial the default; without it, a value must be given
+ * @example
+ * duration("30 s", { description: "How long to measure." })
+ */
 export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
 export function duration(options?: ParameterOptions): Parameter<Duration>;
 export function duration(first?: Duration | ParameterOptions, options?: ParameterOptions): Parameter<Duration> {
   return create("duration", first, options);
 }
 
-/** True or false: `--set NAME` is true. @param initial default: false */
+/**
+ * True or false: `--set NAME` is true.
+ * @param initial default: false
+ * @example
+ * flag(false, { description: "Stream answers." })
+ */
 export function flag(initial = false, options: ParameterOptions = {}): Parameter<boolean> {
   return { kind: "flag", initial, options };
 }

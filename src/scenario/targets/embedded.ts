@@ -33,7 +33,11 @@ export type EmbeddedOptions = EmbeddedCommonOptions &
       }
   );
 
-/** A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
+/**
+ * A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16].
+ * @example
+ * embedded({ latency: "5 ms", errorRatio: 0.01 })
+ */
 export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
 export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
 export function embedded(options: EmbeddedCommonOptions & { readonly protocol: Protocol }): Target<Protocol, "tensors">;

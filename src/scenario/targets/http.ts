@@ -80,7 +80,11 @@ export function http(url: string | readonly string[], options: HttpOptions = {})
   return { kind: "plain-http", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
-/** The bytes of a file, as a body or in a form. A relative path starts at the scenario's folder. */
+/**
+ * The bytes of a file, as a body or in a form. A relative path starts at the scenario's folder.
+ * @example
+ * http("localhost:8080/predict", { body: file("./cat.jpg") })
+ */
 export function file(path: string, options: FileOptions = {}): FileBody {
   return new FileBody(path, options);
 }

@@ -114,7 +114,11 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
   return end === undefined ? url : short.slice(0, -end.length);
 }
 
-/** A language model inside Rampart, for the time of the run: every token is ` the`, and arrives at its time. */
+/**
+ * A language model inside Rampart, for the time of the run: every token is ` the`, and arrives at its time.
+ * @example
+ * embeddedLlm({ streaming: true, ttft: "50 ms", itl: "10 ms" })
+ */
 export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
   options: EmbeddedLlmOptions<E, M> = {},
 ): Target<"http", AnswersOf<E, M>> {

@@ -19,9 +19,11 @@ export function splitUrls(url: string | readonly string[]): Pick<Target, "url" |
 export interface Target<P extends Protocol = Protocol, A extends AnswerType = AnswerType> {
   /** Selects the entry in the table of builders. */
   readonly kind: string;
+  /** Address of the server; empty for a target without one. */
   readonly url: string;
   /** Additional servers of the same model; absent: none. */
   readonly moreUrls?: readonly string[];
+  /** The options of the builder, not yet checked. */
   readonly options: { readonly protocol?: P | undefined };
   /** Never set; it only carries the type of responses to assertions and inputs. */
   readonly answers?: A;

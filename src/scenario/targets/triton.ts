@@ -55,6 +55,7 @@ export interface TritonHttpOptions extends TritonCommonOptions {
 
 /** Options of {@link triton} over gRPC. */
 export interface TritonGrpcOptions extends TritonCommonOptions {
+  /** Protocol. */
   readonly protocol: "grpc";
   /** Parameters of every request besides its tensors (gRPC only): `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
   readonly parameters?: Readonly<Record<string, RequestParameter>>;
@@ -68,6 +69,8 @@ export interface TritonGrpcOptions extends TritonCommonOptions {
  * A Triton server, or another that speaks KServe v2 as it does.
  * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. With several, requests go to
  *   each in turn.
+ * @example
+ * triton("localhost:8001", { protocol: "grpc", model: "resnet50" })
  */
 export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http", "tensors">;
 export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors">;

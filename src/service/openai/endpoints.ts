@@ -41,6 +41,7 @@ export const LLM_ENDPOINTS = {
 /** The endpoint of a target that names none. */
 export const DEFAULT_LLM_ENDPOINT = "chat";
 
+/** The name of an endpoint of a language, embedding, ranking or image model. */
 export type LlmEndpointName = keyof typeof LLM_ENDPOINTS;
 
 /** Returns the path of requests. @param ownPath replaces the endpoint's path; empty: none */

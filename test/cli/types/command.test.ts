@@ -42,7 +42,10 @@ test("every scenario of the repository compiles with what it writes, and a wrong
     assert.match(await runTsc(folder), /wrong\.ts\(7,\d+\): error TS\d+: .*asserts/);
     const text = readFileSync(join(folder, "rampart.d.ts"), "utf8");
     assert.doesNotMatch(text, /\bimport\(|^\s*import .* from "(?!rampart")/m);
-    assert.match(text, /\/\*\* A constant concurrency\. \*\/\s+function hold\(/);
+    assert.match(
+      text,
+      / \* A constant concurrency\.\n +\* @example\n +\* hold\(16, \{ for: "30 s" \}\)\n +\*\/\s+function hold\(/,
+    );
 
     // A second time replaces the types only.
     writeFileSync(join(folder, "tsconfig.json"), '{"include": ["*.ts"]}');

@@ -77,7 +77,7 @@ function readLevel(document: Document): MeasuredLevel {
   if (errorRatio !== undefined)
     values.set("errorRate", {
       value: errorRatio,
-      ...(total > 0 ? ratioBounds(Math.round(errorRatio * total), total) : {}),
+      ...(total > 0 ? { ...ratioBounds(Math.round(errorRatio * total), total), total } : {}),
     });
   for (const [key, statistics] of Object.entries(metrics)) {
     const isTime = key.endsWith("Ms");

@@ -150,7 +150,10 @@ function readPart(part: Part): Map<string, MeasuredValue> {
     if (value !== undefined) values.set(name, { value: value * scale });
   };
   const total = part.requests + part.failed;
-  values.set("errorRate", { value: part.errorRatio, ...(total > 0 ? ratioBounds(part.failed, total) : {}) });
+  values.set("errorRate", {
+    value: part.errorRatio,
+    ...(total > 0 ? { ...ratioBounds(part.failed, total), total } : {}),
+  });
   if (part.inferPerSec !== undefined)
     values.set("throughput", withBounds(part.inferPerSec, part.inferPerSecLow, part.inferPerSecHigh, 1));
   putLatency(values, "latency", part.latency);

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import * as api from "../../src/index.ts";
+import { ROOT } from "../cli/rampart-process.ts";
+import { readExamples, toModule } from "./doc-examples.ts";
+
+/** The public API shows how each function is used, and the examples work. */
+
+const FUNCTIONS = Object.entries(api).flatMap(([name, value]) => (typeof value === "function" ? [name] : []));
+const examples = readExamples().filter(({ name }) => FUNCTIONS.includes(name));
+
+describe("the examples of the public API", () => {
+  test("every function has one", () => {
+    const shown = new Set(examples.map(({ name }) => name));
+    assert.ok(FUNCTIONS.length > 50);
+    assert.deepEqual(
+      FUNCTIONS.filter((name) => !shown.has(name)),
+      [],
+    );
+  });
+
+  test("compile and can be executed", { timeout: 180_000 }, async () => {
+    const cache = join(ROOT, ".cache");
+    mkdirSync(cache, { recursive: true });
+    const folder = mkdtempSync(join(cache, "examples-"));
+    try {
+      const index = join(ROOT, "src", "index.ts");
+      const paths = examples.map((example, at) => {
+        const path = join(folder, `${at}-${example.name}.ts`);
+        writeFileSync(path, toModule(example, index, FUNCTIONS));
+        return path;
+      });
+      // Every function is imported, whether or not the example uses it.
+      const compilerOptions = { noUnusedLocals: false };
+      const settings = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+      execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder], { encoding: "utf8", stdio: "pipe" });
+      for (const path of paths) await import(pathToFileURL(path).href);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
