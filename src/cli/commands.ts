@@ -196,6 +196,8 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
   const hint =
     near === undefined ? `The ${all} are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
   io.err(`rampart: there is no ${what} '${name}'. ${hint}\n`);
+  if (name === "aiperf")
+    io.err("AIPerf has many of GenAI-Perf's options, and rampart genai-perf profile takes these.\n");
   if (isScenario) io.err(`To run a scenario write: rampart run ${name}\n`);
   return EXIT.usage;
 }

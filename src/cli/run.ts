@@ -1,12 +1,10 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
-import { durationHint } from "../plan/nearest-name.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
-import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { verdictsOfPhases } from "../report/rampart/phases.ts";
@@ -24,6 +22,7 @@ import {
 } from "../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
 import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
+import { readDurationMs } from "./duration-flags.ts";
 import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
@@ -248,17 +247,6 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     files,
     live: readLive(flags, problems),
   };
-}
-
-/** Undefined when the flag is not given. */
-function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): number | undefined {
-  const value = flags.text(name);
-  if (value === undefined) return undefined;
-  const durationNs = parseDurationNs(value);
-  if (durationNs !== undefined && durationNs > 0) return nsToMs(durationNs);
-  const hint = durationHint(value, 'Give a duration with its unit, such as "10 s".');
-  problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, value));
-  return undefined;
 }
 
 /** Prints the help of a scenario, with its parameters. */

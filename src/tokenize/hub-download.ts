@@ -20,7 +20,7 @@ const FILES = [
 const DEFAULT_ENDPOINT = "https://huggingface.co";
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
-const LOCAL_HINT = "Give a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
+const LOCAL = "a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
 
 /** A response of the hub. */
 interface Answer {
@@ -104,7 +104,7 @@ class Hub {
       url = new URL(location, url);
     }
     const message = `${base} redirects more than ${MAX_REDIRECTS} times for ${file} of ${id}`;
-    throw new RunError("refused", message, LOCAL_HINT);
+    throw new RunError("refused", message, `Give ${LOCAL}`);
   }
 
   private async send(url: URL): Promise<Dispatcher.ResponseData> {
@@ -115,7 +115,7 @@ class Hub {
       return await request(url, { dispatcher: this.dispatcher, headers });
     } catch (error) {
       const reason = describeConnectError(error instanceof Error ? error : new Error(String(error)));
-      const hint = `Check the network, HTTPS_PROXY and HF_ENDPOINT. Or: ${LOCAL_HINT}`;
+      const hint = `Check the network, HTTPS_PROXY and HF_ENDPOINT. Or give ${LOCAL}`;
       const message = `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${reason}`;
       throw new RunError("unreachable", message, hint);
     }
@@ -131,7 +131,7 @@ class Hub {
         "missing",
         setting("inputs.tokenizer"),
         message,
-        `Check the name and the revision. Or: ${LOCAL_HINT}`,
+        `Check the name and the revision. Or give ${LOCAL}`,
         id,
       );
     }
@@ -140,7 +140,7 @@ class Hub {
       const hint = "Set HF_TOKEN to a token that may read the model, or download it and give the folder.";
       throw userError("unreadable", setting("inputs.tokenizer"), message, hint, id);
     }
-    throw new RunError("refused", `${host} answered HTTP ${status} for ${file} of ${id}`, LOCAL_HINT);
+    throw new RunError("refused", `${host} answered HTTP ${status} for ${file} of ${id}`, `Give ${LOCAL}`);
   }
 
   /** Stores the response in the model's folder; returns the folder of its commit. */

@@ -1,8 +1,7 @@
-import { UserError } from "../plan/problem.ts";
-import { parseUrl } from "../run/target/endpoint.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { REQUEST_PATH, REQUEST_PATH_RULE } from "../transport/request.ts";
+import { checkAddress } from "./address.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 import { GOAL_QUESTIONS } from "./goal-questions.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
@@ -245,17 +244,6 @@ export const QUESTIONS: readonly Question[] = [
       (isOffline && isServer(answers)) || lacksTokenizer === true ? "no" : "yes",
   }),
 ];
-
-/** The query of an address is that of an HTTP server's path. */
-function checkAddress(answer: string): string | undefined {
-  try {
-    parseUrl(answer.trim().replace(/\?.*$/s, ""), 1);
-    return undefined;
-  } catch (error) {
-    if (error instanceof UserError) return "must be host:port, http://host:port or https://host:port";
-    throw error;
-  }
-}
 
 /** Whether the address has a path or a query. */
 function hasPath({ url = "" }: Answers): boolean {

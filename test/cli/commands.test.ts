@@ -50,6 +50,10 @@ describe("a command that does not exist", () => {
     assert.match(err, /The commands are run, init, .*, help and version\./);
   });
 
+  test("but is AIPerf's name", async () => {
+    assert.match((await run("aiperf", "profile", "-m", "x")).err, /rampart genai-perf profile takes these/);
+  });
+
   test("but is a scenario's file", async () => {
     assert.match((await run("x.ts")).err, /To run a scenario write: rampart run x\.ts/);
   });

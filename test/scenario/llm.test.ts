@@ -398,11 +398,11 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     "assert.0.limit",
     /must be a number/,
   ],
-  ["a goodput of nothing", { assert: [goodput({}).atLeast(1)] }, "assert.0.metric.limits", /must have a limit/],
+  ["a goodput of nothing", { assert: [goodput({}).atLeast(1)] }, "assert.0.limits", /must have a limit/],
   [
     "an unknown limit",
     { assert: [(anyGoodput({ ttft: "1 ms" }) as ReturnType<typeof goodput>).atLeast(1)] },
-    "assert.0.metric.limits.ttft",
+    "assert.0.limits.ttft",
     /not an option/,
   ],
   ["tokens of tensors", { ...tensors, assert: [outputTokensPerSec().above(1)] }, "assert.0", /are tensors, not tokens/],

@@ -239,10 +239,10 @@ const others: readonly Mistake[] = [
   [
     "an unknown latency",
     { assert: [untyped(p99)("ttft")].map((m) => (m as ReturnType<typeof p99>).below("1 s")) },
-    "assert.0.metric.of",
+    "assert.0.of",
     /scheduledLatency/,
   ],
-  ["a percentile of 0", { assert: [percentile(0).below("1 s")] }, "assert.0.metric.percentile", /above 0/],
+  ["a percentile of 0", { assert: [percentile(0).below("1 s")] }, "assert.0.percentile", /above 0/],
   ["a ratio in percent", { assert: [errorRate().below(5)] }, "assert.0.limit", /1 or less/],
   ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0.limit", /must be a number/],
   ["scheduledLatency of a closed load", { assert: [average("scheduledLatency").below("1 s")] }, "assert.0", /schedule/],

@@ -220,6 +220,7 @@ describe("an answer is checked:", () => {
     ["other-model", "variable", { ...triton, goal: "comparison" }, /is the model itself/],
     ["other-model", "refused", { ...triton, goal: "comparison" }, /cannot be measured/],
     ["other-model", "none", { ...triton, goal: "comparison" }, /is not ready on the server/],
+    ["other-url", "two words", { ...triton, goal: "comparison", url: "h:1" }, /must be host:port, http:/],
     ["other-url", "h:1", { ...triton, goal: "comparison", url: "h:1" }, /is the same server/],
     ["recording", "requests", { goal: "replay", target: "torchserve" }, /one of gaps/],
     ["file", "nowhere", { goal: "replay" }, /does not exist/],

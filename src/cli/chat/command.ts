@@ -1,8 +1,7 @@
-import { durationHint } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
-import { type Duration, parseDurationNs } from "../../plan/units.ts";
+import type { Duration } from "../../plan/units.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { probeModels } from "../../run/target/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
@@ -12,6 +11,7 @@ import { openai } from "../../scenario/targets/llm.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { readDuration } from "../duration-flags.ts";
 import type { CommandIo } from "../execute.ts";
 import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
@@ -122,13 +122,9 @@ function readArguments(flags: FlagValues, command: string): Arguments {
       problem("invalid-value", "--max-tokens", "is not a number of tokens", hint, flags.text("max-tokens")),
     );
   }
-  const timeout = flags.value("timeout") as Duration;
-  if ((parseDurationNs(timeout) ?? 0) <= 0) {
-    const hint = durationHint(timeout, 'Give a duration with its unit, such as "10s".');
-    problems.push(problem("invalid-value", "--timeout", "is not a duration", hint, timeout));
-  }
+  const timeout = readDuration(flags, "timeout", problems, flags.value("timeout"));
   const headers = readHeaders(flags, problems);
-  if (problems.length > 0 || url === undefined) throw new UserError(problems);
+  if (problems.length > 0 || url === undefined || timeout === undefined) throw new UserError(problems);
   return { url, text, maxTokens, headers, timeout };
 }
 

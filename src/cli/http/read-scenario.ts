@@ -1,7 +1,6 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
-import { durationHint } from "../../plan/nearest-name.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
-import { type Duration, nsToMs, parseDurationNs } from "../../plan/units.ts";
+import type { Duration } from "../../plan/units.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import { errorRate } from "../../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
@@ -10,6 +9,7 @@ import { file, type HttpOptions, http, multipart } from "../../scenario/targets/
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
+import { readDuration, readDurationMs } from "../duration-flags.ts";
 import type { FlagValues } from "../flags.ts";
 import { readHeaders } from "../header-flags.ts";
 import { readLive } from "../live-flags.ts";
@@ -199,27 +199,14 @@ function readTls(flags: FlagValues): TlsOptions | undefined {
 
 function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
   const files = readReportFiles(flags, problems);
-  const requestTimeoutMs = toMs(readDuration(flags, "timeout", problems));
-  const stallTimeoutMs = toMs(readDuration(flags, "stall-timeout", problems));
+  const requestTimeoutMs = readDurationMs(flags, "timeout", problems);
+  const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
   return {
     requestTimeoutMs,
     stallTimeoutMs,
     files,
     live: readLive(flags, problems),
   };
-}
-
-function toMs(duration: Duration | undefined): number | undefined {
-  return duration === undefined ? undefined : nsToMs(parseDurationNs(duration) as number);
-}
-
-function readDuration(flags: FlagValues, name: string, problems: Problem[]): Duration | undefined {
-  const value = flags.text(name);
-  if (value === undefined) return undefined;
-  if ((parseDurationNs(value) ?? 0) > 0) return value as Duration;
-  const hint = durationHint(value, 'Give a duration with its unit, such as "10s".');
-  problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, value));
-  return undefined;
 }
 
 function readNumber(

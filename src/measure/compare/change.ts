@@ -1,5 +1,6 @@
 import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/percentile-interval.ts";
+import { ratioBounds as countBounds } from "../intervals/ratio-bounds.ts";
 
 /**
  * How much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many requests it has (Kalibera and
@@ -12,6 +13,11 @@ export interface Side {
   readonly values: readonly number[];
   /** The 95 % confidence interval within the run, for a side with one run. Absent: not known, or not accepted in place of more runs. */
   readonly within?: { readonly low: number; readonly high: number };
+  /**
+   * Of a ratio of requests: their number in all runs, and how many of them it counts. Runs without a single failure do not vary, but that
+   * does not exclude failures: the interval is at least that of the counts. Absent: not known.
+   */
+  readonly counted?: { readonly count: number; readonly total: number };
 }
 
 /** What an interval rests on: the variation between runs, in part that within a run, or nothing. */
@@ -69,23 +75,49 @@ export function estimateDifference(base: Side, next: Side): Change {
   if (b.variance !== undefined && n.variance !== undefined) {
     const [vb, vn] = [b.variance / b.count, n.variance / n.count];
     const half = vb + vn === 0 ? 0 : quantileOf(welchFreedom(vb, b.count, vn, n.count)) * Math.sqrt(vb + vn);
-    return { kind: "difference", value, low: value - half, high: value + half, basis: "runs" };
+    const counts = differenceBounds(b.mean, n.mean, countedBounds(base), countedBounds(next));
+    const low = Math.min(value - half, counts?.low ?? value);
+    return { kind: "difference", value, low, high: Math.max(value + half, counts?.high ?? value), basis: "runs" };
   }
-  const [from, to] = [boundsOf(base), boundsOf(next)];
-  if (from === undefined || to === undefined)
-    return { kind: "difference", value, low: null, high: null, basis: "none" };
-  // Newcombe, Interval estimation for the difference between independent proportions, 1998, method 10.
-  const low = value - Math.hypot(n.mean - to.low, from.high - b.mean);
-  const high = value + Math.hypot(to.high - n.mean, b.mean - from.low);
-  return { kind: "difference", value, low, high, basis: "within-runs" };
+  const bounds = differenceBounds(b.mean, n.mean, boundsOf(base), boundsOf(next));
+  if (bounds === undefined) return { kind: "difference", value, low: null, high: null, basis: "none" };
+  return { kind: "difference", value, ...bounds, basis: "within-runs" };
+}
+
+/** Newcombe, Interval estimation for the difference between independent proportions, 1998, method 10. */
+function differenceBounds(
+  base: number,
+  next: number,
+  from: Bounds | undefined,
+  to: Bounds | undefined,
+): Bounds | undefined {
+  if (from === undefined || to === undefined) return undefined;
+  const down = Math.hypot(next - to.low, from.high - base);
+  const up = Math.hypot(to.high - next, base - from.low);
+  return { low: next - base - down, high: next - base + up };
+}
+
+interface Bounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Returns the interval of a ratio by its counts, which always has the mean over runs in it; undefined without counts. */
+function countedBounds({ counted, values }: Side): Bounds | undefined {
+  if (counted === undefined || counted.total === 0) return undefined;
+  const { mean } = meanOfRuns(values);
+  const { low, high } = countBounds(counted.count, counted.total);
+  return { low: Math.min(low, mean), high: Math.max(high, mean) };
 }
 
 /** Returns the 95 % interval of a side's mean: over its runs, or with one run within it; undefined when neither is known. */
-export function boundsOf({ values, within }: Side): { readonly low: number; readonly high: number } | undefined {
-  const { count, mean, variance } = meanOfRuns(values);
-  if (variance === undefined) return within;
+export function boundsOf(side: Side): Bounds | undefined {
+  const { count, mean, variance } = meanOfRuns(side.values);
+  if (variance === undefined) return side.within;
   const half = quantileOf(count - 1) * Math.sqrt(variance / count);
-  return { low: Math.max(Math.min(0, mean), mean - half), high: mean + half };
+  const counts = countedBounds(side);
+  const low = Math.min(mean - half, counts?.low ?? mean);
+  return { low: Math.max(Math.min(0, mean), low), high: Math.max(mean + half, counts?.high ?? mean) };
 }
 
 function boundsOfZero(b: RunsMean, n: RunsMean): Pick<Change, "low" | "high" | "basis"> {

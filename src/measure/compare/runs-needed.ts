@@ -14,7 +14,7 @@ export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: nu
   const variances = variancesOf(base, next, change);
   if (variances === undefined || !(halfWidth > 0)) return undefined;
   const [vb, vn] = variances;
-  if (vb + vn === 0) return 2;
+  if (vb + vn === 0) return runsByWidth(base, next, change, halfWidth);
   const isEnough = (count: number): boolean => {
     const freedom = welchFreedom(vb, count, vn, count);
     return isOutside(halfWidth ** 2 / ((vb + vn) / count), freedom);
@@ -36,6 +36,14 @@ export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: nu
 export function moreRunsNeeded(base: Side, next: Side, change: Change, halfWidth: number): number | undefined {
   const needed = runsNeeded(base, next, change, halfWidth);
   return needed && Math.max(needed, Math.min(base.values.length, next.values.length) + 1);
+}
+
+/** The same for runs that do not vary. Their interval has no width, or the one of their counts of requests: as the root of these numbers. */
+function runsByWidth(base: Side, next: Side, { value, low, high }: Change, halfWidth: number): number | undefined {
+  if (value === null || low === null || high === null) return 2;
+  const runs = Math.min(base.values.length, next.values.length);
+  const needed = Math.max(2, Math.ceil(runs * (Math.max(high - value, value - low) / halfWidth) ** 2));
+  return needed > MOST_RUNS ? undefined : needed;
 }
 
 /** Returns what a run of each side adds to the variance of the change. */

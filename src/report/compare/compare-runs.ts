@@ -30,6 +30,7 @@ export function compareRuns(base: RunSet, next: RunSet, settings: CompareSetting
   return {
     base,
     next,
+    acceptsWithinRuns: settings.acceptsWithinRuns,
     differences: findDifferences(base, next),
     warnings: findWarnings(base, next),
     levels,
@@ -109,7 +110,13 @@ function toSide(levels: readonly MeasuredLevel[], { name }: NamedMetric, accepts
   const found = levels.map(({ values }) => values.get(name)).filter((value) => value !== undefined);
   const values = found.map(({ value }) => value);
   const within = acceptsWithinRuns && found.length === 1 ? withinOf(found[0] as MeasuredValue) : undefined;
-  return { values, ...(within === undefined ? {} : { within }) };
+  const total = found.reduce((sum, value) => sum + (value.total ?? Number.NaN), 0);
+  const count = Math.round(found.reduce((sum, value) => sum + value.value * (value.total ?? Number.NaN), 0));
+  return {
+    values,
+    ...(within === undefined ? {} : { within }),
+    ...(Number.isNaN(total) ? {} : { counted: { count, total } }),
+  };
 }
 
 function withinOf({ value, low, high }: MeasuredValue): Side["within"] {

@@ -52,6 +52,8 @@ export interface FactDifference {
 export interface Comparison {
   readonly base: RunSet;
   readonly next: RunSet;
+  /** Whether the interval within a run stands for the variation between runs, on a side with one run. */
+  readonly acceptsWithinRuns: boolean;
   /** What differs between the plans of the sides. */
   readonly differences: readonly FactDifference[];
   /** What limits the trust in the comparison; sentences without a full stop. */

@@ -15,20 +15,31 @@ export function hasIntervals({ levels }: MeasuredRun): boolean {
 /** Describes the runs without intervals within the run, and what that means for verdicts. */
 export function describeMissingIntervals(base: RunSet, next: RunSet): string[] {
   const hasOneRun = base.runs.length < 2 || next.runs.length < 2;
+  const sides = [base, next].map(({ name, runs }) => ({
+    name,
+    runs,
+    lacking: runs.filter((run) => !hasIntervals(run)),
+  }));
+  const lacking = sides.flatMap((side) => side.lacking);
+  const summaries = lacking.filter(({ isSummary }) => isSummary === true);
+  // A run that could have intervals and was too short for one adds nothing to what several runs say.
+  if (lacking.length === 0 || (!hasOneRun && summaries.length === 0)) return [];
   const meaning = hasOneRun
     ? ", so no verdict can rest on a single run: give 2 runs on each side at least"
     : "; the verdicts need none, because they rest on how whole runs differ";
-  const sides = [base, next].map((side) => ({ ...side, lacking: side.runs.filter((run) => !hasIntervals(run)) }));
-  const formats = [...new Set(sides.flatMap(({ lacking }) => lacking.map(({ format }) => format)))].join(", ");
-  if (sides.every(({ runs, lacking }) => lacking.length === runs.length))
-    return [`no file has confidence intervals within its run (${formats})${meaning}`];
-  return sides.flatMap(({ name, runs, lacking }) => {
-    if (lacking.length === 0) return [];
-    const which = runs.length === 1 ? name : `${lacking.length} of ${runs.length} runs of ${name}`;
-    const has = lacking.length === 1 ? "has" : "have";
-    return [`${which} ${has} no confidence intervals within the run (${formats})${meaning}`];
+  const why = [
+    ...new Set(lacking.map(({ isSummary, format }) => (isSummary === true ? `${format} has none` : TOO_ALIKE))),
+  ].join("; ");
+  if (sides.every((side) => side.lacking.length === side.runs.length))
+    return [`no file has confidence intervals within its run (${why})${meaning}`];
+  return sides.flatMap(({ name, runs, lacking: own }) => {
+    if (own.length === 0) return [];
+    const which = runs.length === 1 ? name : `${own.length} of ${runs.length} runs of ${name}`;
+    return [`${which} ${own.length === 1 ? "has" : "have"} no confidence intervals within the run (${why})${meaning}`];
   });
 }
+
+const TOO_ALIKE = "its requests are too few or too alike for one";
 
 /** Names what the files of both sides have that is not compared. */
 export function describeNotCompared({ base, next }: Comparison): string[] {

@@ -41,30 +41,41 @@ export interface LimitVerdict {
 }
 
 /** Judges a limit at each level of both sides, and at those that the new side lacks. */
-export function judgeLimit(limit: ChangeLimit, { levels, onlyInBase, next }: Comparison): LimitVerdict[] {
+export function judgeLimit(limit: ChangeLimit, comparison: Comparison): LimitVerdict[] {
+  const { levels, onlyInBase, next } = comparison;
   const missing = onlyInBase.map((level): LimitVerdict => {
     return { limit, level, state: "undecidable", reason: `${next.name} does not have this level` };
   });
-  const judged = levels.flatMap((level) => judgeAt(limit, level, next.name));
+  const judged = levels.flatMap((level) => judgeAt(limit, level, comparison));
   if (judged.length > 0 || missing.length > 0) return [...judged, ...missing];
   return [{ limit, level: "all levels", state: "undecidable", reason: "no level has it on both sides" }];
 }
 
-function judgeAt(limit: ChangeLimit, level: LevelComparison, newName: string): LimitVerdict[] {
+function judgeAt(limit: ChangeLimit, level: LevelComparison, { next, acceptsWithinRuns }: Comparison): LimitVerdict[] {
   const { name } = limit.metric;
   const found = level.metrics.find(({ metric }) => metric.name === name);
-  if (found !== undefined) return [judgeMetric(limit, level.label, found)];
+  if (found !== undefined) return [judgeMetric(limit, level.label, found, acceptsWithinRuns)];
   if (!level.onlyInBase.includes(name)) return [];
-  return [{ limit, level: level.label, state: "undecidable", reason: `${newName} has no ${limit.metric.label} here` }];
+  return [
+    { limit, level: level.label, state: "undecidable", reason: `${next.name} has no ${limit.metric.label} here` },
+  ];
 }
 
-function judgeMetric(limit: ChangeLimit, level: string, { change, next, base }: MetricComparison): LimitVerdict {
+function judgeMetric(
+  limit: ChangeLimit,
+  level: string,
+  { change, next, base }: MetricComparison,
+  acceptsWithinRuns: boolean,
+): LimitVerdict {
   const isValue = limit.of === "value";
   const { low, high } = isValue ? next : change;
   const measured = isValue ? { value: next } : { change };
   if (low === null && high === null) {
     const count = isValue ? next.values.length : Math.min(base.values.length, next.values.length);
-    const reason = count < 2 ? "one run says nothing about how runs differ" : "the base is 0";
+    const ofOneRun = acceptsWithinRuns
+      ? "a run has no interval for it: its requests are too few or too alike, or its file has none"
+      : "one run says nothing about how runs differ";
+    const reason = count < 2 ? ofOneRun : "the base is 0";
     return { limit, level, state: "undecidable", reason, ...measured };
   }
   const threshold = thresholdOf(limit);

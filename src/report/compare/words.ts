@@ -126,7 +126,7 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
 
 /** Describes a limit at a level: `p99 > +5%: +12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
 export function describeLimitVerdict(verdict: LimitVerdict): string {
-  const { limit, level, change, value, reason, runsNeeded } = verdict;
+  const { limit, level, state, change, value, reason, runsNeeded } = verdict;
   const interval = change && formatInterval(change);
   const range =
     value !== undefined && value.low !== null && value.high !== null
@@ -139,7 +139,12 @@ export function describeLimitVerdict(verdict: LimitVerdict): string {
         ? "no value"
         : formatChange(change);
   const bounds = range === undefined || range === "" ? "" : ` (${range})`;
-  const needs = runsNeeded === undefined ? "" : `; about ${formatCount(runsNeeded)} runs on each side would decide`;
+  const isTooClose = state === "unresolved" && runsNeeded === undefined && change?.basis === "runs";
+  const needs = isTooClose
+    ? "; it is so close to the limit that more than 1,000 runs on each side would not decide"
+    : runsNeeded === undefined
+      ? ""
+      : `; about ${formatCount(runsNeeded)} runs on each side would decide`;
   return `${limit.text}: ${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
 }
 

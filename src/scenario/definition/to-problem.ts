@@ -9,7 +9,7 @@ import { loadArgumentPath } from "./load-table.ts";
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
 
 /** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
-const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values"]);
+const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values", "metric"]);
 
 const CORRECT_IT = "Correct it in the scenario.";
 

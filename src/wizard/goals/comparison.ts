@@ -1,3 +1,4 @@
+import { checkAddress } from "../address.ts";
 import type { Answers } from "../answers.ts";
 import type { Surroundings } from "../question.ts";
 import { nameOf, requestsOf } from "../requests.ts";
@@ -140,7 +141,8 @@ const OTHER_URL: Asked = {
   isNeeded: ({ against }) => against === "server",
   preset: () => undefined,
   check: (answer, { url }) => {
-    if (answer.trim() === "") return "must be host:port or a URL";
+    const problem = checkAddress(answer);
+    if (problem !== undefined) return problem;
     return answer === url ? "is the same server" : undefined;
   },
 };

@@ -35,6 +35,9 @@ const FILES = {
   "s1.csv": csv(100.5, 1004),
   "s2.csv": csv(100.2, 1001),
   "s3.csv": csv(99.4, 996),
+  "t1.csv": csv(91, 1100),
+  "t2.csv": csv(92, 1111),
+  "t3.csv": csv(90, 1089),
   "w1.csv": csv(100, 1100),
   "w2.csv": csv(105, 1400),
   "w3.csv": csv(95, 800),
@@ -57,6 +60,12 @@ describe("exit codes", () => {
       [BASE, WORSE, "--fail-if", "p99 > +90%", "--fail-if", "throughput < -3%"],
       65,
       /passed {2}p99/,
+    ],
+    [
+      "three runs on each side show a latency that is 10 % higher",
+      [BASE, "t1.csv,t2.csv,t3.csv", "--fail-if", "p99 > +5%"],
+      65,
+      /FAILED {2}p99 > \+5%: \+10\.0 %/,
     ],
     ["a limit that is kept passes", [BASE, SAME, "--fail-if", "p99 > +5%"], 0, /passed {2}p99 > \+5%/],
     [
@@ -83,7 +92,7 @@ describe("exit codes", () => {
       "a file without intervals has none within runs",
       ["b1.csv", "n1.csv", "--fail-if", "p99 > +5%", "--within-runs"],
       66,
-      /cannot say/,
+      /cannot say {2}p99 > \+5%: .*: a run has no interval for it/,
     ],
     [
       "a broken limit of one candidate fails",

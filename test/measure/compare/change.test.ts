@@ -10,6 +10,7 @@ import {
 } from "../../../src/measure/compare/change.ts";
 import { judgeChange } from "../../../src/measure/compare/verdict.ts";
 import { studentQuantile } from "../../../src/measure/intervals/distributions.ts";
+import { ratioBounds } from "../../../src/measure/intervals/ratio-bounds.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { DISTRIBUTIONS, drawRuns } from "./draw-runs.ts";
 
@@ -98,6 +99,29 @@ describe("the difference of runs", () => {
       high: 0.5,
       basis: "runs",
     });
+  });
+});
+
+describe("ratios of requests", () => {
+  const none = { values: [0, 0, 0], counted: { count: 0, total: 1500 } };
+
+  test("that are 0 in every run do not exclude failures", () => {
+    const wilson = ratioBounds(0, 1500);
+    assert.deepEqual(boundsOf(none), wilson);
+    const { value, low, high } = estimateDifference(none, none);
+    isNear(value, 0);
+    isNear(low, -wilson.high);
+    isNear(high, wilson.high);
+  });
+
+  test("keep the wider interval: that of the runs, or that of the counts", () => {
+    const varied = [0, 0.1, 0.02];
+    const wide = estimateDifference({ values: varied }, { values: varied });
+    const many = { values: varied, counted: { count: 4000, total: 100_000 } };
+    assert.deepEqual(estimateDifference(many, many), wide);
+    assert.deepEqual(boundsOf(many), boundsOf({ values: varied }));
+    const few = { values: varied, counted: { count: 2, total: 50 } };
+    assert.ok((boundsOf(few)?.high ?? 0) >= (boundsOf({ values: varied })?.high ?? 1));
   });
 });
 

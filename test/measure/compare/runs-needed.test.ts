@@ -25,6 +25,14 @@ describe("the number of runs needed", () => {
     assert.equal(runsNeeded(same, same, estimateRatio(same, same), 0.01), 2);
   });
 
+  test("follows the counts of requests where runs have no failures", () => {
+    const none = { values: [0, 0, 0], counted: { count: 0, total: 1500 } };
+    const unchanged = estimateDifference(none, none);
+    // 0.256 % of 1,500 requests to 0.1 %: about 6.5 times as many.
+    assert.equal(runsNeeded(none, none, unchanged, 0.001), 20);
+    assert.equal(runsNeeded(none, none, unchanged, 0.00001), undefined);
+  });
+
   for (const [name, sides, halfWidth] of [
     ["single runs on both sides", [{ values: [1] }, { values: [2] }], 0.1],
     ["more than 1,000 runs", [base, next], 0.0001],

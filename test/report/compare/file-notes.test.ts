@@ -8,7 +8,7 @@ import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
-import { makeMeasuredRun } from "./make-runs.ts";
+import { makeMeasuredLevel, makeMeasuredRun } from "./make-runs.ts";
 
 /** What is said about files of GenAI-Perf and perf_analyzer, which are real ones, shortened. */
 
@@ -37,13 +37,13 @@ for (const [name, format] of [
 ] as const) {
   test(`${name}: single runs without intervals can give no verdict`, () => {
     const { warnings } = compare(read(name), read(name)).comparison;
-    const note = `no file has confidence intervals within its run (${format}), so no verdict can rest on a single run: give 2 runs on each side at least`;
+    const note = `no file has confidence intervals within its run (${format} has none), so no verdict can rest on a single run: give 2 runs on each side at least`;
     assert.ok(warnings.includes(note), warnings.join("\n"));
   });
 
   test(`${name}: several runs need no intervals within runs`, () => {
     const { warnings } = compare(read(name, 2), read(name, 2)).comparison;
-    const note = `no file has confidence intervals within its run (${format}); the verdicts need none, because they rest on how whole runs differ`;
+    const note = `no file has confidence intervals within its run (${format} has none); the verdicts need none, because they rest on how whole runs differ`;
     assert.ok(warnings.includes(note), warnings.join("\n"));
   });
 }
@@ -52,10 +52,23 @@ test("only the side without intervals is named", () => {
   const { warnings } = compare(read("perf-analyzer.csv", 2), withIntervals).comparison;
   const found = warnings.filter((text) => text.includes("within the run"));
   assert.deepEqual(found, [
-    "2 of 2 runs of perf-analyzer.csv have no confidence intervals within the run (perf_analyzer's CSV), so no verdict can rest on a single run: give 2 runs on each side at least",
+    "2 of 2 runs of perf-analyzer.csv have no confidence intervals within the run (perf_analyzer's CSV has none), so no verdict can rest on a single run: give 2 runs on each side at least",
   ]);
   const own = compare(withIntervals, withIntervals).comparison.warnings;
   assert.ok(!own.some((text) => text.includes("intervals within")));
+});
+
+test("a run that was too short for an interval is named only where it is alone", () => {
+  const own = (name: string, count: number) => ({
+    name,
+    runs: Array.from({ length: count }, () => makeMeasuredRun([makeMeasuredLevel("concurrency 1", { throughput: 5 })])),
+  });
+  const notes = (count: number): string[] =>
+    compare(own("a", count), own("b", count)).comparison.warnings.filter((text) => text.includes("intervals within"));
+  assert.deepEqual(notes(2), []);
+  assert.deepEqual(notes(1), [
+    "no file has confidence intervals within its run (its requests are too few or too alike for one), so no verdict can rest on a single run: give 2 runs on each side at least",
+  ]);
 });
 
 test("sessions and other parts of a file that are not compared are named in every report", () => {

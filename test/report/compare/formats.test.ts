@@ -77,6 +77,24 @@ test("single runs are noted once, and nothing is said about verdicts", () => {
   assert.ok(!text.includes("1 verdict in 20"));
 });
 
+test("a limit at the very change has no number of runs that would decide", () => {
+  const wide = compareRuns(
+    makeRunSet("a", { throughput: [90, 100, 110] }),
+    makeRunSet("b", { throughput: [95, 105, 115] }),
+    {
+      precision: 0.05,
+      acceptsWithinRuns: false,
+    },
+  );
+  const near: ChangeLimit = { ...limit, text: "throughput > +5%", metric: findMetric("throughput") as never };
+  const format = (amount: number): string => {
+    const limits = judgeLimit({ ...near, amount }, wide);
+    return formatComparison({ comparison: wide, limits, isAll: false });
+  };
+  assert.match(format(0.05), /cannot say {2}throughput .*; it is so close to the limit that more than 1,000 runs/);
+  assert.match(format(0.15), /cannot say {2}throughput .*; about \d+ runs on each side would decide\n/);
+});
+
 test("differences of the plans are before the numbers", () => {
   const differences = Array.from({ length: 12 }, (_, index) => ({ path: `plan.${index}`, base: "a", next: "b" }));
   const text = formatComparison({ ...sides, comparison: { ...comparison, differences } });

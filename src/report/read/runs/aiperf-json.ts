@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { userError } from "../../../plan/problem.ts";
 import { listFacts } from "./facts.ts";
 import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
@@ -60,14 +60,15 @@ export const aiperfJson: RunFormat = {
     putErrorRate(values, document.request_count?.avg ?? 0, document.error_request_count?.avg ?? 0);
     const isPartial = document.was_cancelled === true || document.is_complete === false;
     const levels = [{ label: labelOf(config), values, notes: [] }];
-    return [{ source: path, format: NAME, isPartial, facts, levels, notCompared: listOtherMetrics(document) }];
+    const notCompared = listOtherMetrics(document);
+    return [{ source: path, format: NAME, isPartial, facts, levels, isSummary: true, notCompared }];
   },
 };
 
 /** A run without failures has no metric for them. */
 function putErrorRate(values: Map<string, MeasuredValue>, good: number, failed: number): void {
   const total = good + failed;
-  if (total > 0) values.set("errorRate", { value: failed / total, ...ratioBounds(failed, total) });
+  if (total > 0) values.set("errorRate", { value: failed / total, ...ratioBounds(failed, total), total });
 }
 
 function labelOf(config: Config): string {

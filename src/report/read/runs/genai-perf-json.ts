@@ -45,6 +45,7 @@ export const genaiPerfJson: RunFormat = {
         isPartial: false,
         facts,
         levels: [{ label, values: readForeignMetrics(document), notes: [] }],
+        isSummary: true,
         notCompared: listOtherMetrics(document),
       },
     ];

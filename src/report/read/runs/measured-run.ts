@@ -5,6 +5,8 @@ export interface MeasuredValue {
   readonly value: number;
   readonly low?: number;
   readonly high?: number;
+  /** Of a ratio: the number of requests that it is of. Absent: not known. */
+  readonly total?: number;
 }
 
 /** A level of load: what is compared with the same level of another run. */
@@ -28,6 +30,8 @@ export interface MeasuredRun {
   /** What was measured and how: a path of the plan, such as `target.model`, and its value. */
   readonly facts: ReadonlyMap<string, string>;
   readonly levels: readonly MeasuredLevel[];
+  /** Set: files of this format have no confidence intervals within the run, whatever was measured. */
+  readonly isSummary?: true;
   /** What the file says about requests and servers beyond the values of levels, in its own names: `sessions (3)`. Default: nothing. */
   readonly notCompared?: readonly string[];
 }

@@ -54,7 +54,7 @@ export const perfAnalyzerCsv: RunFormat = {
       ...titles.slice(1).filter((title) => title !== "" && columnOf(title) === undefined),
       ...(composing.some((section) => section.trim() !== "") ? ["composing models"] : []),
     ];
-    return [{ source: path, format: NAME, isPartial: false, facts: new Map(), levels, notCompared }];
+    return [{ source: path, format: NAME, isPartial: false, facts: new Map(), levels, isSummary: true, notCompared }];
   },
 };
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredLevel, MeasuredValue, RunFormat } from "./measured-run.ts";
 import { parseDocument } from "./parse-document.ts";
@@ -77,7 +77,7 @@ function readLevel(document: Document): MeasuredLevel {
   if (errorRatio !== undefined)
     values.set("errorRate", {
       value: errorRatio,
-      ...(total > 0 ? ratioBounds(Math.round(errorRatio * total), total) : {}),
+      ...(total > 0 ? { ...ratioBounds(Math.round(errorRatio * total), total), total } : {}),
     });
   for (const [key, statistics] of Object.entries(metrics)) {
     const isTime = key.endsWith("Ms");

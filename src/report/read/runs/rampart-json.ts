@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { EXTRACTED } from "../../../measure/compare/named-metrics.ts";
-import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { NS_PER_US } from "../../../plan/units.ts";
 import { listFacts } from "./facts.ts";
 import { describeLoad } from "./load-label.ts";
@@ -150,7 +150,10 @@ function readPart(part: Part): Map<string, MeasuredValue> {
     if (value !== undefined) values.set(name, { value: value * scale });
   };
   const total = part.requests + part.failed;
-  values.set("errorRate", { value: part.errorRatio, ...(total > 0 ? ratioBounds(part.failed, total) : {}) });
+  values.set("errorRate", {
+    value: part.errorRatio,
+    ...(total > 0 ? { ...ratioBounds(part.failed, total), total } : {}),
+  });
   if (part.inferPerSec !== undefined)
     values.set("throughput", withBounds(part.inferPerSec, part.inferPerSecLow, part.inferPerSecHigh, 1));
   putLatency(values, "latency", part.latency);
