@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { EXTRACTED } from "../../../measure/compare/named-metrics.ts";
-import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { NS_PER_US } from "../../../plan/units.ts";
 import { listFacts } from "./facts.ts";
 import { describeLoad } from "./load-label.ts";
