@@ -1,4 +1,5 @@
 import { nsToMs, nsToSec, usToNs } from "../plan/units.ts";
+import type { RunValue } from "./intervals/over-runs.ts";
 import type { WindowResult } from "./window.ts";
 
 /**
@@ -51,6 +52,12 @@ export function lateCount({ sendDelay }: WindowResult): number {
 export function errorRatio(window: WindowResult): number {
   const total = window.requestCount + window.failedCount;
   return total === 0 ? 0 : window.failedCount / total;
+}
+
+/** Returns a run's error ratio, with the requests behind it. */
+export function errorRatioOfRun(window: WindowResult): RunValue {
+  const { failedCount: count, requestCount } = window;
+  return { value: errorRatio(window), requests: { count, total: count + requestCount } };
 }
 
 /** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */

@@ -6,7 +6,7 @@ import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import type { ExtractedColumn } from "./extracted-tally.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
-import { errorRatio, inferPerSec } from "./metrics.ts";
+import { errorRatio, errorRatioOfRun, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
   explainNoValue,
@@ -72,8 +72,10 @@ export function valuesOverRuns(
   const applicable = runs.map((levels) => applicableLevels(measure.metric, levels));
   return alignLevels<JudgedLevel>(applicable, identify).map((results) => {
     const values = results.flatMap((result) => {
-      const value = result && valueAt(result, measure, batchSize);
-      return value === undefined ? [] : [{ value }];
+      const part = result && partOf(result, measure.where);
+      const value = part && metricValue(measure.metric, part, batchSize);
+      if (part === undefined || value === undefined) return [];
+      return [measure.metric.kind === "error-ratio" ? errorRatioOfRun(part.window) : { value }];
     });
     const [first] = results.filter((result) => result !== undefined);
     const isSame = results.every((result) => result === undefined || result.level === first?.level);
@@ -157,12 +159,6 @@ function toVerdict(
     reason: known.length === values.length ? undefined : findReason(assertion.metric, parts),
     text: describe(assertion, unit),
   };
-}
-
-/** Returns a metric's value at a level, of all its requests or of those with certain tags; undefined when there is none. */
-export function valueAt(level: JudgedLevel, { metric, where }: Measure, batchSize: number): number | undefined {
-  const part = partOf(level, where);
-  return part && metricValue(metric, part, batchSize);
 }
 
 /** Phases without a schedule have no scheduled latency. */

@@ -1,6 +1,6 @@
 import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/percentile-interval.ts";
-import { ratioBounds as countBounds } from "./ratio-bounds.ts";
+import { ratioBounds as countBounds } from "../intervals/ratio-bounds.ts";
 
 /**
  * How much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many requests it has (Kalibera and

@@ -1,4 +1,5 @@
 import { fromZero, meanInterval } from "./mean-interval.ts";
+import { ratioBounds } from "./ratio-bounds.ts";
 
 /** A value over whole runs. Runs are the unit: each counts once, however many requests it has. */
 export interface OverRuns {
@@ -24,9 +25,15 @@ export interface RunValue {
   readonly value: number;
   /** Its standard error, from the samples of the run; undefined when not known. */
   readonly standardError?: number | undefined;
+  /** The requests that it is a ratio of, for a ratio such as failed requests. */
+  readonly requests?: { readonly count: number; readonly total: number } | undefined;
 }
 
-/** Combines the values of runs (Kalibera and Jones, Rigorous benchmarking in reasonable time, 2013). @param values one or more */
+/**
+ * Combines the values of runs (Kalibera and Jones, Rigorous benchmarking in reasonable time, 2013). The interval of a ratio of requests is at
+ * least Wilson's of all requests of the runs together: runs without a failure do not show that none can occur.
+ * @param values one or more
+ */
 export function combineRuns(values: readonly RunValue[]): OverRuns {
   const count = values.length;
   const mean = values.reduce((sum, { value }) => sum + value, 0) / count;
@@ -36,7 +43,10 @@ export function combineRuns(values: readonly RunValue[]): OverRuns {
   const within =
     errors.length < count ? null : Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / count);
   const interval = meanInterval(mean, deviation, count);
-  const { low, high } = values.every(({ value }) => value >= 0) ? fromZero(interval) : interval;
+  const { low, high } = widenToRequests(
+    values.every(({ value }) => value >= 0) ? fromZero(interval) : interval,
+    values,
+  );
   return {
     count,
     mean,
@@ -48,6 +58,19 @@ export function combineRuns(values: readonly RunValue[]): OverRuns {
   };
 }
 
+type Bounds = Pick<OverRuns, "low" | "high">;
+
+function widenToRequests({ low, high }: Bounds, values: readonly RunValue[]): Bounds {
+  const parts = values.map(({ requests }) => requests).filter((part) => part !== undefined);
+  const total = parts.reduce((sum, part) => sum + part.total, 0);
+  if (low === null || high === null || total === 0) return { low, high };
+  const bounds = ratioBounds(
+    parts.reduce((sum, part) => sum + part.count, 0),
+    total,
+  );
+  return { low: Math.min(low, bounds.low), high: Math.max(high, bounds.high) };
+}
+
 const NORMAL_95 = 1.959964;
 
 /** Returns the standard error that belongs to a 95 % interval; undefined without both ends. */
@@ -56,7 +79,7 @@ export function standardErrorOf(low: number | null, high: number | null): number
 }
 
 /** Returns how far the interval of a mean reaches to each side, as a ratio of the mean; undefined without an interval. */
-export function precisionOf({ mean, high }: OverRuns): number | undefined {
+export function precisionOf({ mean, high, deviation }: OverRuns): number | undefined {
   if (high === null) return undefined;
-  return high === mean ? 0 : (high - mean) / Math.abs(mean);
+  return deviation === 0 ? 0 : (high - mean) / Math.abs(mean);
 }

@@ -46,13 +46,14 @@ export function answerOverRuns(plan: Plan, repeated: RepeatedResult): string | u
 
 function meanAnswer({ load }: Plan, { highest, byRun }: HighestOverRuns): string[] {
   if (highest === undefined) return [];
-  const { count, mean, low, high } = highest;
+  const { count, mean, low, high, deviation } = highest;
   const format = (value: number): string => formatCount(Number(value.toPrecision(4)));
   const interval = low === null || high === null ? "" : ` (95 % confidence: ${formatRange(format(low), format(high))})`;
   const of = count < byRun.length ? `${count} of ${byRun.length}` : `${count}`;
-  return [
-    `${FOUND}: ${describeLevel(load, Number(mean.toPrecision(4)))}, the mean over ${of} ${of === "1" ? "run" : "runs"}${interval}`,
-  ];
+  const found = `${FOUND}: ${describeLevel(load, Number(mean.toPrecision(4)))}`;
+  // Equal whole numbers have an interval without a length, which claims more than they show.
+  if (deviation === 0) return [`${found}, the same in ${of} runs`];
+  return [`${found}, the mean over ${of} ${of === "1" ? "run" : "runs"}${interval}`];
 }
 
 /** Names runs by their numbers: `runs 2 and 4`. */

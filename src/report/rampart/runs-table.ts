@@ -1,5 +1,5 @@
 import type { OverRuns } from "../../measure/intervals/over-runs.ts";
-import { errorRatio, inferPerSec, sentPerSec } from "../../measure/metrics.ts";
+import { errorRatio, errorRatioOfRun, inferPerSec, sentPerSec } from "../../measure/metrics.ts";
 import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
@@ -92,7 +92,7 @@ function toColumns({ target }: Plan, level: ResultsOverRuns, unit: string): Colu
     {
       title: "errors",
       cell: ({ window }) => formatPct(errorRatio(window)),
-      over: overRuns(level, ({ window }) => ({ value: errorRatio(window) })),
+      over: overRuns(level, ({ window }) => errorRatioOfRun(window)),
       format: formatPct,
     },
     { title: "requests", cell: ({ window }) => formatCount(window.requestCount) },

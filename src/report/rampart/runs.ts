@@ -8,7 +8,7 @@ import {
 } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
-import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
+import { errorRatioOfRun, inferPerSec } from "../../measure/metrics.ts";
 import { entryOf, isTimeMetric, nameOfMetric } from "../../measure/tokens/metrics.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
@@ -148,7 +148,7 @@ function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): o
       const { low, high } = throughputInterval(window, value, target.batchSize);
       return { value, standardError: standardErrorOf(low, high) };
     }),
-    errorRatio: overRuns(level, ({ window }) => ({ value: errorRatio(window) })),
+    errorRatio: overRuns(level, ({ window }) => errorRatioOfRun(window)),
     latencyUs: latency(({ window }) => window.latency),
     ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => window.scheduledLatency) } : {}),
     ...(hasFirst ? { firstResponseUs: latency(({ window }) => window.firstResponse) } : {}),

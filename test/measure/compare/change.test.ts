@@ -8,9 +8,9 @@ import {
   meanOfRuns,
   welchFreedom,
 } from "../../../src/measure/compare/change.ts";
-import { ratioBounds } from "../../../src/measure/compare/ratio-bounds.ts";
 import { judgeChange } from "../../../src/measure/compare/verdict.ts";
 import { studentQuantile } from "../../../src/measure/intervals/distributions.ts";
+import { ratioBounds } from "../../../src/measure/intervals/ratio-bounds.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { DISTRIBUTIONS, drawRuns } from "./draw-runs.ts";
 

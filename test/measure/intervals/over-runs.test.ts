@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { combineRuns, precisionOf, standardErrorOf } from "../../../src/measure/intervals/over-runs.ts";
+import { ratioBounds } from "../../../src/measure/intervals/ratio-bounds.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 
 /** Several runs as one: each counts once. */
@@ -57,4 +58,15 @@ test("intervals of 95 % contain the true mean of runs", () => {
     if ((low as number) <= 100 && 100 <= (high as number)) covering++;
   }
   assert.ok(covering > 1860 && covering < 1940, String(covering));
+});
+
+test("runs without a failure do not show that none can occur", () => {
+  const clean = { value: 0, requests: { count: 0, total: 1000 } };
+  const runs = combineRuns([clean, clean, clean]);
+  const { low, high } = ratioBounds(0, 3000);
+  assert.deepEqual([runs.mean, runs.low, runs.high], [0, low, high]);
+  assert.ok(high > 0 && high < 0.002);
+  // Runs that differ by more than chance keep their own, wider interval.
+  const uneven = [0, 200].map((count) => ({ value: count / 1000, requests: { count, total: 1000 } }));
+  assert.deepEqual(combineRuns(uneven).high, combineRuns(uneven.map(({ value }) => ({ value }))).high);
 });

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { formatCount } from "../../../src/plan/units.ts";
 import { timeUnitFor } from "../../../src/report/html/shown-run.ts";
-import { answerOverRuns } from "../../../src/report/rampart/find-max.ts";
+import { answerOf, answerOverRuns } from "../../../src/report/rampart/find-max.ts";
 import { formatPct, formatUs } from "../../../src/report/rampart/format.ts";
 import { type LevelJson, type ReportJson, runsOf } from "../../../src/report/schema/report-schema.ts";
+import type { FindMaxResult } from "../../../src/result/run-result.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { checkRepeated } from "../check-repeated.ts";
 import { readXml } from "../read-xml.ts";
@@ -141,8 +142,8 @@ test("a search begins with its answer, and draws each limit by load with interva
   const report = await write(SEARCH);
   const [run] = runsOf(report.json);
   const html = report.read("html");
-  const highest = run?.findMax?.highest;
-  const answer = `highest load that keeps the limits: concurrency ${highest}`;
+  // A busy machine may leave even the lowest load undecided.
+  const answer = answerOf(report.plan, report.runs[0]?.findMax as FindMaxResult);
   assert.ok(html.includes(`<p class="answer">${answer}</p>`));
   const verdict = run?.findMax?.isResolved === true ? "PASSED" : "UNSTABLE";
   assert.ok(html.includes(`<b>${verdict}</b><span>${answer}`), "the verdict says it first");
@@ -181,7 +182,12 @@ test("a search begins with its answer, and draws each limit by load with interva
       }),
     );
   }
-  assert.ok(chart.series.some(({ name }) => name === "limit 450 infer/s"));
+  // The lowest loads alone are far below the limit.
+  const most = Math.max(...levels.map(({ limits }) => limits?.verdicts[0]?.high ?? limits?.verdicts[0]?.value ?? 0));
+  assert.equal(
+    chart.series.some(({ name }) => name === "limit 450 infer/s"),
+    most >= 450 / 4,
+  );
   assert.ok(report.read("markdown").includes(`**${answer}**`));
   const cases = readXml(report.read("junit")).children[0]?.children ?? [];
   assert.ok(cases.some(({ attributes }) => attributes["name"] === "the highest load is found"));

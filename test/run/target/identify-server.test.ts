@@ -15,8 +15,20 @@ const LIMIT = { timeout: 180_000 };
 const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 const identify = (port: number) => identifyServer({ host: "127.0.0.1", port, isSecure: false });
 
-const kserve = (description: string, protocol = "http") => ({ kind: "triton", api: "kserve", protocol, description });
-const openai = (description: string) => ({ kind: "openai", api: "openai", protocol: "http", description });
+const kserve = (description: string, protocol = "http", path = "/v2") => ({
+  kind: "triton",
+  api: "kserve",
+  protocol,
+  path,
+  description,
+});
+const openai = (description: string) => ({
+  kind: "openai",
+  api: "openai",
+  protocol: "http",
+  path: "/v1/models",
+  description,
+});
 const NAMED = '{"name":"triton","version":"2.51.0","extensions":[]}';
 
 for (const [name, answers, found] of [
@@ -72,7 +84,8 @@ test("a TensorFlow Serving server is recognised beside KServe", LIMIT, async () 
   try {
     const { found } = await identify(Number(server.url.split(":")[1]));
     const description = "a TensorFlow Serving server";
-    assert.deepEqual(found, [{ kind: "tfserving", api: "tfserving", protocol: "grpc", description }]);
+    const path = "/tensorflow.serving.PredictionService/GetModelMetadata";
+    assert.deepEqual(found, [{ kind: "tfserving", api: "tfserving", protocol: "grpc", path, description }]);
   } finally {
     server.close();
   }
@@ -87,7 +100,10 @@ test("a gRPC server behind TLS is recognised without a check of its certificate"
     const place = { host: "127.0.0.1", port: Number(server.url.split(":")[1]) };
     assert.equal((await identifyServer({ ...place, isSecure: false })).speaks, "tls");
     const { speaks, found } = await identifyServer({ ...place, isSecure: true });
-    assert.deepEqual([speaks, found], ["grpc", [kserve("Triton 2.51.0 (KServe v2)", "grpc")]]);
+    assert.deepEqual(
+      [speaks, found],
+      ["grpc", [kserve("Triton 2.51.0 (KServe v2)", "grpc", "/inference.GRPCInferenceService/ServerMetadata")]],
+    );
   } finally {
     server.close();
     await certificates.remove();

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { userError } from "../../../plan/problem.ts";
 import { listFacts } from "./facts.ts";
 import { listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";

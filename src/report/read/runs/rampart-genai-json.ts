@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredLevel, MeasuredValue, RunFormat } from "./measured-run.ts";
 import { parseDocument } from "./parse-document.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { EXTRACTED } from "../../../measure/compare/named-metrics.ts";
-import { ratioBounds } from "../../../measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { NS_PER_US } from "../../../plan/units.ts";
 import { listFacts } from "./facts.ts";
 import { describeLoad } from "./load-label.ts";
@@ -109,11 +109,11 @@ function factsOf(plan: unknown): Map<string, string> {
   return listFacts(plan, NO_FACTS);
 }
 
-/** Reads the result of a search for the highest load as a level of its own. */
+/** Reads the result of a search for the highest load as a level of its own. An answer that is not certain is no value, as in the means of a report. */
 function readFindMax({ highest, isResolved }: v.InferOutput<typeof findMaxSchema>): MeasuredLevel {
   return {
     label: "search for the highest load",
-    values: new Map(highest === null ? [] : [["highestLoad", { value: highest }]]),
+    values: new Map(highest === null || !isResolved ? [] : [["highestLoad", { value: highest }]]),
     notes: [
       ...(highest === null ? ["no load kept the limits"] : []),
       ...(isResolved ? [] : ["the highest load is not resolved"]),

@@ -210,6 +210,8 @@ describe("Rampart's JSON", () => {
       ],
     );
     assert.deepEqual(valuesOf(found), { highestLoad: 8 });
+    const open = read(8, false);
+    assert.deepEqual([valuesOf(open), open.levels[0]?.notes], [{}, ["the highest load is not resolved"]]);
     const lost = read(null, false);
     assert.deepEqual(valuesOf(lost), {});
     assert.deepEqual(lost.levels[0]?.notes, ["no load kept the limits", "the highest load is not resolved"]);

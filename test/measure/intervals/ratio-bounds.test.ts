@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ratioBounds } from "../../../src/measure/compare/ratio-bounds.ts";
+import { ratioBounds } from "../../../src/measure/intervals/ratio-bounds.ts";
 
 /** Wilson's interval. */
 
