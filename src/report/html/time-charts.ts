@@ -1,4 +1,5 @@
 import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
+import { MOST_PANELS_IN_ROW } from "../plots/heat-map-option.ts";
 import {
   joinPlots,
   type Plot,
@@ -28,6 +29,8 @@ const ROWS_PER_DECADE = 10;
 const BINS_PER_ROW = 6;
 /** More heat maps are too small. */
 const MOST_PANELS = 6;
+/** Height of heat maps in two rows. */
+const TWO_ROWS_PX = 600;
 
 /** Returns the charts over time. */
 export function timePlots({ runs, unit }: ShownReport): PlotSet {
@@ -222,7 +225,8 @@ function drawHeatMap(runs: readonly ShownRun[]): PlotSet {
     `Each cell counts the requests of ${roundForPlot(widthSec)} s with latencies from the row's value to the next. Rows are ${ROWS_PER_DECADE} for each factor of ten.`,
     ...(runs.length > MOST_PANELS ? [`The first ${MOST_PANELS} of ${runs.length} runs.`] : []),
   ];
-  return asSet({ kind: "heat-map", ...frame, notes, columns, rows, panels });
+  const room = panels.length > MOST_PANELS_IN_ROW ? { heightPx: TWO_ROWS_PX } : {};
+  return asSet({ kind: "heat-map", ...frame, ...room, notes, columns, rows, panels });
 }
 
 /** Counts the requests in cells of time and latency. @param low the lowest row */

@@ -5,16 +5,25 @@ import { HEAT_COLORS } from "./themes.ts";
 
 /** Colored cells: panels side by side, three in a row, with one color scale. */
 
-const MOST_PANELS_IN_ROW = 3;
+/** Further panels are in rows below. */
+export const MOST_PANELS_IN_ROW = 3;
 const MOST_LABELLED_CELLS = 80;
 /** Percentage of the picture's width; the rest is for the scale. */
-const PANELS_PCT = 92;
+const PANELS_PCT = 88;
 const BOTTOM_PCT = 3;
 /** Room for the scale, also on a narrow page. */
 const SCALE_PX = 52;
 
 /** The name of the columns would touch their labels otherwise. */
 const COLUMNS_NAME_GAP_PX = 14;
+
+const ROW_NAME_PX = 13;
+
+/** Returns how many rows have no name after each that has one, so that names do not overlap. */
+function skippedRows(rowCount: number, panelCount: number): number {
+  const panelPx = panelCount > MOST_PANELS_IN_ROW ? 200 : 280;
+  return Math.max(0, Math.ceil((rowCount * ROW_NAME_PX) / panelPx) - 1);
+}
 
 /** @param topPx minimum top of the axes */
 export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
@@ -34,6 +43,7 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
       gridIndex: i,
       type: "category" as const,
       data: [...rows],
+      axisLabel: { interval: skippedRows(rows.length, panels.length) },
       ...axisName(i % MOST_PANELS_IN_ROW === 0 ? yLabel : ""),
     })),
     visualMap: {
@@ -55,11 +65,12 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
       dimensions: [xLabel, yLabel, "Requests"],
       encode: { x: 0, y: 1, value: 2, tooltip: [0, 1, 2] },
       label: {
-        show: cells.length <= MOST_LABELLED_CELLS,
+        show: panels.length * cells.length <= MOST_LABELLED_CELLS,
         color: "#fff",
         textBorderColor: "rgba(0,0,0,0.5)",
         textBorderWidth: 2,
       },
+      labelLayout: { hideOverlap: true },
     })),
   };
 }

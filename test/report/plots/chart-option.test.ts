@@ -70,3 +70,17 @@ test("a series with a color of its own keeps it, and takes none of the palette f
   assert.deepEqual([colors[1], colors[2]], ["#123456", "#123456"]);
   assert.equal(new Set(colors).size, 4);
 });
+
+test("names of many rows of a heat map do not overlap", () => {
+  const intervalOf = (rowCount: number, panelCount: number): number => {
+    const frame = { title: "Cells", xLabel: "time", yLabel: "latency", group: "Time", notes: [] };
+    const rows = Array.from({ length: rowCount }, (_, row) => String(row));
+    const panels = Array.from({ length: panelCount }, (_, panel) => ({ name: `run ${panel}`, cells: [] }));
+    const plot: Plot = { kind: "heat-map", ...frame, columns: ["0"], rows, panels };
+    const { yAxis } = toChartOption(plot, { isAlone: false }) as {
+      readonly yAxis: readonly { readonly axisLabel: { readonly interval: number } }[];
+    };
+    return yAxis[0]?.axisLabel.interval ?? Number.NaN;
+  };
+  assert.deepEqual([intervalOf(5, 1), intervalOf(20, 1), intervalOf(23, 1), intervalOf(23, 4)], [0, 0, 1, 1]);
+});
