@@ -1,4 +1,5 @@
 import type { Instability } from "../../src/measure/instability.ts";
+import type { CompletionCounts } from "../../src/measure/intervals/throughput.ts";
 import { LatencyTally } from "../../src/measure/latency-tally.ts";
 import type { ServerDelta } from "../../src/measure/server-delta.ts";
 import type { WindowResult } from "../../src/measure/window.ts";
@@ -36,6 +37,7 @@ export interface WindowParts {
   readonly overheadPct?: number;
   readonly health?: Partial<WindowResult["health"]>;
   readonly server?: ServerDelta;
+  readonly completions?: CompletionCounts;
 }
 
 /** A window of one second from 0 with the parts given. */
@@ -65,6 +67,7 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     overheadPct: parts.overheadPct ?? 0,
     health: { cpuRatio: 0.1, loopLagMaxNs: 0, loopLagMeanNs: 0, ...parts.health },
     server: parts.server,
+    ...(parts.completions === undefined ? {} : { completions: parts.completions }),
   };
 }
 

@@ -2,6 +2,8 @@ import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToSec, usToNs } from "../../plan/units.ts";
 import { estimateMean, estimateMeanNs } from "../intervals/mean-interval.ts";
 import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
+import { throughputInterval } from "../intervals/throughput.ts";
+import { inferPerSec } from "../metrics.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import { isTokenMetric, type TokenMetricPlan, tokenSampleOf } from "../tokens/token-verdicts.ts";
 import { type JudgedLevel, metricValue } from "../verdicts.ts";
@@ -16,25 +18,15 @@ export interface MetricEstimate {
   readonly high: number | null;
 }
 
-/** A level and the windows of which it consists, for metrics that are rates. */
-export interface EstimatedLevel extends JudgedLevel {
-  /** In the order of time, of about the same length. */
-  readonly windows: readonly WindowResult[];
-}
-
 /**
- * Estimates a metric. Rates vary from window to window, so that their interval needs two windows. Extracted numbers and a maximum or minimum
- * have no interval: their value counts as exact.
+ * Estimates a metric, with the interval that reports give it. Extracted numbers and a maximum or minimum have no interval: their value counts
+ * as exact.
  * @returns undefined without a value
  */
-export function estimateMetric(
-  metric: MetricPlan,
-  level: EstimatedLevel,
-  batchSize: number,
-): MetricEstimate | undefined {
+export function estimateMetric(metric: MetricPlan, level: JudgedLevel, batchSize: number): MetricEstimate | undefined {
   const value = metricValue(metric, level, batchSize);
   if (value === undefined) return undefined;
-  const { window, windows, tokens } = level;
+  const { window, tokens } = level;
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : estimateTokens(metric, value, level, tokens);
   switch (metric.kind) {
     case "latency-percentile": {
@@ -48,7 +40,7 @@ export function estimateMetric(
     case "error-ratio":
       return { value, ...ratioInterval(window.failedCount, window.requestCount + window.failedCount) };
     case "throughput":
-      return scaleRate(value, windows);
+      return { value, ...throughputInterval(window, value, batchSize) };
     case "extracted":
       return { value, low: value, high: value };
   }
@@ -57,7 +49,7 @@ export function estimateMetric(
 function estimateTokens(
   metric: TokenMetricPlan,
   value: number,
-  { window, windows }: EstimatedLevel,
+  { window }: JudgedLevel,
   tokens: TokenColumns,
 ): MetricEstimate {
   switch (metric.kind) {
@@ -70,7 +62,7 @@ function estimateTokens(
       return { value, low, high };
     }
     case "output-tokens-per-sec":
-      return scaleRate(value, windows);
+      return scaleToThroughput(value, window);
     case "goodput": {
       // Requests that meet the limits, of those that ended.
       const count = window.requestCount + window.failedCount;
@@ -81,10 +73,10 @@ function estimateTokens(
   }
 }
 
-/** Gives a rate the relative interval of the requests per second in the windows. */
-function scaleRate(value: number, windows: readonly WindowResult[]): MetricEstimate {
-  const rates = windows.map(({ requestCount, durationNs }) => requestCount / durationNs);
-  const mean = estimateMean(rates);
-  if (mean.low === null || mean.high === null || mean.value <= 0) return { value, low: null, high: null };
-  return { value, low: Math.max(0, (value * mean.low) / mean.value), high: (value * mean.high) / mean.value };
+/** Gives a rate the relative interval of the requests per second. */
+function scaleToThroughput(value: number, window: WindowResult): MetricEstimate {
+  const perSec = inferPerSec(window, 1);
+  const { low, high } = throughputInterval(window, perSec, 1);
+  if (low === null || high === null || perSec === 0) return { value, low: null, high: null };
+  return { value, low: (value * low) / perSec, high: (value * high) / perSec };
 }

@@ -1,5 +1,6 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { type EstimatedLevel, estimateMetric, type MetricEstimate } from "./estimate-metric.ts";
+import type { JudgedLevel } from "../verdicts.ts";
+import { estimateMetric, type MetricEstimate } from "./estimate-metric.ts";
 
 /**
  * Whether a limit is kept at a level.
@@ -18,11 +19,7 @@ export interface LimitVerdict {
 }
 
 /** Judges the limits at a level. @param batchSize inferences per request */
-export function judgeLimits(
-  limits: readonly AssertionPlan[],
-  level: EstimatedLevel,
-  batchSize: number,
-): LimitVerdict[] {
+export function judgeLimits(limits: readonly AssertionPlan[], level: JudgedLevel, batchSize: number): LimitVerdict[] {
   return limits.map((limit) => {
     const estimate = estimateMetric(limit.metric, level, batchSize);
     return estimate === undefined

@@ -1,9 +1,9 @@
-import type { EstimatedLevel } from "../../measure/limits/estimate-metric.ts";
 import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { JudgedLevel } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
@@ -50,14 +50,14 @@ export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLeve
     const taken = await parts.takeTokens();
     if (tokens === undefined) tokens = taken;
     else if (taken !== undefined) tokens.addRows(taken.rows());
-    const limits = judgeLevel(parts, { level: parts.level, window: mergeWindows(windows), windows, tokens });
+    const limits = judgeLevel(parts, { level: parts.level, window: mergeWindows(windows), tokens });
     const isDecided = limits.state !== "unresolved" && windows.length >= LEAST_WINDOWS;
     if (isDecided || windows.length >= most) return { windows, tokens, limits };
   }
 }
 
 /** Judges a level as far as it is measured. */
-function judgeLevel({ plan, batchSize }: ResolvingParts, level: EstimatedLevel): LevelLimits {
+function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel): LevelLimits {
   const { window } = level;
   const verdicts = judgeLimits(plan.limits ?? [], level, batchSize);
   if (window.requestCount === 0 && window.failedCount > 0)
@@ -68,7 +68,7 @@ function judgeLevel({ plan, batchSize }: ResolvingParts, level: EstimatedLevel):
 }
 
 /** Returns why a level is not the load that was asked for; undefined when it is. */
-function explainMissedRate({ load }: Plan, { level, window }: EstimatedLevel): string | undefined {
+function explainMissedRate({ load }: Plan, { level, window }: JudgedLevel): string | undefined {
   const arrivals = loadModeOf(load).arrivals?.(load);
   if (arrivals === undefined) return undefined;
   const asked = { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };

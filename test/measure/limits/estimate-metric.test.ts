@@ -1,19 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type EstimatedLevel, estimateMetric } from "../../../src/measure/limits/estimate-metric.ts";
+import { throughputInterval } from "../../../src/measure/intervals/throughput.ts";
+import { estimateMetric } from "../../../src/measure/limits/estimate-metric.ts";
 import { mergeWindows } from "../../../src/measure/merge.ts";
+import { inferPerSec } from "../../../src/measure/metrics.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import type { JudgedLevel } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
 /** Latencies of 1 to 2 ms in no order. */
 const LATENCIES_NS = Array.from({ length: 400 }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000);
 
-function makeLevel(windowCount: number, failedCount = 0): EstimatedLevel {
+function makeLevel(windowCount: number, failedCount = 0): JudgedLevel {
   const windows = Array.from({ length: windowCount }, (_, index) =>
-    makeWindow({ latenciesNs: LATENCIES_NS.slice(0, 400 - 10 * (index % 3)), failedCount }),
+    makeWindow({
+      latenciesNs: LATENCIES_NS.slice(0, 400 - 10 * (index % 3)),
+      failedCount,
+      completions: { stretchNs: 1e8, counts: Array.from({ length: 10 }, (_, at) => 36 + ((3 * index + 7 * at) % 9)) },
+    }),
   );
-  return { level: 1, window: mergeWindows(windows), windows };
+  return { level: 1, window: mergeWindows(windows) };
 }
 
 const INTERVALS: readonly (readonly [name: string, metric: MetricPlan])[] = [
@@ -35,7 +42,15 @@ for (const [name, metric] of INTERVALS)
     assert.ok((widths[1] as number) < (widths[0] as number), widths.join());
   });
 
-test("one window says nothing about how much a rate varies", () => {
+test("throughput has the interval of reports", () => {
+  const level = makeLevel(5);
+  const value = inferPerSec(level.window, 2);
+  const { low, high } = throughputInterval(level.window, value, 2);
+  assert.ok(low !== null && high !== null);
+  assert.deepEqual(estimateMetric({ kind: "throughput" }, level, 2), { value, low, high });
+});
+
+test("a short measurement says nothing about how much a rate varies", () => {
   const estimate = estimateMetric({ kind: "throughput" }, makeLevel(1), 1);
   assert.deepEqual([estimate?.low, estimate?.high], [null, null]);
   assert.equal(estimate?.value, 400);
@@ -45,7 +60,7 @@ test("a sample without a value beyond the percentile has no upper bound", () => 
   const window = makeWindow({ latenciesNs: [1e6, 2e6, 3e6] });
   const estimate = estimateMetric(
     { kind: "latency-percentile", percentile: 99, of: "latency" },
-    { level: 1, window, windows: [window] },
+    { level: 1, window },
     1,
   );
   assert.equal(estimate?.high, null);
@@ -53,7 +68,7 @@ test("a sample without a value beyond the percentile has no upper bound", () => 
 
 test("without requests there is no value", () => {
   const window = makeWindow({ latenciesNs: [] });
-  const level = { level: 1, window, windows: [window] };
+  const level = { level: 1, window };
   assert.equal(estimateMetric({ kind: "latency-average", of: "latency" }, level, 1), undefined);
   assert.equal(estimateMetric({ kind: "error-ratio" }, level, 1), undefined);
 });
