@@ -105,7 +105,7 @@ export function besideReports(io: CommandIo, files: Readonly<Record<string, stri
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
 }
 
-/** Drops the text of reports; errors and files are still written. */
+/** Drops the text of reports and of progress; errors and files are still written. */
 export function silent(io: CommandIo): CommandIo {
-  return Object.create(io, { out: { value: () => {} } }) as CommandIo;
+  return Object.create(io, { out: { value: () => {} }, isQuiet: { value: true } }) as CommandIo;
 }

@@ -26,7 +26,7 @@ describe("rampart run exits with", () => {
       assert: '[average().below("10 s"), throughput().above(0.001), errorRate().is(0)]',
     });
     assert.equal(code, 0, out + err);
-    assert.equal(err, "");
+    assert.equal(err, "  measuring concurrency 1 …\n  measuring concurrency 2 …\n");
     assert.match(out, /sent 40 requests over \d connections? in .*: 40 completed, 0 failed/);
     assert.equal(out.match(/^pass {2}/gm)?.length, 3);
     assert.doesNotMatch(out, /PARTIAL|FAIL/);

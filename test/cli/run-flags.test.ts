@@ -218,10 +218,10 @@ describe("rampart run", () => {
   test("-v prints each window", async () => {
     const text = scenarioText({ load: "hold(1)", stability: '{ window: "100 ms", percent: 1000000, trials: 50 }' });
     await inFolder({ "x.ts": text }, async (cwd) => {
-      const { code, out } = await runRampart(["run", "x.ts", "-v"], { cwd });
+      const { code, out, err } = await runRampart(["run", "x.ts", "-v"], { cwd });
       assert.equal(code, 0, out);
-      assert.match(out, /window 1: .* infer\/s/);
-      assert.match(out, /window 3: /);
+      assert.match(err, /window 1: .* infer\/s/);
+      assert.match(err, /window 3: /);
     });
   });
 

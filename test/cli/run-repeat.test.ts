@@ -25,7 +25,7 @@ describe("a repeated run", LIMIT, () => {
     await inFolder({ "x.ts": scenarioText(parts) }, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });
       assert.equal(code, 0, out + err);
-      assert.equal(out.match(/warming up at/g)?.length, 6);
+      assert.equal(err.match(/warming up at/g)?.length, 6);
       assert.equal(out.match(/^run \d: sent 46 requests .* 46 completed, 0 failed/gm)?.length, 3);
       assert.equal(out.match(/^(1|2|3|mean|95 % low) .* 0 %/gm)?.length, 10);
       // 60 requests without a failure show no more than that.
@@ -54,9 +54,11 @@ describe("a repeated run", LIMIT, () => {
   });
 
   test("ends when it is precise", async () => {
-    const { code, out } = await runText({ repeat: '{ atLeast: 2, atMost: 9, until: average().within("1000000 %") }' });
+    const { code, out, err } = await runText({
+      repeat: '{ atLeast: 2, atMost: 9, until: average().within("1000000 %") }',
+    });
     assert.equal(code, 0, out);
-    assert.match(out, /^run 1 of at most 9$/m);
+    assert.match(err, /^run 1 of at most 9$/m);
     assert.match(out, /^average latency is within .* after 2 runs, 1\d* % was asked for$/m);
   });
 
@@ -120,10 +122,10 @@ describe("a repeated run", LIMIT, () => {
       repeat: "3",
       assert: '[average().below("1 ms").abortAfter("300 ms")]',
     };
-    const { code, out } = await runText(parts);
+    const { code, out, err } = await runText(parts);
     assert.equal(code, 65, out);
     assert.match(out, /^run 1: PARTIAL RESULT/m);
-    assert.doesNotMatch(out, /^run 2 of 3/m);
+    assert.doesNotMatch(err, /^run 2 of 3/m);
   });
 
   test("refuses a file with room for one run, before the first request", async () => {

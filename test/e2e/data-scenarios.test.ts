@@ -50,7 +50,7 @@ describe("rampart run without code", () => {
     writeFileSync(file, [...lines, "params: { users: { integer: 1 } }", 'load: { hold: "${users}" }'].join("\n"));
     const wrong = await runRampart(["run", file, "--set", "users=0"]);
     assert.equal(wrong.code, 64);
-    assert.match(wrong.stderr, /x\.yml:5:15, load\.hold\.0: must be 1 or more \(got 0\)/);
+    assert.match(wrong.stderr, /x\.yml:5:15, load\.hold\.concurrency: must be 1 or more \(got 0\)/);
     const { stdout } = await runRampart(["run", file, "--dry-run"]);
     assert.ok(stdout.includes(JSON.stringify(join(folder, "no.json"))), stdout);
   });

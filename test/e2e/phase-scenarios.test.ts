@@ -94,7 +94,7 @@ describe("scenarios/soak.ts", () => {
     const [check] = report.phases[1]?.checks ?? [];
     const { lowRatio = Number.NaN, ratio = Number.NaN, highRatio = Number.NaN } = check?.latencyChange ?? {};
     assert.ok(lowRatio <= ratio && ratio <= highRatio, JSON.stringify(check));
-    assert.match(stdout, /phase 1 of 2, warm-up: warming up at concurrency 4/);
+    assert.match(stderr, /phase 1 of 2, warm-up: warming up at concurrency 4/);
     assert.match(stdout, /pass\s+drift of latency and throughput at most 10000 % for the worse/);
   });
 

@@ -16,7 +16,7 @@ describe("a scenario that is the program", () => {
   test("runs, reports and exits with 0", async () => {
     const { code, out, err } = await runScript("direct.ts");
     assert.equal(code, 0, out + err);
-    assert.equal(err, "");
+    assert.equal(err, "  measuring concurrency 2 …\n");
     assert.match(out, /^direct: model simple on embedded target over http, concurrency 2$/m);
     assert.match(out, /20 completed, 0 failed/);
   });

@@ -212,7 +212,7 @@ describe("rampart init --yes", () => {
       assert.equal(code, 0, out + err);
       assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
       assert.match(out, /^embedded: model simple on embedded target over http, concurrency 1 to 4 by 1$/m);
-      assert.equal(out.match(/measuring concurrency \d/g)?.length, 4);
+      assert.equal(err.match(/measuring concurrency \d/g)?.length, 4);
     });
   });
 

@@ -55,6 +55,7 @@ class Live implements LiveView {
       out: guard((text) => sink.out(text)),
       err: guard((text) => sink.err(text)),
       ...(sink.word === undefined ? {} : { word: sink.word }),
+      isQuiet: sink.isQuiet,
       // Getters, because the process creates its streams when they are read.
       get hasColor() {
         return sink.hasColor;

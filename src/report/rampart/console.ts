@@ -77,22 +77,27 @@ class RampartConsole implements Report {
     const plan = planOfPhase(this.plan, phase?.index);
     const name = describeLevel(plan.load, level);
     const place = phase === undefined ? "" : `phase ${phase.index + 1} of ${phase.count}, ${phase.label}: `;
-    this.sink.out(`  ${place}${isWarmup ? "warming up at" : "measuring"} ${name} …\n`);
+    this.showProgress(`  ${place}${isWarmup ? "warming up at" : "measuring"} ${name} …\n`);
   }
 
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
     if (this.plan.outputs.verbosity === 0) return;
     const throughput = formatCount(inferPerSec(window, this.plan.target.batchSize));
-    this.sink.out(`    window ${trial}: ${throughput} ${this.unit}, ${formatDurationNs(latencyNs)}\n`);
+    this.showProgress(`    window ${trial}: ${throughput} ${this.unit}, ${formatDurationNs(latencyNs)}\n`);
   }
 
   onEmptyWindow(trial: number): void {
-    this.sink.out(`    window ${trial}: no request succeeded\n`);
+    this.showProgress(`    window ${trial}: no request succeeded\n`);
   }
 
   onRun(run: number, atMost: number): void {
     this.run = run;
-    this.sink.out(`run ${run} of ${this.plan.repeat?.until === undefined ? "" : "at most "}${atMost}\n`);
+    this.showProgress(`run ${run} of ${this.plan.repeat?.until === undefined ? "" : "at most "}${atMost}\n`);
+  }
+
+  /** Shows how the run goes, which is no part of the report. */
+  private showProgress(line: string): void {
+    if (this.sink.isQuiet !== true) this.sink.err(line);
   }
 
   finish(result: RunResult): void {

@@ -25,6 +25,10 @@ function runOf(ms: number, change: Partial<RunResult> = {}): RunResult {
 }
 
 function print(repeated: RepeatedResult, change: PlanChange = {}): string {
+  return printed(repeated, change).out;
+}
+
+function printed(repeated: RepeatedResult, change: PlanChange = {}): { readonly out: string; readonly err: string } {
   const plan = makePlan({ repeat: REPEAT, assertions: ASSERTIONS, ...change });
   const sink = makeSink();
   const report = createRampartConsole(plan, wordingIo(inScenario, sink));
@@ -33,13 +37,13 @@ function print(repeated: RepeatedResult, change: PlanChange = {}): string {
     report.onPrepared?.(run.prepared);
   }
   report.finishRuns?.(repeated);
-  return sink.printed.out;
+  return sink.printed;
 }
 
 test("each run has a row, and the runs together have their mean and its interval", () => {
-  const out = print({ runs: [runOf(10), runOf(11), runOf(12)] });
+  const { out, err } = printed({ runs: [runOf(10), runOf(11), runOf(12)] });
   assert.equal(out.match(/^a test: model model/gm)?.length, 1);
-  assert.match(out, /^run 1 of 3\n/);
+  assert.equal(err, "run 1 of 3\nrun 2 of 3\nrun 3 of 3\n");
   assert.match(out, /^run 2: sent 1,000 requests over 1 connection in 3\.5 s: 1,000 completed, 0 failed$/m);
   assert.match(out, /^run +infer\/s +average +p50 +p90 +p99 +errors +requests$/m);
   assert.match(out, /^2 +1,000 +11\.5 ms +11\.5 ms +11\.9 ms +11\.99 ms +0 % +1,000$/m);
@@ -74,8 +78,8 @@ test("a run that ended early is shown, and does not count", () => {
 test("the precision that was asked for is reported beside the one that was reached", () => {
   const repeat: RepeatPlan = { atLeast: 2, atMost: 3, until: { metric: P99, ratio: 0.05 } };
   const runs = [runOf(10), runOf(11)];
-  const reached = print({ runs, precision: { ratio: 0.04, isReached: true } }, { repeat });
-  assert.match(reached, /^run 1 of at most 3$/m);
+  const { out: reached, err } = printed({ runs, precision: { ratio: 0.04, isReached: true } }, { repeat });
+  assert.match(err, /^run 1 of at most 3$/m);
   assert.match(reached, /^p99 latency is within 4 % of its mean after 2 runs, 5 % was asked for$/m);
   const missed = print({ runs, precision: { ratio: 0.2, isReached: false } }, { repeat });
   assert.match(missed, /^NOT PRECISE: p99 latency is within 20 % of its mean after 2 runs, 5 % was asked for$/m);

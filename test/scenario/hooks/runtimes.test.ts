@@ -15,7 +15,7 @@ test("hooks run commands in the scenario's folder, and fields get what setup ret
     teardown: "async ({ $, params, started }) => log((await $`echo ${params.users} ${started.users}`).stdout.trim())",
   });
   assert.equal(code, 0, out + err);
-  assert.equal(err, "");
+  assert.equal(err, "  measuring concurrency 5 …\n");
   assert.match(out, /concurrency 5$/m);
   assert.equal(log, "a b|c|d|\ntrue\n2 5");
 });
