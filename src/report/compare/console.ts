@@ -79,7 +79,9 @@ export function comparisonCells({ metric, base, next, change, verdict }: MetricC
   ];
 }
 
+/** Formats a level; empty without a metric that both sides have. */
 function formatLevel(level: LevelComparison, metrics: readonly MetricComparison[]): string {
+  if (metrics.length === 0) return "";
   const table = formatTable([...COMPARISON_COLUMNS], alignChanges(metrics.map(comparisonCells)), MOST_COLUMNS);
   const lines = [level.label, ...table.split("\n").map((line) => `  ${line}`), ...describeNeeds(metrics).map(indent)];
   return lines.map((line) => line.trimEnd()).join("\n");

@@ -106,7 +106,9 @@ function formatNote(text: string): string {
 /** The verdict is next to the metric, so that a phone shows it too. Undefined is the drawing. */
 const COLUMNS = ["metric", "verdict", "change", "95 % interval", undefined, "base", "new"] as const;
 
+/** Formats a level; empty without a metric that both sides have. */
 function formatLevel(label: string, metrics: readonly MetricComparison[]): string {
+  if (metrics.length === 0) return "";
   const reach = reachOf(metrics);
   const titles = COLUMNS.map((name) => name ?? "");
   const rows = metrics.map((metric) => {

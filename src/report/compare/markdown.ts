@@ -43,7 +43,9 @@ function formatSides({ comparison, limits, isAll }: ComparedSides): string {
   return blocks.filter((block) => block !== "").join("\n\n");
 }
 
+/** Formats a level; empty without a metric that both sides have. */
 function formatLevel(label: string, metrics: readonly MetricComparison[]): string {
+  if (metrics.length === 0) return "";
   const row = (cells: readonly string[]): string => `| ${cells.map(escapeMarkdown).join(" | ")} |`;
   const rows = metrics.map((metric) => {
     const cells = comparisonCells(metric);

@@ -112,6 +112,15 @@ test("what only one side has is listed", () => {
   assert.match(text, /\nOnly in base_<1>\.json: concurrency 8\nOnly in new\.json: x\n/);
 });
 
+test("a level without a metric on both sides has no heading", () => {
+  const searched = comparison.levels.map((level) => ({ ...level, label: "search for the highest load", metrics: [] }));
+  const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
+  for (const text of [formatComparison(parts), formatMarkdown([parts]), formatHtml([parts])]) {
+    assert.ok(!text.includes("search for the highest load"), text);
+    assert.ok(text.includes("concurrency 4"), text);
+  }
+});
+
 test("Markdown has tables that hold whatever names are", () => {
   const text = formatMarkdown([sides]);
   assert.match(
