@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Called with all of stdout so far; may signal the process. */
   readonly onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
+  /** The same for standard error. */
+  readonly onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 200_000;
@@ -47,6 +49,7 @@ export function runRampart(args: readonly string[], options: RunOptions = {}): P
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
+    options.onStderr?.(stderr, (signal) => child.kill(signal));
   });
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return new Promise((resolve, reject) => {

@@ -52,7 +52,7 @@ for (const protocol of ["http", "grpc"] as const) {
           const outcome = await runRampart(["run", file], {
             cwd: folder,
             timeoutMs: 150_000,
-            onStdout: onceMeasuring(mock, signal),
+            onStderr: onceMeasuring(mock, signal),
           });
           assert.equal(outcome.code, 69, `${outcome.stdout}\n${outcome.stderr}`);
           assert.match(outcome.stderr, message);

@@ -61,7 +61,7 @@ describe("a real language model", () => {
       assert.equal(json.request_count.avg, REQUESTS, stderr);
       // Counted again, what random weights say may be a few tokens more or less: those that were made are told by the server.
       const { min, max } = json.output_sequence_length;
-      assert.ok(min > 0.7 * OUTPUT_TOKENS && max < 1.3 * OUTPUT_TOKENS, `${min} to ${max} tokens`);
+      assert.ok(min > 0.5 * OUTPUT_TOKENS && max < 1.5 * OUTPUT_TOKENS, `${min} to ${max} tokens`);
       assert.deepEqual([json.input_sequence_length.min, json.input_sequence_length.max], [INPUT_TOKENS, INPUT_TOKENS]);
       assert.equal(made, REQUESTS * OUTPUT_TOKENS);
       assert.equal("inter_token_latency" in json, isStreaming);

@@ -154,7 +154,7 @@ describe("scenarios against the embedded target", () => {
     const outcome = await runRampart(["run", file], {
       cwd: folder,
       timeoutMs: 150_000,
-      onStdout: (text, kill) => {
+      onStderr: (text, kill) => {
         if (isSignalled || !text.includes("measuring")) return;
         isSignalled = true;
         setTimeout(() => kill("SIGINT"), 1000);

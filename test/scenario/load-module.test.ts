@@ -50,7 +50,7 @@ describe("rampart run, where nothing is installed, loads", () => {
       await writeFile(join(cwd, "shared", "settings.ts"), SETTINGS);
       const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
       assert.equal(code, 0, out + err);
-      assert.equal(err, "");
+      assert.equal(err, "  measuring concurrency 4 …\n");
       assert.match(out, /^enums and classes: .*concurrency 4$/m);
       assert.match(out, /40 completed, 0 failed/);
       assert.equal(out.match(/^pass/gm)?.length, 2);

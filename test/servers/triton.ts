@@ -56,8 +56,10 @@ export async function startTriton(options: TritonOptions = {}): Promise<Triton> 
     } catch (error) {
       const ended = hasEnded(server.process);
       await server.stop();
-      // Another process may have taken one of the ports in the meantime: only then is another try of use.
-      if (!ended || attempt === attempts || !readLogTail(server.logFile).includes("in use")) throw error;
+      // Another process may have taken one of the ports in the meantime, or Triton's Python backend crashed, as it does on a busy machine
+      // while the processes of models start: only then is another try of use.
+      const isBadLuck = /in use|interprocess::lock_exception/.test(readLogTail(server.logFile));
+      if (!ended || attempt === attempts || !isBadLuck) throw error;
     }
   }
 }
