@@ -86,9 +86,15 @@ function roundNeeded({ neededCount, neededEffectiveCount }: PercentileEstimate):
   return Math.ceil(neededCount / step) * step;
 }
 
+/** Samples that are worth fewer independent ones than this, and than this ratio of their number, changed slowly all the time. */
+const DRIFT_COUNT = 11;
+const DRIFT_RATIO = 0.1;
+
 /** Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. */
 export function formatSamples(count: number, effectiveCount: number): string {
-  return `${formatCount(count)} ${count === 1 ? "sample" : "samples"}, ${formatWorth(effectiveCount)} for the average`;
+  const isDrift = effectiveCount < Math.min(DRIFT_COUNT, DRIFT_RATIO * count);
+  const samples = `${formatCount(count)} ${count === 1 ? "sample" : "samples"}`;
+  return `${samples}, ${formatWorth(effectiveCount)} for the average${isDrift ? " because they drifted" : ""}`;
 }
 
 function formatWorth(effectiveCount: number): string {

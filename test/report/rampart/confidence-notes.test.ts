@@ -36,3 +36,12 @@ test("a percentile has a mark exactly when the note gives its number of samples,
       );
   }
 });
+
+test("samples that drift all the time are said to drift, and others are not", () => {
+  const noteOf = (latenciesNs: readonly number[]): string =>
+    describeConfidence(makeWindow({ latenciesNs }), 1, "infer/s")[0] ?? "";
+  const rising = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
+  assert.match(noteOf(rising), /^4,000 samples, worth \d independent ones? for the average because they drifted/);
+  const mixed = rising.map((_, at) => rising[(at * 2003) % rising.length] as number);
+  for (const latencies of [mixed, mixed.slice(0, 8)]) assert.doesNotMatch(noteOf(latencies), /drifted/);
+});
