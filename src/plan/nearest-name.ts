@@ -18,7 +18,7 @@ const UNIT_SPELLINGS: readonly (readonly [unit: string, spelling: RegExp])[] = [
   ["h", /^(?:h|hrs?|hours?)$/],
 ];
 
-/** Returns the duration that a mistyped one likely means: `1 s` for `1 sec`. Undefined when the unit is missing or unknown. */
+/** Suggests the duration for a mistyped one: `1 s` for `1 sec`. Undefined when the unit is missing or unknown. */
 export function nearestDuration(typed: string): string | undefined {
   const [, digits, letters] = /^\s*(\d+(?:[.,]\d+)?|[.,]\d+)\s*([a-zµμ]+)\.?\s*$/i.exec(typed) ?? [];
   if (digits === undefined || letters === undefined) return undefined;
@@ -26,7 +26,7 @@ export function nearestDuration(typed: string): string | undefined {
   return unit === undefined ? undefined : `${digits.replace(",", ".")} ${unit}`;
 }
 
-/** Returns how to correct a mistyped duration. @param otherwise the hint when what it likely means is not known */
+/** Returns how to correct a mistyped duration. @param otherwise the hint when no duration can be suggested */
 export function durationHint(typed: unknown, otherwise: string): string {
   const near = typeof typed === "string" ? nearestDuration(typed) : undefined;
   return near === undefined ? otherwise : `Write "${near}".`;

@@ -69,7 +69,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   return readTokenizer(name, join(folder, FILE));
 }
 
-/** Returns the tokenizer that a mistyped name likely means: an encoding, or a model in the hub's cache. Undefined when there is none. */
+/** Suggests a tokenizer for a mistyped name: an encoding, or a model in the hub's cache. Undefined when no name is similar. */
 export async function nearestTokenizer(name: string, env: Environment = process.env): Promise<string | undefined> {
   return nearestName(name, [...tiktokenNames(), ...(await listHubCache(hubCacheFolder(env)))]);
 }

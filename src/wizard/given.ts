@@ -1,6 +1,7 @@
 import { type Problem, problem } from "../plan/problem.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
+import type { Question, Surroundings } from "./question.ts";
 import { QUESTIONS } from "./questions.ts";
 import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
@@ -39,6 +40,35 @@ export function withImplied(given: Answers): Answers {
     return answer === undefined ? [] : [[question.id, answer]];
   });
   return { ...given, ...Object.fromEntries(implied) };
+}
+
+/** Answers that only the server can confirm. */
+const SERVER_ANSWERS: readonly QuestionId[] = ["model", "shapes", "other-model"];
+
+/** Returns the options that can be checked before the first question, with their values. */
+export function checkableFlags(given: Answers, around: Surroundings): (readonly [question: Question, value: string])[] {
+  return QUESTIONS.flatMap((question) => {
+    const value = given[question.id];
+    const isAsked = question.isNeeded(given, around) || !isOfGoals(question.id);
+    return value === undefined || SERVER_ANSWERS.includes(question.id) || !isAsked ? [] : [[question, value] as const];
+  });
+}
+
+/** Whether an option has a value that is wrong whatever the server answers. */
+export function hasWrongFlag(given: Answers, around: Surroundings): boolean {
+  return checkableFlags(given, around).some(([question, value]) => question.check(value, given, around) !== undefined);
+}
+
+/** Whether a question about the target has neither an answer nor a default. */
+export function lacksTargetAnswer(answers: Answers, around: Surroundings): boolean {
+  const ids: readonly QuestionId[] = TARGET_QUESTIONS;
+  return QUESTIONS.some(
+    ({ id, isNeeded, preset }) =>
+      ids.includes(id) &&
+      answers[id] === undefined &&
+      isNeeded(answers, around) &&
+      preset(answers, around) === undefined,
+  );
 }
 
 /** Whether a question belongs to a goal. */

@@ -1,16 +1,23 @@
 import { existsSync } from "node:fs";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
-import { probeModels } from "../run/target/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { detectServer } from "./detect.ts";
-import { findUnneededForGoal, findUnneededForTarget, isOfGoals, TARGET_QUESTIONS, withImplied } from "./given.ts";
+import {
+  checkableFlags,
+  findUnneededForGoal,
+  findUnneededForTarget,
+  hasWrongFlag,
+  lacksTargetAnswer,
+  withImplied,
+} from "./given.ts";
 import { findFolderProblem, readText } from "./paths.ts";
 import type { Reply } from "./prompts.ts";
 import type { Detected, Question, Surroundings } from "./question.ts";
-import { nextQuestion, QUESTIONS } from "./questions.ts";
+import { nextQuestion } from "./questions.ts";
 import { describeTime } from "./run-time.ts";
 import { timeOf } from "./scenario-text.ts";
+import { findModels, requireMeasurable } from "./server-models.ts";
 import { wizardTargetOf } from "./targets.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
@@ -72,8 +79,7 @@ export class Interview {
   async complete(): Promise<Answers | undefined> {
     if (this.manner === "ask") await this.begin();
     await this.implyTarget();
-    this.checkUnneeded();
-    this.checkUnneededForGoal(this.given);
+    this.problems.push(...findUnneededForTarget(this.given), ...findUnneededForGoal(this.asGiven, this.given));
     for (let question = this.next(); question !== undefined; question = this.next()) {
       if (question.id === "model" && !this.isProbed && !this.isOffline && !this.asksModelFirst()) {
         const way = await this.probe();
@@ -120,7 +126,7 @@ export class Interview {
   private async take({ id }: Question, text: string): Promise<void> {
     this.answers = { ...this.answers, [id]: text };
     if (id === "goal" && this.given.goal === undefined && this.manner !== "ask")
-      this.checkUnneededForGoal(this.answers);
+      this.problems.push(...findUnneededForGoal(this.asGiven, this.answers));
     if (id === "address" && text !== "") this.answers = { ...this.answers, url: await this.detect(text) };
   }
 
@@ -137,7 +143,8 @@ export class Interview {
   private async implyTarget(): Promise<void> {
     const { url, model, target } = this.given;
     if (target !== undefined || (url ?? model) === undefined) return;
-    const isAsked = url !== undefined && !this.isOffline && this.problems.length === 0 && !this.hasFlagProblem();
+    const isAsked =
+      url !== undefined && !this.isOffline && this.problems.length === 0 && !hasWrongFlag(this.given, this.around);
     if (isAsked) this.given = { ...this.given, url: await this.detect(url) };
     // A terminal has the user confirm it.
     if (this.manner === "ask" && isAsked) return;
@@ -233,36 +240,19 @@ export class Interview {
   /** Queries the server for its models. Returns `again` when another question comes first, `end` when the user ends the interview. */
   private async probe(): Promise<"done" | "again" | "end"> {
     // Do not query while a flag is wrong or missing.
-    if (this.problems.length > 0 || this.lacksAnswer()) return "done";
-    const { url = "" } = this.answers;
+    if (this.problems.length > 0) return "done";
+    const answered = { model: "any", ...this.given, ...this.answers };
+    if (this.manner === "defaults" && lacksTargetAnswer(answered, this.around)) return "done";
     try {
-      const answers = { ...this.given, ...this.answers };
-      const chosen = wizardTargetOf(answers);
-      const target = chosen?.probe?.(answers);
-      this.models = target === undefined ? (chosen?.listModels?.(answers) ?? []) : await probeModels(target);
+      this.models = await findModels({ ...this.given, ...this.answers });
       this.isProbed = true;
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
       if (this.manner === "ask") return this.askAfterFailure(messageOf(error));
       throw error instanceof RunError ? error.reword(error.message, `${error.hint} ${NO_SERVER_HINT}`) : error;
     }
-    if (this.models.some(({ refusal }) => refusal === "")) return "done";
-    const place = url === "" ? `the folder ${this.answers["model-repository"]}` : url;
-    throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
-  }
-
-  /** Whether a question about the target has neither a flag nor a default, with `--yes`, whatever its model is. */
-  private lacksAnswer(): boolean {
-    if (this.manner !== "defaults") return false;
-    const answers = { model: "any", ...this.given, ...this.answers };
-    const ids: readonly QuestionId[] = TARGET_QUESTIONS;
-    return QUESTIONS.some(
-      ({ id, isNeeded, preset }) =>
-        ids.includes(id) &&
-        answers[id] === undefined &&
-        isNeeded(answers, this.around) &&
-        preset(answers, this.around) === undefined,
-    );
+    requireMeasurable(this.models, this.answers);
+    return "done";
   }
 
   /** Asks the user what to do when the server did not answer. */
@@ -311,32 +301,8 @@ export class Interview {
 
   /** Reports problems with flags before the first question, as far as they can be known. */
   private checkBeforeAsking(): void {
-    for (const [question, given] of this.givenToCheck()) this.check(question, given, this.given);
+    for (const [question, given] of checkableFlags(this.given, this.around)) this.check(question, given, this.given);
     if (this.problems.length > 0) throw new UserError(this.problems);
-  }
-
-  private hasFlagProblem(): boolean {
-    return this.givenToCheck().some(
-      ([question, given]) => question.check(given, this.given, this.around) !== undefined,
-    );
-  }
-
-  /** Returns the flags that can be checked before the first question. */
-  private givenToCheck(): (readonly [question: Question, given: string])[] {
-    return QUESTIONS.flatMap((question) => {
-      const given = this.given[question.id];
-      const dependsOnServer = ["model", "shapes", "other-model"].includes(question.id);
-      const isAsked = question.isNeeded(this.given, this.around) || !isOfGoals(question.id);
-      return given === undefined || dependsOnServer || !isAsked ? [] : [[question, given] as const];
-    });
-  }
-
-  private checkUnneeded(): void {
-    this.problems.push(...findUnneededForTarget(this.given));
-  }
-
-  private checkUnneededForGoal(answers: Answers): void {
-    this.problems.push(...findUnneededForGoal(this.asGiven, answers));
   }
 
   /** Reports options that the answers have left no use for. */

@@ -13,7 +13,7 @@ export async function findTokenizerProblem(name: string): Promise<string | undef
   }
 }
 
-/** Returns a sentence, with a space after it, that names the tokenizer that a mistyped name likely means; empty when there is none. */
+/** Returns a sentence that suggests a tokenizer for a mistyped name, with a space after it; empty when no name is similar. */
 export async function suggestTokenizer(name: string): Promise<string> {
   const near = await nearestTokenizer(name);
   return near === undefined ? "" : `Did you mean ${near}? `;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import { MOCK_SERVICES } from "../../src/mock/services/table.ts";
-import type { MockPlan } from "../../src/plan/mock.ts";
+import { DEFAULT_MOCK, type MockPlan } from "../../src/plan/mock.ts";
 import { ROOT, rampartCommand, startProcess, startRampart } from "../cli/rampart-process.ts";
 import { commandsOf, GUIDES, readBlocks } from "../guides/blocks.ts";
 
@@ -20,17 +20,9 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 
 /** What `rampart mock --latency 2ms --ttft 20ms --itl 2ms` serves, which the guides start in another terminal. */
 const MOCK: MockPlan = {
+  ...DEFAULT_MOCK,
   latency: { kind: "constant", ms: 2 },
-  errorRatio: 0,
-  responseBytes: 0,
-  llm: {
-    firstToken: { kind: "constant", ms: 20 },
-    tokenGapMs: 2,
-    outputTokens: 16,
-    tokensPerEvent: 1,
-    reasoningTokens: 0,
-    cutRatio: 0,
-  },
+  llm: { ...DEFAULT_MOCK.llm, firstToken: { kind: "constant", ms: 20 }, tokenGapMs: 2 },
 };
 
 let mock: Awaited<ReturnType<typeof startMock>>;

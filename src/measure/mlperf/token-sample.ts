@@ -39,7 +39,7 @@ export function sampleTokens({ waitNs, metrics, count }: TokenColumns): MlperfTo
   };
 }
 
-/** Returns the lower of two values, of which NaN is none. */
+/** Returns the lower of two values. NaN is ignored, unless both are. */
 function leastOf(a: number, b: number): number {
   return Number.isNaN(b) || a < b ? a : b;
 }

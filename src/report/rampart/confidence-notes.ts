@@ -1,5 +1,9 @@
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
-import { estimatePercentile, type PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
+import {
+  estimatePercentile,
+  type PercentileEstimate,
+  samplesNeeded,
+} from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
@@ -86,13 +90,12 @@ function roundNeeded({ neededCount, neededEffectiveCount }: PercentileEstimate):
   return Math.ceil(neededCount / step) * step;
 }
 
-/** Samples that are worth fewer independent ones than this, and than this ratio of their number, changed slowly all the time. */
-const DRIFT_COUNT = 11;
+/** Samples that are worth less than this ratio of their number, and too few for a median, drifted. */
 const DRIFT_RATIO = 0.1;
 
 /** Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. */
 export function formatSamples(count: number, effectiveCount: number): string {
-  const isDrift = effectiveCount < Math.min(DRIFT_COUNT, DRIFT_RATIO * count);
+  const isDrift = effectiveCount < Math.min(samplesNeeded(50), DRIFT_RATIO * count);
   const samples = `${formatCount(count)} ${count === 1 ? "sample" : "samples"}`;
   return `${samples}, ${formatWorth(effectiveCount)} for the average${isDrift ? " because they drifted" : ""}`;
 }

@@ -52,7 +52,7 @@ export function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
 
 /** The answers of a search in several runs. Numbers of runs count from 1. */
 export interface HighestOverRuns extends ResultsOverRuns {
-  /** The highest load, over the runs whose answer is certain; undefined when there is none. */
+  /** The highest load, combined over the runs whose answer is certain; undefined when no run found one. */
   readonly highest: OverRuns | undefined;
   /** The complete runs without a certain answer. They are in no mean. */
   readonly unresolvedRuns: readonly number[];

@@ -1,10 +1,10 @@
 import * as v from "valibot";
+import { loadForms } from "../definition/phase-table.ts";
 import { strictOptions } from "../fields.ts";
 import { findMaxEntries, SEARCHED_FORMS } from "../find-max/options.ts";
 import { inputForms, inputsSchema } from "../inputs.ts";
 import { PARAMETER_KINDS } from "../params/kinds.ts";
 import { optionsSchema } from "../params/table.ts";
-import { loadForms } from "../phases.ts";
 import { targetForms } from "../targets/table.ts";
 import type { DataForm } from "./form.ts";
 

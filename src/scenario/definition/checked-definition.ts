@@ -11,12 +11,12 @@ import type { MetricsOptions, ServerTraceOptions, StabilityOptions } from "../de
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";
 import type { Inputs } from "../input-data.ts";
 import { inputsSchema } from "../inputs.ts";
-import { type CheckedLoads, loadsSchema } from "../phases.ts";
 import { type CheckedRepeat, repeatSchema } from "../repeat.ts";
 import { type CheckedSequences, sequenceOptionsSchema } from "../sequences.ts";
 import { type TagOptions, tagOptionsSchema } from "../tags.ts";
 import { targetSchema } from "../targets/table.ts";
 import type { CheckedTarget } from "../targets/target-builder.ts";
+import { type CheckedLoads, loadsSchema } from "./phase-table.ts";
 
 /** A validated definition of a scenario. */
 export interface CheckedDefinition {

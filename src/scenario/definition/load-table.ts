@@ -47,6 +47,8 @@ interface LoadBuilder {
   values?(): Schema<readonly number[]>;
   /** Returns the schemas of its options. Default: it has none. */
   options?(): v.ObjectEntries;
+  /** Returns the mistakes that only this load can have. Absent: there are no rules of its own. */
+  check?(load: CheckedLoad): Problem[];
   /** Converts it to the load of a plan. */
   toPlan(load: CheckedLoad, folder: string): LoadPlan;
 }
@@ -59,6 +61,7 @@ const LOAD_BUILDERS: Readonly<Record<PlainKind, LoadBuilder>> = {
     form: { name: "ramp", args: FROM_TO },
     values: levelsSchema,
     options: () => ({ ...extentEntries(), step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
+    check: checkRamp,
     toPlan: ({ values: [start = 1, end = 1], options }) =>
       options.over === undefined
         ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
@@ -109,6 +112,7 @@ const LOAD_BUILDERS: Readonly<Record<PlainKind, LoadBuilder>> = {
     form: { name: "periodic", args: FROM_TO },
     values: levelsSchema,
     options: () => ({ step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
+    check: checkPeriodic,
     toPlan: ({ values: [start = 1, end = 1], options: { step = 1, responses = 10 } }) => ({
       kind: "periodic-concurrency",
       start,
@@ -199,7 +203,7 @@ export function loadArgumentPath(load: unknown, index: number): readonly string[
 
 /** Returns conflicts between the options of a load. */
 export function checkLoad(load: CheckedLoad): Problem[] {
-  const { kind, values, options } = load;
+  const { kind, options } = load;
   const findMax = findMaxOf(load);
   if (findMax !== undefined) return checkFindMax(findMax);
   const problems: Problem[] = [];
@@ -211,17 +215,21 @@ export function checkLoad(load: CheckedLoad): Problem[] {
     const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
     problems.push(problem("conflict", "load.over", message, "Leave them out."));
   }
-  const [start, end] = values as [number, number];
-  if (kind === "periodic" && (end < start || (end - start) % (step ?? 1) !== 0)) {
-    const message = `periodic(${start}, ${end}) does not reach its end in steps of ${step ?? 1}`;
-    problems.push(problem("invalid-value", "load", message, "The end must be the start plus a whole number of steps."));
-  }
-  if (kind === "ramp" && over === undefined && end < start) {
-    const message = `a ramp over levels cannot fall from ${start} to ${end}`;
-    const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
-    problems.push(problem("invalid-value", "load", message, hint));
-  }
-  return [...problems, ...checkArrivals(options), ...checkSchedule(options), ...checkServerLimits(load)];
+  const own = LOAD_BUILDERS[kind].check?.(load) ?? [];
+  return [...problems, ...own, ...checkArrivals(options), ...checkSchedule(options), ...checkServerLimits(load)];
+}
+
+function checkPeriodic({ values: [start = 1, end = 1], options: { step = 1 } }: CheckedLoad): Problem[] {
+  if (end >= start && (end - start) % step === 0) return [];
+  const message = `periodic(${start}, ${end}) does not reach its end in steps of ${step}`;
+  return [problem("invalid-value", "load", message, "The end must be the start plus a whole number of steps.")];
+}
+
+function checkRamp({ values: [start = 1, end = 1], options: { over } }: CheckedLoad): Problem[] {
+  if (over !== undefined || end >= start) return [];
+  const message = `a ramp over levels cannot fall from ${start} to ${end}`;
+  const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
+  return [problem("invalid-value", "load", message, hint)];
 }
 
 function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan {

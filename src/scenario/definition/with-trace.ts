@@ -1,6 +1,6 @@
 import { userError } from "../../plan/problem.ts";
-import { plainLoadOf } from "../phases.ts";
 import type { CheckedDefinition } from "./checked-definition.ts";
+import { plainLoadOf } from "./phase-table.ts";
 
 /** Returns the definition with the inputs of a load that replays a trace. @throws UserError when there are other inputs */
 export function withTrace(definition: CheckedDefinition): CheckedDefinition {

@@ -31,7 +31,7 @@ interface ParameterKind {
   parse(text: string): ParameterValue | undefined;
   /** Whether a value has the right type. */
   accepts(value: unknown, options: CheckedOptions): boolean;
-  /** Returns the value that a mistyped one likely means. Absent: never known. */
+  /** Suggests a value for a mistyped one. Absent: this kind has no suggestions. */
   nearest?(text: string, options: CheckedOptions): string | undefined;
   /** Completes "must be …" for a value that is not accepted. */
   describe(options: CheckedOptions): string;

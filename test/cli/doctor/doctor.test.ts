@@ -6,6 +6,7 @@ import type { AskedLoad, Status } from "../../../src/cli/doctor/finding.ts";
 import type { Host } from "../../../src/cli/doctor/host.ts";
 import { judgeRate } from "../../../src/cli/doctor/self-test.ts";
 import { startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { runDoor } from "../../fuzz/command.ts";
 
@@ -300,20 +301,7 @@ describe("a check", () => {
   });
 
   test("of the server opens connections", async () => {
-    const plan = {
-      latency: { kind: "constant", ms: 0 },
-      errorRatio: 0,
-      responseBytes: 0,
-      llm: {
-        firstToken: { kind: "constant", ms: 0 },
-        tokenGapMs: 0,
-        outputTokens: 1,
-        tokensPerEvent: 1,
-        reasoningTokens: 0,
-        cutRatio: 0,
-      },
-    } as const;
-    const server = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, []);
+    const server = await startMock(DEFAULT_MOCK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, []);
     const load: AskedLoad = { host: "127.0.0.1", port: server.httpPort, protocol: "http" };
     const found = await runCheck(checkOf("server"), hostWith({}), load);
     await server.stop();

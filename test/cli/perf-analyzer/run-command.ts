@@ -23,7 +23,7 @@ export interface RunningCommand {
   printed(): string;
 }
 
-/** Starts `rampart perf_analyzer ARGS`. @param errColumns width of the terminal at stderr. Default: there is none */
+/** Starts `rampart perf_analyzer ARGS`. @param errColumns width of the terminal at stderr. Default: stderr is no terminal */
 export function startCommand(args: readonly string[], errColumns?: number): RunningCommand {
   const listeners = new Set<() => void>();
   const captured = captureIo((callback) => {
