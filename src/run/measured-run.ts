@@ -248,9 +248,11 @@ export class MeasuredRun {
     if (canceller !== undefined) canceller.isEnabled = true;
     // The measurement must not depend on the length of the warm-up.
     if (count + durationMs > 0) driver.rewind();
-    run.beginNow();
-    driver.quota = this.requestCount() ?? Number.POSITIVE_INFINITY;
+    const startNs = driver.clock.nowNs();
+    driver.drain();
     observer.onLevelStart?.(unit, level, false);
+    run.discardAndContinue(startNs);
+    driver.quota = this.requestCount() ?? Number.POSITIVE_INFINITY;
     return run.measure();
   }
 

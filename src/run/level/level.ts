@@ -25,12 +25,10 @@ export class LevelRun {
     meter.mlperf = new MlperfTally(rules.samplesPerQuery);
   }
 
-  /** Discards earlier records and begins the first window in the middle of a load that is not measured until now. */
-  beginNow(): void {
-    const { windows, clock } = this.frame;
-    const startNs = clock.nowNs();
-    windows.discard();
-    windows.continueAt(startNs);
+  /** Discards earlier records and begins the first window in the middle of a load that was not measured before. */
+  discardAndContinue(startNs: number): void {
+    this.frame.windows.discard();
+    this.continueAt(startNs);
   }
 
   /** Begins the first window in the middle of a load. @param startNs the end of what was measured before */

@@ -41,7 +41,7 @@ async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 
   const parts = { driver, policy, canceller: undefined, signal, drive: load, count: 0, durationMs: warmUpMs };
   const measured = (async () => {
     await leadIn(parts, MINUTE_MS);
-    run.beginNow();
+    run.discardAndContinue(clock.nowNs());
     return run.measure();
   })();
   let isOver = false;
