@@ -14,14 +14,13 @@ import { formatPct } from "./rampart/format.ts";
 /** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const plan = planOfPhase(whole, level.phase?.index);
+  // Compatible modes print what their original prints.
+  const isOwn = whole.behaviour?.measuresFromNothing !== true;
   const notes = [
     describeDelayed(plan, level),
     describeUnfinishedRamp(plan, level),
-    describeImbalance(plan, level),
-    // Compatible modes print what their original prints.
-    ...(whole.behaviour?.measuresFromNothing === true
-      ? []
-      : [describeStart(plan, level), describeResolution(plan, level)]),
+    (isOwn ? describeStart(plan, level) : undefined) ?? describeImbalance(plan, level),
+    isOwn ? describeResolution(plan, level) : undefined,
   ];
   return notes.filter((note) => note !== undefined);
 }
