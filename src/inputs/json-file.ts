@@ -7,6 +7,7 @@ import { type HeldEntries, type HeldEntry, unpackEntries } from "./held-entries.
 import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader, TIMESTAMP } from "./json-entry.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
+import { MIXED, MIXED_HINT, StepStreams } from "./step-streams.ts";
 import { TAGS_FIELD } from "./tagged-input.ts";
 
 const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
@@ -65,8 +66,7 @@ function toHeldDocument(path: string, held: HeldEntries): JsonDocument<HeldEntry
 
 class DatasetReader {
   private readonly entries: EntryReader;
-  private readonly streams: DataStep[][] = [];
-  private hasManyStreams: boolean | undefined;
+  private readonly steps = new StepStreams();
   private readonly emptyFiles: string[] = [];
   private isStored = false;
   private hasExpected = false;
@@ -107,24 +107,21 @@ class DatasetReader {
     }
     for (const [index, entry] of data.entries()) {
       const isStream = Array.isArray(entry);
-      this.hasManyStreams ??= isStream;
-      if (isStream !== this.hasManyStreams) {
-        this.entries.report(
-          `${path}, data[${index}]`,
-          "Inconsistency in input-data provided. Can not have a combination of objects and arrays inside of the Data array",
-          "Use objects (one stream of steps) or arrays (one stream each) throughout.",
-        );
+      const stream = this.steps.open(isStream);
+      if (stream === undefined) {
+        this.entries.report(`${path}, data[${index}]`, MIXED, MIXED_HINT);
         return;
       }
-      if (isStream) this.addStream(document, index, entry, validation?.[index]);
-      else this.addStep(document, index, entry as E, validation?.[index] as E | undefined);
+      if (isStream) this.addStream(document, index, entry, validation?.[index], stream);
+      else this.addStep(document, index, entry as E, validation?.[index] as E | undefined, stream);
     }
     // An empty list is no problem when other files have entries.
     if (data.length === 0) this.emptyFiles.push(path);
   }
 
   finish(): Dataset {
-    const { entries, streams } = this;
+    const { entries } = this;
+    const { streams } = this.steps;
     if (entries.isGood && streams.length === 0)
       for (const path of this.emptyFiles)
         entries.report(path, `the data field is empty: ${entries.lacking}`, NO_DATA_HINT);
@@ -134,9 +131,13 @@ class DatasetReader {
     return { streams, isFromJson: true, ...stored, ...(this.hasTags ? { hasTags: true } : {}), warnings: [] };
   }
 
-  private addStep<E>(document: JsonDocument<E>, index: number, entry: E, expected: E | undefined): void {
-    if (this.streams.length === 0) this.streams.push([]);
-    const stream = this.streams[0] as DataStep[];
+  private addStep<E>(
+    document: JsonDocument<E>,
+    index: number,
+    entry: E,
+    expected: E | undefined,
+    stream: DataStep[],
+  ): void {
     stream.push(this.readStep(document, `[${index}]`, entry, expected, { stream: 0, step: stream.length }));
   }
 
@@ -145,6 +146,7 @@ class DatasetReader {
     index: number,
     entries: readonly E[],
     validation: E | readonly E[] | undefined,
+    steps: DataStep[],
   ): void {
     const { path } = document;
     if (entries.length === 0)
@@ -153,13 +155,10 @@ class DatasetReader {
       this.entries.report(`${path}, validation_data[${index}]`, MISALIGNED, "Give one entry per step of the stream.");
       return;
     }
-    const stream = this.streams.length;
+    const stream = this.steps.streams.length - 1;
     const expected = validation as readonly E[] | undefined;
-    this.streams.push(
-      entries.map((entry, step) =>
-        this.readStep(document, `[${index}][${step}]`, entry, expected?.[step], { stream, step }),
-      ),
-    );
+    for (const [step, entry] of entries.entries())
+      steps.push(this.readStep(document, `[${index}][${step}]`, entry, expected?.[step], { stream, step }));
   }
 
   /** @param where position of the entry in the lists: `[2]`, or `[0][2]` for streams */

@@ -28,6 +28,7 @@ export const openAiKind: PerfAnalyzerKind = {
     kind: "payloads",
     file,
     ...(moreFiles.length === 0 ? {} : { moreFiles }),
+    refusesLoadFields: true,
   }),
   wordFailure: ({ message, status, answer }) =>
     answer === undefined ? message : `OpenAI response returns HTTP code ${status}: ${answer}`,
