@@ -277,7 +277,7 @@ test("targets that accept payloads, including the embedded one, keep their kind"
     headers: [["x-a", "b"]],
     tls: { ...DEFAULT_TLS, verifyPeer: false },
   };
-  const payloads = { kind: "payloads", file: FILE } as const;
+  const payloads = { kind: "payloads", file: FILE, refusesLoadFields: true } as const;
   for (const target of [openai, { ...openai, isStreaming: true }]) {
     const { args, notes } = toFlags({ ...makePlan(), target, inputs: payloads });
     const again = readBack(args);
