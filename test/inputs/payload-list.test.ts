@@ -205,7 +205,11 @@ describe("nothing of a file is left out in silence", () => {
 
   /** The refusals and streams of the real perf_analyzer 2.60.0, without a load that follows the data. */
   const cases: readonly (readonly [name: string, file: object, expected: RegExp | readonly (readonly string[])[]])[] = [
-    ["two bodies", { data: [one, { payload: [A, B] }] }, /data\[1\]\.payload: JSON format does not yet support multiple/],
+    [
+      "two bodies",
+      { data: [one, { payload: [A, B] }] },
+      /data\[1\]\.payload: JSON format does not yet support multiple/,
+    ],
     ["three bodies", { data: [{ payload: [A, B, 3] }] }, /data\[0\]\.payload: JSON format does not yet support/],
     ["no body", { data: [{ payload: [] }] }, /data\[0\]: has no payload/],
     ["a number as body", { data: [{ payload: [3] }] }, /data\[0\]: has no payload/],
@@ -213,7 +217,11 @@ describe("nothing of a file is left out in silence", () => {
     ["validation_data", { data: [one], validation_data: [{ x: [1] }] }, /validation_data: only responses of tensors/],
     ["validation_data in front", { validation_data: [], data: [one] }, /validation_data: only responses of tensors/],
     ["an unknown field", { data: [one, { ...one, foo: [1] }] }, /data\[1\]: The input or output 'foo' is not found/],
-    ["a mistyped field", { data: [{ ...one, paylod: [B] }] }, /data\[0\]: .*'paylod' is not found.*Did you mean payload/],
+    [
+      "a mistyped field",
+      { data: [{ ...one, paylod: [B] }] },
+      /data\[0\]: .*'paylod' is not found.*Did you mean payload/,
+    ],
     ["a time that no load follows", { data: [{ ...one, timestamp: [5] }] }, /data\[0\]: .*'timestamp' is not found/],
     ["a session that no load follows", { data: [{ ...one, session_id: ["a"], delay: [1] }] }, /'session_id'.*'delay'/s],
     ["the model's name", { data: [{ ...one, model: "m" }] }, [["A"]]],
@@ -229,8 +237,9 @@ describe("nothing of a file is left out in silence", () => {
     for (const maxHeldBytes of [undefined, 0])
       test(`${name}, ${maxHeldBytes === 0 ? "stored" : "held"}`, async () => {
         const read = withFile(JSON.stringify(file), (path) =>
-          readPayloadLists([path], "in-turn", undefined, maxHeldBytes, { allowsLoadFields: false }).then(({ streams }) =>
-            streams.map((steps) => steps.map(({ payload }) => (JSON.parse(textOf(payload)) as { n: string }).n)),
+          readPayloadLists([path], "in-turn", undefined, maxHeldBytes, { allowsLoadFields: false }).then(
+            ({ streams }) =>
+              streams.map((steps) => steps.map(({ payload }) => (JSON.parse(textOf(payload)) as { n: string }).n)),
           ),
         );
         if (expected instanceof RegExp) await assert.rejects(read, expected);

@@ -41,11 +41,19 @@ test("--ssl-grpc-use-ssl takes the bool that perf_analyzer's help names", () => 
   };
   for (const flags of ["--ssl-grpc-use-ssl", "--ssl-grpc-use-ssl true", "--ssl-grpc-use-ssl=true", "--ssl-grpc-u true"])
     assert.equal(usesTls(flags), true, flags);
-  for (const flags of ["", "--ssl-grpc-use-ssl false", "--ssl-grpc-use-ssl=false", "--ssl-grpc-use-ssl --ssl-grpc-u=false"])
+  for (const flags of [
+    "",
+    "--ssl-grpc-use-ssl false",
+    "--ssl-grpc-use-ssl=false",
+    "--ssl-grpc-use-ssl --ssl-grpc-u=false",
+  ])
     assert.equal(usesTls(flags), false, flags);
   for (const flags of ["--ssl-grpc-use-ssl=no", "--ssl-grpc-use-ssl="]) {
     const { problems } = readSettings(parseOptions(["-m", "simple", ...flags.split(" ")]));
-    assert.match(problems[0]?.message ?? "", /Failed to parse --ssl-grpc-use-ssl\. The value must be either true or false/);
+    assert.match(
+      problems[0]?.message ?? "",
+      /Failed to parse --ssl-grpc-use-ssl\. The value must be either true or false/,
+    );
   }
 });
 
