@@ -6,6 +6,7 @@ import type { DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, type HeldEntry, unpackEntries } from "./held-entries.ts";
 import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader, TIMESTAMP } from "./json-entry.ts";
+import type { TensorRules } from "./json-tensor.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
 import { MIXED, MIXED_HINT, StepStreams } from "./step-streams.ts";
 import { TAGS_FIELD } from "./tagged-input.ts";
@@ -15,12 +16,17 @@ const NO_DATA_FIELD = "The json file doesn't contain data field";
 const NO_DATA_FIELD_HINT = 'Write {"data": [{"INPUT": [...]}]}.';
 const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field in the json file";
 
+/** How entries are read. */
+export interface JsonRules extends Pick<TensorRules, "refusesShortFloats"> {
+  /** Whether the field `tags` of an entry has its tags. Default: false; it is a tensor. */
+  readonly readsTags?: boolean | undefined;
+}
+
 /**
  * Reads data from JSON files, `{"data": [...], "validation_data": [...]}`, one after the other.
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
  * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their entries are read when they are sent
- * @param readsTags whether the field `tags` of an entry has its tags; default: it is a tensor
  * @throws UserError with file, entry and tensor of everything that does not fit the model
  */
 export async function readJsonFiles(
@@ -29,9 +35,9 @@ export async function readJsonFiles(
   isTimed = false,
   held?: HeldEntries,
   maxHeldBytes?: number,
-  readsTags = false,
+  rules: JsonRules = {},
 ): Promise<Dataset> {
-  const reader = new DatasetReader(model, isTimed, readsTags);
+  const reader = new DatasetReader(model, isTimed, rules);
   for (const path of paths) {
     if (held !== undefined) {
       reader.add(toHeldDocument(path, held));
@@ -73,9 +79,9 @@ class DatasetReader {
   private hasTags = false;
   private readonly readsTags: boolean;
 
-  constructor(model: ModelInfo, isTimed: boolean, readsTags: boolean) {
+  constructor(model: ModelInfo, isTimed: boolean, { readsTags = false, refusesShortFloats }: JsonRules) {
     const ignored = [...(isTimed ? [TIMESTAMP] : []), ...(readsTags ? [TAGS_FIELD] : [])];
-    this.entries = new EntryReader(model, isTimed, ignored);
+    this.entries = new EntryReader(model, isTimed, ignored, refusesShortFloats);
     this.readsTags = readsTags;
   }
 

@@ -177,7 +177,7 @@ function toInputs(settings: Settings, warnings: string[]): InputsPlan {
       warnings.push(`rampart: --input-data ${path} is ignored: only the directory ${first}, named first, is read.`);
     return { kind: "directory", directory: first };
   }
-  if (first !== undefined) return { kind: "json", files: paths };
+  if (first !== undefined) return { kind: "json", files: paths, refusesShortFloats: true };
   return { kind: asksZeros(settings.inputData) ? "zero" : "random", ...settings.inputs };
 }
 

@@ -147,7 +147,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
   ["zeros", { inputs: inputs("zero", 128) }],
   ["long texts", { inputs: inputs("random", 1000) }],
   ["a given text", { inputs: inputs("zero", 128, "a b") }],
-  ["files", { inputs: { kind: "json", files: [fileURLToPath(import.meta.url)] } }],
+  ["files", { inputs: { kind: "json", files: [fileURLToPath(import.meta.url)], refusesShortFloats: true } }],
   [
     "windows",
     { measurement: { mode: { ...STABLE, windowMs: 2000, stabilityPct: 2.5, maxTrials: 4 }, percentile: 95 } },

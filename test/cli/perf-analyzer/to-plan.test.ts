@@ -263,7 +263,7 @@ test("--input-data chooses the kind of data", () => {
   assert.deepEqual(read("--input-data .").built.plan.inputs, { kind: "directory", directory: "." });
   const file = fileURLToPath(import.meta.url);
   const { settings } = readSettings(parseOptions(["-m", "simple", "--input-data", file]));
-  assert.deepEqual(toPlan(settings).plan.inputs, { kind: "json", files: [file] });
+  assert.deepEqual(toPlan(settings).plan.inputs, { kind: "json", files: [file], refusesShortFloats: true });
   // A directory is read alone; what is left out is told.
   const { plan, warnings } = toPlan({ ...settings, inputData: [".", file, ".."] });
   assert.deepEqual(plan.inputs, { kind: "directory", directory: "." });
