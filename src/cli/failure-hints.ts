@@ -59,11 +59,23 @@ function describeServer(
       return `${address} speaks TLS: ${useTls}.`;
     case "plain-port":
       return `${address} does not speak TLS: ${useNoTls}.`;
+    case "untrusted-certificate":
+      return `No trusted authority signed the certificate of ${address}. ${describeTrust(protocol)}`;
+    case "other-name":
+      return `Give a name of the certificate in ${setting("target.url")}.`;
+    case "outdated-certificate":
+      return `The certificate of ${address} is not valid now: renew it, or correct this machine's clock.`;
     case "no-tls":
       return `${address} does not answer a TLS handshake: if it is a plain port, ${useNoTls}.`;
     default:
       return describeOther(code.replace(/-server$/, ""), asked, address, door);
   }
+}
+
+function describeTrust(protocol: "http" | "grpc"): string {
+  if (protocol === "grpc") return `Name its authority with ${setting("target.tls=trusting-grpc")}.`;
+  const unverified = setting("target.tls=unverified-http");
+  return `Name its authority with ${setting("target.tls=trusting-http")}, or trust anybody with ${unverified}.`;
 }
 
 /** Describes a server of another kind. A front door without a name for the kind can only change the address. */

@@ -26,12 +26,17 @@ export class EntryReader {
   /** Whether each entry must have a `timestamp` in milliseconds. */
   readonly isTimed: boolean;
   private readonly ignoredKeys: readonly string[];
+  private readonly refusesShortFloats: boolean;
   private readonly problems: Problem[] = [];
   private hiddenCount = 0;
   private lastPath = "";
 
-  /** @param ignoredKeys keys of entries that are no tensors; default: `timestamp` if `isTimed` */
-  constructor(model: ModelInfo, isTimed: boolean, ignoredKeys: readonly string[] = isTimed ? [TIMESTAMP] : []) {
+  /**
+   * @param ignoredKeys keys of entries that are no tensors
+   * @param refusesShortFloats whether elements of FP16 and BF16 may be only bytes
+   */
+  constructor(model: ModelInfo, isTimed: boolean, ignoredKeys: readonly string[], refusesShortFloats = false) {
+    this.refusesShortFloats = refusesShortFloats;
     this.model = model;
     this.isTimed = isTimed;
     this.ignoredKeys = ignoredKeys;
@@ -116,7 +121,8 @@ export class EntryReader {
       this.report(place, message, `Add "${spec.name}" to this entry.`);
       return;
     }
-    const result = readJsonTensor(value, spec);
+    const { refusesShortFloats } = this;
+    const result = readJsonTensor(value, spec, { refusesShortFloats, isExpected: required === undefined });
     if ("problem" in result) this.report(`${place}.${spec.name}`, result.problem, result.hint);
     else tensors.set(spec.name, result);
   }

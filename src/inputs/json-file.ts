@@ -6,7 +6,9 @@ import type { DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, type HeldEntry, unpackEntries } from "./held-entries.ts";
 import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader, TIMESTAMP } from "./json-entry.ts";
+import type { TensorRules } from "./json-tensor.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
+import { MIXED, MIXED_HINT, StepStreams } from "./step-streams.ts";
 import { TAGS_FIELD } from "./tagged-input.ts";
 
 const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
@@ -14,12 +16,17 @@ const NO_DATA_FIELD = "The json file doesn't contain data field";
 const NO_DATA_FIELD_HINT = 'Write {"data": [{"INPUT": [...]}]}.';
 const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field in the json file";
 
+/** How entries are read. */
+export interface JsonRules extends Pick<TensorRules, "refusesShortFloats"> {
+  /** Whether the field `tags` of an entry has its tags. Default: false; it is a tensor. */
+  readonly readsTags?: boolean | undefined;
+}
+
 /**
  * Reads data from JSON files, `{"data": [...], "validation_data": [...]}`, one after the other.
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
  * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their entries are read when they are sent
- * @param readsTags whether the field `tags` of an entry has its tags; default: it is a tensor
  * @throws UserError with file, entry and tensor of everything that does not fit the model
  */
 export async function readJsonFiles(
@@ -28,9 +35,9 @@ export async function readJsonFiles(
   isTimed = false,
   held?: HeldEntries,
   maxHeldBytes?: number,
-  readsTags = false,
+  rules: JsonRules = {},
 ): Promise<Dataset> {
-  const reader = new DatasetReader(model, isTimed, readsTags);
+  const reader = new DatasetReader(model, isTimed, rules);
   for (const path of paths) {
     if (held !== undefined) {
       reader.add(toHeldDocument(path, held));
@@ -65,17 +72,16 @@ function toHeldDocument(path: string, held: HeldEntries): JsonDocument<HeldEntry
 
 class DatasetReader {
   private readonly entries: EntryReader;
-  private readonly streams: DataStep[][] = [];
-  private hasManyStreams: boolean | undefined;
+  private readonly steps = new StepStreams();
   private readonly emptyFiles: string[] = [];
   private isStored = false;
   private hasExpected = false;
   private hasTags = false;
   private readonly readsTags: boolean;
 
-  constructor(model: ModelInfo, isTimed: boolean, readsTags: boolean) {
+  constructor(model: ModelInfo, isTimed: boolean, { readsTags = false, refusesShortFloats }: JsonRules) {
     const ignored = [...(isTimed ? [TIMESTAMP] : []), ...(readsTags ? [TAGS_FIELD] : [])];
-    this.entries = new EntryReader(model, isTimed, ignored);
+    this.entries = new EntryReader(model, isTimed, ignored, refusesShortFloats);
     this.readsTags = readsTags;
   }
 
@@ -107,24 +113,21 @@ class DatasetReader {
     }
     for (const [index, entry] of data.entries()) {
       const isStream = Array.isArray(entry);
-      this.hasManyStreams ??= isStream;
-      if (isStream !== this.hasManyStreams) {
-        this.entries.report(
-          `${path}, data[${index}]`,
-          "Inconsistency in input-data provided. Can not have a combination of objects and arrays inside of the Data array",
-          "Use objects (one stream of steps) or arrays (one stream each) throughout.",
-        );
+      const stream = this.steps.open(isStream);
+      if (stream === undefined) {
+        this.entries.report(`${path}, data[${index}]`, MIXED, MIXED_HINT);
         return;
       }
-      if (isStream) this.addStream(document, index, entry, validation?.[index]);
-      else this.addStep(document, index, entry as E, validation?.[index] as E | undefined);
+      if (isStream) this.addStream(document, index, entry, validation?.[index], stream);
+      else this.addStep(document, index, entry as E, validation?.[index] as E | undefined, stream);
     }
     // An empty list is no problem when other files have entries.
     if (data.length === 0) this.emptyFiles.push(path);
   }
 
   finish(): Dataset {
-    const { entries, streams } = this;
+    const { entries } = this;
+    const { streams } = this.steps;
     if (entries.isGood && streams.length === 0)
       for (const path of this.emptyFiles)
         entries.report(path, `the data field is empty: ${entries.lacking}`, NO_DATA_HINT);
@@ -134,9 +137,13 @@ class DatasetReader {
     return { streams, isFromJson: true, ...stored, ...(this.hasTags ? { hasTags: true } : {}), warnings: [] };
   }
 
-  private addStep<E>(document: JsonDocument<E>, index: number, entry: E, expected: E | undefined): void {
-    if (this.streams.length === 0) this.streams.push([]);
-    const stream = this.streams[0] as DataStep[];
+  private addStep<E>(
+    document: JsonDocument<E>,
+    index: number,
+    entry: E,
+    expected: E | undefined,
+    stream: DataStep[],
+  ): void {
     stream.push(this.readStep(document, `[${index}]`, entry, expected, { stream: 0, step: stream.length }));
   }
 
@@ -145,6 +152,7 @@ class DatasetReader {
     index: number,
     entries: readonly E[],
     validation: E | readonly E[] | undefined,
+    steps: DataStep[],
   ): void {
     const { path } = document;
     if (entries.length === 0)
@@ -153,13 +161,10 @@ class DatasetReader {
       this.entries.report(`${path}, validation_data[${index}]`, MISALIGNED, "Give one entry per step of the stream.");
       return;
     }
-    const stream = this.streams.length;
+    const stream = this.steps.streams.length - 1;
     const expected = validation as readonly E[] | undefined;
-    this.streams.push(
-      entries.map((entry, step) =>
-        this.readStep(document, `[${index}][${step}]`, entry, expected?.[step], { stream, step }),
-      ),
-    );
+    for (const [step, entry] of entries.entries())
+      steps.push(this.readStep(document, `[${index}][${step}]`, entry, expected?.[step], { stream, step }));
   }
 
   /** @param where position of the entry in the lists: `[2]`, or `[0][2]` for streams */

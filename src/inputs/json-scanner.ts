@@ -123,12 +123,23 @@ export class JsonScanner {
     return this.peek() === OPEN_BRACKET;
   }
 
+  /** Whether the next value is an array or an object. */
+  isAtNested(): boolean {
+    const byte = this.peek();
+    return byte === OPEN_BRACKET || byte === OPEN_BRACE;
+  }
+
+  /** Position in the file, in bytes. */
+  get offset(): number {
+    return this.dropped + this.position;
+  }
+
   /** Skips the next value and returns its position in the file. */
   extent(): Extent {
     this.peek();
-    const offset = this.dropped + this.position;
+    const { offset } = this;
     this.walk();
-    return { offset, byteCount: this.dropped + this.position - offset };
+    return { offset, byteCount: this.offset - offset };
   }
 
   /** @throws UserError with this message and the current position */

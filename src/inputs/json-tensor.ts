@@ -1,5 +1,6 @@
 import { setting } from "../plan/setting-names.ts";
 import { fromJsonElements, splitBytesElements } from "../service/json-tensors.ts";
+import { fitsShortFloat, isShortFloat } from "../service/short-floats.ts";
 import {
   type Datatype,
   elementBytes,
@@ -52,11 +53,19 @@ interface Content {
   readonly nestedShape?: readonly number[];
 }
 
+/** How tensors are read. */
+export interface TensorRules {
+  /** Whether elements of FP16 and BF16 may be only bytes, like in perf_analyzer. Default: they may be numbers. */
+  readonly refusesShortFloats?: boolean | undefined;
+  /** Whether it is an expected output, whose shape no setting gives. Default: false. */
+  readonly isExpected?: boolean | undefined;
+}
+
 /**
  * Reads one tensor of a JSON data file, `[…]` (flat, or nested like the shape), `{"content": …, "shape": …}` or `{"b64": …}`, and checks it
  * against the model.
  */
-export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | TensorProblem {
+export function readJsonTensor(value: unknown, spec: TensorSpec, rules: TensorRules = {}): StepTensor | TensorProblem {
   if (typeof value !== "object" || value === null) {
     return {
       problem: "Input data file is malformed",
@@ -68,7 +77,10 @@ export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | T
   if (shape !== undefined && "problem" in shape) return shape;
   const given = "b64" in holder ? holder : holder["content"];
   if (given === undefined) return { problem: "missing content field", hint: 'Put the elements into "content".' };
-  const content = readContent(given, spec.datatype);
+  const content =
+    rules.refusesShortFloats === true && isShortFloat(spec.datatype) && Array.isArray(given)
+      ? refuseNumbers(spec.datatype)
+      : readContent(given, spec.datatype);
   if ("problem" in content) return content;
   if (shape !== undefined && content.nestedShape !== undefined && shape.join() !== content.nestedShape.join()) {
     return {
@@ -76,7 +88,7 @@ export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | T
       hint: "Write the elements in one flat array, or nest them as the shape says.",
     };
   }
-  return checkTensor(content, shape ?? content.nestedShape ?? spec.shape, spec);
+  return checkTensor(content, shape ?? content.nestedShape ?? spec.shape, spec, rules.isExpected === true);
 }
 
 function readShape(value: unknown): readonly number[] | TensorProblem | undefined {
@@ -133,13 +145,14 @@ function isNestedAs(value: unknown, shape: readonly number[], depth: number): bo
   return value.every((item) => isNestedAs(item, shape, depth + 1));
 }
 
+function refuseNumbers(datatype: Datatype): TensorProblem {
+  return {
+    problem: `Can not use explicit tensor description for ${TYPE_NAMES[datatype]} datatype`,
+    hint: 'Give the raw bytes as {"b64": "..."}.',
+  };
+}
+
 function readElements(elements: readonly unknown[], datatype: Datatype): Content | TensorProblem {
-  if (datatype === "FP16" || datatype === "BF16") {
-    return {
-      problem: `Can not use explicit tensor description for ${TYPE_NAMES[datatype]} datatype`,
-      hint: 'Give the raw bytes as {"b64": "..."}.',
-    };
-  }
   const bad = elements.findIndex((element) => !isElement(element, datatype));
   const bytes = bad < 0 ? fromJsonElements(datatype, elements) : undefined;
   if (bytes !== undefined) return { bytes, count: elements.length };
@@ -165,17 +178,23 @@ function isFloat(element: unknown, datatype: Datatype): boolean {
   if (typeof element !== "number" && typeof element !== "bigint") return false;
   const value = Number(element);
   if (!Number.isFinite(value)) return typeof element === "number";
+  if (isShortFloat(datatype)) return fitsShortFloat(datatype, value);
   return datatype !== "FP32" || Number.isFinite(Math.fround(value));
 }
 
-function checkTensor(content: Content, shape: readonly number[], spec: TensorSpec): StepTensor | TensorProblem {
+function checkTensor(
+  content: Content,
+  shape: readonly number[],
+  spec: TensorSpec,
+  isExpected: boolean,
+): StepTensor | TensorProblem {
   const modelShape = spec.modelShape ?? spec.shape;
   const count = elementCount(shape);
   if (count < 0) {
-    return {
-      problem: `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined. See the ${setting("target.shapes")} option`,
-      hint: `Add "shape" to the tensor, or give ${setting("target.shapes")}.`,
-    };
+    const lacking = `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined`;
+    const option = setting("target.shapes");
+    if (isExpected) return { problem: lacking, hint: 'Add "shape" to the expected tensor.' };
+    return { problem: `${lacking}. See the ${option} option`, hint: `Add "shape" to the tensor, or give ${option}.` };
   }
   // A shape in the file overrides the one in the plan, but not the model's shape.
   const fits =

@@ -1,4 +1,4 @@
-import { notJson } from "../plan/problem.ts";
+import { notJson, userError } from "../plan/problem.ts";
 import { formatJson, parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 
@@ -9,6 +9,8 @@ export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs" |
 export interface PayloadEntry {
   readonly payload: Uint8Array | DataStep | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Whether its list of payloads has more than one. Absent: no. */
+  readonly hasSeveral?: true;
 }
 
 /** @param toPayload makes a body into bytes, or what stands for them */
@@ -18,8 +20,12 @@ export function toEntry<P extends Uint8Array | DataStep>(
 ): PayloadEntry & { readonly payload: P | undefined } {
   const fields = (entry ?? {}) as Readonly<Record<string, unknown>>;
   const { payload } = fields;
-  const body = Array.isArray(payload) ? (payload[0] as unknown) : undefined;
-  return { fields, payload: typeof body === "object" && body !== null ? toPayload(body) : undefined };
+  const [body, ...more] = Array.isArray(payload) ? (payload as readonly unknown[]) : [];
+  return {
+    fields,
+    payload: typeof body === "object" && body !== null ? toPayload(body) : undefined,
+    ...(more.length > 0 ? { hasSeveral: true } : {}),
+  };
 }
 
 /** Parses a line, which is an entry or a request body. @throws UserError */
@@ -30,6 +36,13 @@ export function parseLine(line: string, place: string): unknown {
   } catch (error) {
     throw notJson(place, error);
   }
+}
+
+/** @throws UserError when a key beside `data` is `validation_data`, which only tensors have */
+export function refuseValidation(path: string, key: string): void {
+  if (key !== "validation_data") return;
+  const hint = "Leave validation_data out. A scenario can judge responses with check.";
+  throw userError("unsupported", `${path}, ${key}`, "only responses of tensors are compared with expected ones", hint);
 }
 
 const encoder = new TextEncoder();

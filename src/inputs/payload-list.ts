@@ -1,22 +1,46 @@
+import { nearestName } from "../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { parseJson, toPlainNumber } from "../service/json-text.ts";
 import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, unpackEntries } from "./held-entries.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
-import { type PayloadEntry, parseLine, type StepFacts, toEntry, toPayload, toPayloadStep } from "./payload-entry.ts";
+import {
+  type PayloadEntry,
+  parseLine,
+  refuseValidation,
+  type StepFacts,
+  toEntry,
+  toPayload,
+  toPayloadStep,
+} from "./payload-entry.ts";
+import { MIXED, MIXED_HINT, StepStreams } from "./step-streams.ts";
 import { readTags, TAGS_FIELD, TAGS_HINT } from "./tagged-input.ts";
 
 const MAX_PROBLEMS = 20;
+/** What perf_analyzer allows beside a payload, whatever the load. */
+const PLAIN_FIELDS = ["payload", "model"];
+/** What belongs to a load that follows the data. */
+const LOAD_FIELDS = ["timestamp", "session_id", "delay"];
+
+/** An element of `data`: an entry, or a stream of them, which must be read before the next element. */
+type Element = PayloadEntry | Iterable<PayloadEntry>;
+
+/** How entries are read. */
+export interface EntryRules {
+  /** Whether the field `tags` of an entry has its tags. Default: false; it is not allowed. */
+  readonly readsTags?: boolean | undefined;
+  /** Whether an entry may have a time or a session when the load does not follow the data. Default: true; they are not used. */
+  readonly allowsLoadFields?: boolean | undefined;
+}
 
 /**
  * Reads payloads from files, one file after the other. A file is JSON as GenAI-Perf writes it,
- * `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or JSON Lines (`.jsonl`) with one such entry or one request body per line. Turns of
- * sessions have `"session_id": [s]` and, except the last one, `"delay": [ms]`.
+ * `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, with one list for each of several streams, or JSON Lines (`.jsonl`) with one such
+ * entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one, `"delay": [ms]`.
  * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a
  *   `session_id`, and each session becomes a stream, in the order of their first turns
- * @param held the entries of the only file, which is then not read
+ * @param held the entries of the only file, which is then not read and not checked
  * @param maxHeldBytes larger files stay open, and their payloads are read when they are sent
- * @param readsTags whether the field `tags` of an entry has its tags; default: it is ignored
  * @throws UserError with the place of each entry that is not valid
  */
 export async function readPayloadLists(
@@ -24,63 +48,112 @@ export async function readPayloadLists(
   order: DataOrder,
   held?: HeldEntries,
   maxHeldBytes?: number,
-  readsTags = false,
+  rules: EntryRules = {},
 ): Promise<Dataset> {
-  const problems: Problem[] = [];
-  const steps: DataStep[] = [];
+  const list = new PayloadList(order, rules, held === undefined);
   let isStored = false;
   for (const path of paths) {
     const isLarge = held === undefined && (await isLargeFile(path, maxHeldBytes));
     isStored ||= isLarge;
-    const entries = held ? unpackEntries(held) : isLarge ? await openEntries(path) : await readEntries(path);
-    for (const step of toSteps(path, entries, { order, readsTags }, problems)) steps.push(step);
+    list.addAll(path, held ? unpackEntries(held) : isLarge ? await openEntries(path) : await readEntries(path));
   }
-  if (problems.length > 0) throw new UserError(problems);
-  if (order === "at-times") steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
-  const streams = order === "in-sessions" ? groupBySession(steps) : [steps];
-  const hasTags = steps.some(({ tags }) => tags !== undefined);
-  return {
-    streams,
-    isFromJson: true,
-    ...(isStored ? { isStored } : {}),
-    ...(hasTags ? { hasTags } : {}),
-    warnings: [],
-  };
+  return { ...list.finish(), ...(isStored ? { isStored: true } : {}) };
 }
 
-/** What is read of an entry besides its payload. */
-interface EntryRules {
-  readonly order: DataOrder;
-  readonly readsTags: boolean;
-}
+class PayloadList {
+  private readonly problems: Problem[] = [];
+  private readonly steps = new StepStreams();
+  private readonly order: DataOrder;
+  private readonly readsTags: boolean;
+  /** Undefined: all. */
+  private readonly fields: readonly string[] | undefined;
 
-function* toSteps(
-  path: string,
-  entries: Iterable<PayloadEntry>,
-  rules: EntryRules,
-  problems: Problem[],
-): Generator<DataStep> {
-  let index = 0;
-  const what = isLines(path) ? (i: number) => `request ${i}` : (i: number) => `data[${i}]`;
-  for (const entry of entries) {
-    const step = toStep(entry, `${path}, ${what(index++)}`, rules, problems);
-    if (step !== undefined) yield step;
-    if (problems.length >= MAX_PROBLEMS) return;
+  constructor(order: DataOrder, { readsTags = false, allowsLoadFields = true }: EntryRules, isChecked: boolean) {
+    this.order = order;
+    this.readsTags = readsTags;
+    const ofLoad = allowsLoadFields || order !== "in-turn" ? LOAD_FIELDS : [];
+    if (isChecked) this.fields = [...PLAIN_FIELDS, ...ofLoad, ...(readsTags ? [TAGS_FIELD] : [])];
   }
-  if (index === 0)
-    problems.push(problem("missing", path, "has no entries", 'Write at least one, like {"payload": [{…}]}.'));
+
+  addAll(path: string, elements: Iterable<Element>): void {
+    const what = isLines(path) ? (i: number) => `request ${i}` : (i: number) => `data[${i}]`;
+    let index = 0;
+    for (const element of elements) {
+      const place = `${path}, ${what(index++)}`;
+      const stream = this.steps.open(Symbol.iterator in element);
+      if (stream === undefined) this.problems.push(problem("mismatch", place, MIXED, MIXED_HINT));
+      else if (Symbol.iterator in element) this.addStream(element, stream, place);
+      else this.add(element, stream, place);
+      if (stream === undefined || this.problems.length >= MAX_PROBLEMS) return;
+    }
+    if (index === 0) this.problems.push(problem("missing", path, "has no entries", ENTRIES_HINT));
+  }
+
+  finish(): Dataset {
+    const { streams } = this.steps;
+    if (this.problems.length > 0) throw new UserError(this.problems);
+    if (this.order === "at-times")
+      for (const steps of streams) steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
+    const hasTags = streams.some((steps) => steps.some(({ tags }) => tags !== undefined));
+    return {
+      streams: this.order === "in-sessions" ? groupBySession(streams.flat()) : streams,
+      isFromJson: true,
+      ...(hasTags ? { hasTags } : {}),
+      warnings: [],
+    };
+  }
+
+  private addStream(entries: Iterable<PayloadEntry>, stream: DataStep[], place: string): void {
+    let index = 0;
+    for (const entry of entries) {
+      this.add(entry, stream, `${place}[${index++}]`);
+      if (this.problems.length >= MAX_PROBLEMS) return;
+    }
+    if (index === 0) this.problems.push(problem("missing", place, "is a stream without entries", ENTRIES_HINT));
+  }
+
+  private add(entry: PayloadEntry, stream: DataStep[], place: string): void {
+    if (entry.payload !== undefined) this.checkFields(entry, place);
+    const step = toStep(entry, place, this.order, this.readsTags, this.problems);
+    if (step !== undefined) stream.push(step);
+  }
+
+  private checkFields({ fields, hasSeveral }: PayloadEntry, place: string): void {
+    const { problems, fields: known } = this;
+    if (hasSeveral) problems.push(problem("unsupported", `${place}.payload`, SEVERAL, SEVERAL_HINT));
+    for (const name of known === undefined ? [] : Object.keys(fields)) {
+      if (known?.includes(name)) continue;
+      const near = nearestName(name, known ?? []);
+      const hint = LOAD_FIELDS.includes(name)
+        ? "Leave it out, or give the load that follows it."
+        : near === undefined
+          ? `An entry can have ${(known ?? []).join(", ")}.`
+          : `Did you mean ${near}?`;
+      // In perf_analyzer's words.
+      problems.push(
+        problem("unknown-name", place, `The input or output '${name}' is not found in the model configuration`, hint),
+      );
+    }
+  }
 }
 
-async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
+const ENTRIES_HINT = 'Write at least one, like {"payload": [{…}]}.';
+/** In perf_analyzer's words. */
+const SEVERAL = "JSON format does not yet support multiple json objects in the input";
+const SEVERAL_HINT = 'Write an entry for each request: {"payload": [{…}]}, {"payload": [{…}]}.';
+
+async function openEntries(path: string): Promise<Iterable<Element>> {
   const { PayloadFile } = await import("./stored-payloads.ts");
   const file = new PayloadFile(path);
-  return isLines(path) ? file.lines() : file.entries();
+  return isLines(path) ? file.lines() : file.elements();
 }
 
-async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
+async function readEntries(path: string): Promise<Iterable<Element>> {
   const text = await readWhole(path);
-  const entries = isLines(path) ? parseLines(path, text) : parse(path, text);
-  return entries.map((entry) => toEntry(entry, toPayload));
+  if (isLines(path)) return parseLines(path, text).map((entry) => toEntry(entry, toPayload));
+  return parse(path, text).map((element) =>
+    Array.isArray(element) ? element.map((entry) => toEntry(entry, toPayload)) : toEntry(element, toPayload),
+  );
 }
 
 function isLines(path: string): boolean {
@@ -100,12 +173,14 @@ export function groupBySession(steps: readonly DataStep[]): DataStep[][] {
 }
 
 function parse(path: string, text: string): readonly unknown[] {
-  let data: unknown;
+  let root: object;
   try {
-    data = (parseJson(text) as { data?: unknown } | null)?.data;
+    root = (parseJson(text) ?? {}) as object;
   } catch (error) {
     throw notJson(path, error);
   }
+  for (const key of Object.keys(root)) refuseValidation(path, key);
+  const { data } = root as { data?: unknown };
   if (Array.isArray(data)) return data;
   throw userError("missing", path, "has no list 'data'", 'Write {"data": [{"payload": [{…}]}]}.');
 }
@@ -119,7 +194,8 @@ function parseLines(path: string, text: string): readonly unknown[] {
 function toStep(
   { payload, fields }: PayloadEntry,
   place: string,
-  { order, readsTags }: EntryRules,
+  order: DataOrder,
+  readsTags: boolean,
   problems: Problem[],
 ): DataStep | undefined {
   if (payload === undefined) {

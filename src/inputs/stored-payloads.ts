@@ -4,17 +4,21 @@ import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 import { type Extent, JsonScanner } from "./json-scanner.ts";
 import { LargeFile } from "./large-file.ts";
-import { type PayloadEntry, parseLine, toEntry, toPayload } from "./payload-entry.ts";
+import { type PayloadEntry, parseLine, refuseValidation, toEntry, toPayload } from "./payload-entry.ts";
 
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
 
 /** A large file of payloads. It is scanned once, and each payload is read when its request is sent. */
 export class PayloadFile extends LargeFile {
-  /** Yields the entries of the list `data`. @throws UserError with the byte offset when the file is not valid */
-  *entries(): Generator<PayloadEntry> {
+  /**
+   * Yields the entries of the list `data`, and streams of them; each stream must be read before the next element.
+   * @throws UserError with the byte offset when the file is not valid
+   */
+  *elements(): Generator<PayloadEntry | Iterable<PayloadEntry>> {
     const scanner = new JsonScanner(this.source(), this.path, HINT);
     let hasData = false;
     for (const key of scanner.members()) {
+      refuseValidation(this.path, key);
       if (key !== "data") {
         scanner.skip();
         continue;
@@ -22,7 +26,7 @@ export class PayloadFile extends LargeFile {
       hasData = true;
       for (const index of scanner.items()) {
         scanner.place = `data[${index}]`;
-        yield this.readEntry(scanner);
+        yield scanner.isAtArray() ? this.readStream(scanner) : this.readEntry(scanner);
       }
       scanner.place = "";
     }
@@ -55,14 +59,38 @@ export class PayloadFile extends LargeFile {
     }
   }
 
+  private *readStream(scanner: JsonScanner): Generator<PayloadEntry> {
+    for (const _ of scanner.items()) yield this.readEntry(scanner);
+  }
+
   private readEntry(scanner: JsonScanner): PayloadEntry {
     const fields: Record<string, unknown> = {};
-    let extent: Extent | undefined;
+    let found: Pick<PayloadEntry, "payload" | "hasSeveral"> = { payload: undefined };
     for (const key of scanner.members()) {
-      if (key === "payload") extent = scanner.extent();
+      if (key === "payload") found = this.findPayload(scanner);
       else fields[key] = scanner.value();
     }
-    return { fields, payload: extent === undefined ? undefined : new StoredStep(this, extent) };
+    return { fields, ...found };
+  }
+
+  /** Finds the list of payloads without parsing it. */
+  private findPayload(scanner: JsonScanner): Pick<PayloadEntry, "payload" | "hasSeveral"> {
+    if (!scanner.isAtArray()) {
+      scanner.skip();
+      return { payload: undefined };
+    }
+    const { offset } = scanner;
+    let count = 0;
+    let isBody = false;
+    for (const index of scanner.items()) {
+      if (index === 0) isBody = scanner.isAtNested();
+      scanner.skip();
+      count++;
+    }
+    return {
+      payload: isBody ? new StoredStep(this, { offset, byteCount: scanner.offset - offset }) : undefined,
+      ...(count > 1 ? { hasSeveral: true } : {}),
+    };
   }
 }
 

@@ -6,7 +6,7 @@ export const DEFAULT_SEQUENCE_LENGTH = 20;
 /** Lengths and ids of sequences. */
 export interface SequenceOptions {
   readonly plan: Pick<SequencesPlan, "length" | "lengthVariationPct" | "startId" | "idCount">;
-  /** Lengths of the data streams, one of which each sequence takes at random. Empty: generated data with one step. */
+  /** Lengths of the data streams, which sequences take in turn. Empty: generated data with one step. */
   readonly streamLengths: readonly number[];
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
@@ -41,6 +41,7 @@ export class Sequences {
   /** Ids in use, or last used by an ended sequence; only when ids wrap around. */
   private readonly taken = new Set<number>();
   private idsTaken = 0;
+  private begunCount = 0;
 
   constructor(options: SequenceOptions) {
     this.options = options;
@@ -75,9 +76,9 @@ export class Sequences {
   }
 
   private begin(sequence: Running): void {
-    const { plan, random, streamLengths } = this.options;
+    const { plan, streamLengths } = this.options;
     sequence.id = this.takeId(sequence.id);
-    sequence.stream = Math.floor(random() * streamLengths.length);
+    sequence.stream = this.begunCount++ % Math.max(1, streamLengths.length);
     const ofStream = plan.length === null ? streamLengths[sequence.stream] : undefined;
     sequence.length = ofStream ?? this.vary(plan.length ?? DEFAULT_SEQUENCE_LENGTH);
     sequence.sentCount = 0;

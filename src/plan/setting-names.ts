@@ -42,7 +42,8 @@ interface Settings {
 
 type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
 type TargetKindValue = `kind=${"dynamic-grpc" | "openai" | "tfserving" | "torchserve" | "triton"}`;
-type TargetValue = TargetKindValue | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
+type TlsValue = "tls=false" | "tls=true" | "tls=trusting-grpc" | "tls=trusting-http" | "tls=unverified-http";
+type TargetValue = TargetKindValue | "protocol=grpc" | "protocol=http" | TlsValue;
 
 /** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */
 export type SettingPath =

@@ -1,4 +1,5 @@
 import { formatJsonDouble } from "./json-numbers.ts";
+import { toShortFloat } from "./short-floats.ts";
 import { type Datatype, elementBytes } from "./tensor.ts";
 
 // A byte order mark belongs to the element.
@@ -77,13 +78,15 @@ const NUMBER_WRITERS: Readonly<
   INT16: (view, offset, value) => view.setInt16(offset, Number(value), true),
   INT32: (view, offset, value) => view.setInt32(offset, Number(value), true),
   INT64: (view, offset, value) => view.setBigInt64(offset, BigInt(value), true),
+  FP16: (view, offset, value) => view.setUint16(offset, toShortFloat("FP16", Number(value)), true),
+  BF16: (view, offset, value) => view.setUint16(offset, toShortFloat("BF16", Number(value)), true),
   FP32: (view, offset, value) => view.setFloat32(offset, Number(value), true),
   FP64: (view, offset, value) => view.setFloat64(offset, Number(value), true),
 };
 
 const encoder = new TextEncoder();
 
-/** Converts JSON elements to binary. Undefined when one does not fit the datatype, or the datatype has no JSON form. */
+/** Converts JSON elements to binary. Undefined when one does not fit the datatype. */
 export function fromJsonElements(datatype: Datatype, elements: readonly unknown[]): Uint8Array | undefined {
   if (datatype === "BYTES") {
     if (!elements.every((element) => typeof element === "string")) return undefined;

@@ -3,6 +3,7 @@ import type { AnswerKind } from "./openai/answer-kind.ts";
 import { hasTensors, hasText } from "./openai/answer-kind.ts";
 import { readAnswer } from "./openai/response-text.ts";
 import type { RequestContent } from "./service.ts";
+import { isShortFloat, readShortFloats } from "./short-floats.ts";
 import { joinBytes, type Tensor } from "./tensor.ts";
 
 /** A tensor of a request or an answer, as functions of a scenario see it. */
@@ -13,7 +14,7 @@ export interface ScenarioTensor {
   readonly shape: readonly number[];
   /** Little-endian elements; of BYTES, each with its length in front. */
   readonly bytes: Uint8Array;
-  /** Returns the elements in order: numbers, booleans, texts of BYTES, or `bigint` of INT64 and UINT64. @throws Error for FP16 and BF16 */
+  /** Returns the elements in order: numbers, booleans, texts of BYTES, or `bigint` of INT64 and UINT64. */
   values(): readonly (number | bigint | boolean | string)[];
 }
 
@@ -125,19 +126,18 @@ function toScenarioTensors(tensors: readonly Tensor[]): Record<string, ScenarioT
   return Object.fromEntries(
     tensors.map(({ name, datatype, shape, bytes }) => [
       name,
-      { datatype, shape, bytes, values: () => readValues({ name, datatype, bytes }) },
+      { datatype, shape, bytes, values: () => readValues({ datatype, bytes }) },
     ]),
   );
 }
 
 function readValues({
-  name,
   datatype,
   bytes,
-}: Pick<Tensor, "name" | "datatype" | "bytes">): readonly (number | bigint | boolean | string)[] {
+}: Pick<Tensor, "datatype" | "bytes">): readonly (number | bigint | boolean | string)[] {
   if (datatype === "BYTES") return (splitBytesElements(bytes) ?? []).map((element) => decoder.decode(element));
-  const texts = toJsonElements(datatype, bytes);
-  if (texts === undefined) throw new TypeError(`values of ${name}, ${datatype}, cannot be read; use its bytes`);
+  if (isShortFloat(datatype)) return readShortFloats(datatype, bytes);
+  const texts = toJsonElements(datatype, bytes) ?? [];
   const isLong = datatype === "INT64" || datatype === "UINT64";
   return texts.map((text) => (isLong ? BigInt(text) : datatype === "BOOL" ? text === "true" : Number(text)));
 }

@@ -218,14 +218,6 @@ describe("is refused before the first request:", () => {
       for (const part of parts as readonly RegExp[]) assert.match(stderr, part);
       assert.deepEqual(await server.counts(model), earlier);
     });
-
-  test("a signature with another kind of server", async () => {
-    const args = ["perf_analyzer", "-m", "m", "--model-signature-name", "s"];
-    const { code, stderr } = await runRampart(args);
-    assert.equal(code, 99);
-    assert.match(stderr, /--model-signature-name cannot be used with a Triton server/);
-    assert.match(stderr, /--service-kind tfserving/);
-  });
 });
 
 /** Writes a scenario with a target and a load of 30 requests. */

@@ -443,11 +443,36 @@ test("a tensor of no elements has none", async () => {
   assert.match((await problemsOf([textOf([1])], varying))[0]?.[1] ?? "", /Expected: 0 bytes, Got: 4 bytes/);
 });
 
-test("FP16 and BF16 elements can not be written as numbers", async () => {
-  for (const datatype of ["FP16", "BF16"] as const) {
-    const problems = await problemsOf(['{"data": [{"IN": [1, 2]}]}'], makeModel([spec("IN", datatype, [2])]));
-    assert.match(problems[0]?.[1] ?? "", /Can not use explicit tensor description/);
+test("FP16 and BF16 elements may be numbers, but not in perf_analyzer mode", async () => {
+  for (const [datatype, bytes] of [
+    ["FP16", [0x00, 0x3c, 0x00, 0xc1]],
+    ["BF16", [0x80, 0x3f, 0x20, 0xc0]],
+  ] as const) {
+    const model = makeModel([spec("IN", datatype, [2])]);
+    const text = '{"data": [{"IN": [1, -2.5]}]}';
+    assert.deepEqual(bytesOf(await readTexts([text], model)), bytes);
+    const refused = withFiles([text], (paths) =>
+      readJsonFiles(paths, model, false, undefined, undefined, { refusesShortFloats: true }),
+    );
+    await assert.rejects(refused, /Can not use explicit tensor description/);
   }
+  const [large] = await problemsOf(['{"data": [{"IN": [65520, 1]}]}'], makeModel([spec("IN", "FP16", [2])]));
+  assert.match(large?.[1] ?? "", /unable to find fp16 data in json: element 0 is 65520/);
+});
+
+test("the shape of an expected output is given beside it", async () => {
+  const model = { ...one, outputs: [spec("OUT", "INT32", [-1])] };
+  const first = (text: string): Promise<readonly [string, string, string] | undefined> =>
+    withFiles([text], (paths) => readJsonFiles(paths, model)).then(
+      () => undefined,
+      ({ problems: [found] }: UserError) => [found?.path ?? "", found?.message ?? "", found?.hint ?? ""],
+    );
+  const entry = (out: string): string => `{"data": [{"IN": [1, 2, 3, 4]}], "validation_data": [{"OUT": ${out}}]}`;
+  const [path, message, hint] = (await first(entry("[1]"))) ?? [];
+  assert.match(path ?? "", /validation_data\[0\]\.OUT$/);
+  assert.match(message ?? "", /needs to have its shape fully defined$/);
+  assert.equal(hint, 'Add "shape" to the expected tensor.');
+  assert.equal(await first(entry('{"content": [1], "shape": [1]}')), undefined);
 });
 
 test("a varying input without a shape is refused by name", async () => {
@@ -546,7 +571,9 @@ describe("tags of entries", () => {
   for (const maxHeldBytes of [undefined, 0])
     test(`${maxHeldBytes === 0 ? "stored" : "held"}: are read where they are wanted`, async () => {
       await withFiles([text], async (paths) => {
-        const { streams, hasTags } = await readJsonFiles(paths, one, false, undefined, maxHeldBytes, true);
+        const { streams, hasTags } = await readJsonFiles(paths, one, false, undefined, maxHeldBytes, {
+          readsTags: true,
+        });
         const found = streams[0]?.map(({ tags, inputs }) => [tags, inputs.get("IN")?.bytes[0]]);
         assert.deepEqual(
           [found, hasTags],
@@ -570,7 +597,7 @@ describe("tags of entries", () => {
   test("that are none are named", async () => {
     await withFiles(['{"data":[{"IN":[1,1,1,1],"tags":"long"}]}'], async (paths) => {
       await assert.rejects(
-        readJsonFiles(paths, one, false, undefined, undefined, true),
+        readJsonFiles(paths, one, false, undefined, undefined, { readsTags: true }),
         /data\[0\]\.tags: are no tags/,
       );
     });

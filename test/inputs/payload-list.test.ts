@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { DataOrder } from "../../src/inputs/dataset.ts";
+import { packEntries } from "../../src/inputs/held-entries.ts";
 import { readPayloadLists } from "../../src/inputs/payload-list.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
@@ -197,6 +198,74 @@ describe("a file that is too large to be held", () => {
   });
 });
 
+describe("nothing of a file is left out in silence", () => {
+  const A = { n: "A" };
+  const B = { n: "B" };
+  const one = { payload: [A] };
+
+  /** The refusals and streams of the real perf_analyzer 2.60.0, without a load that follows the data. */
+  const cases: readonly (readonly [name: string, file: object, expected: RegExp | readonly (readonly string[])[]])[] = [
+    [
+      "two bodies",
+      { data: [one, { payload: [A, B] }] },
+      /data\[1\]\.payload: JSON format does not yet support multiple/,
+    ],
+    ["three bodies", { data: [{ payload: [A, B, 3] }] }, /data\[0\]\.payload: JSON format does not yet support/],
+    ["no body", { data: [{ payload: [] }] }, /data\[0\]: has no payload/],
+    ["a number as body", { data: [{ payload: [3] }] }, /data\[0\]: has no payload/],
+    ["an object instead of a list", { data: [{ payload: A }] }, /data\[0\]: has no payload/],
+    ["validation_data", { data: [one], validation_data: [{ x: [1] }] }, /validation_data: only responses of tensors/],
+    ["validation_data in front", { validation_data: [], data: [one] }, /validation_data: only responses of tensors/],
+    ["an unknown field", { data: [one, { ...one, foo: [1] }] }, /data\[1\]: The input or output 'foo' is not found/],
+    [
+      "a mistyped field",
+      { data: [{ ...one, paylod: [B] }] },
+      /data\[0\]: .*'paylod' is not found.*Did you mean payload/,
+    ],
+    ["a time that no load follows", { data: [{ ...one, timestamp: [5] }] }, /data\[0\]: .*'timestamp' is not found/],
+    ["a session that no load follows", { data: [{ ...one, session_id: ["a"], delay: [1] }] }, /'session_id'.*'delay'/s],
+    ["the model's name", { data: [{ ...one, model: "m" }] }, [["A"]]],
+    ["another key beside data", { version: 1, data: [one] }, [["A"]]],
+    ["a stream", { data: [[one, { payload: [B] }]] }, [["A", "B"]]],
+    ["streams", { data: [[one, { payload: [B] }], [{ payload: [{ n: "C" }] }]] }, [["A", "B"], ["C"]]],
+    ["an entry after a stream", { data: [[one], one] }, /data\[1\]: Inconsistency in input-data provided/],
+    ["a stream after an entry", { data: [one, [one]] }, /data\[1\]: Inconsistency in input-data provided/],
+    ["an empty stream", { data: [[one], []] }, /data\[1\]: is a stream without entries/],
+    ["a wrong entry of a stream", { data: [[one, { ...one, foo: 1 }]] }, /data\[0\]\[1\]: .*'foo'/],
+  ];
+  for (const [name, file, expected] of cases)
+    for (const maxHeldBytes of [undefined, 0])
+      test(`${name}, ${maxHeldBytes === 0 ? "stored" : "held"}`, async () => {
+        const read = withFile(JSON.stringify(file), (path) =>
+          readPayloadLists([path], "in-turn", undefined, maxHeldBytes, { allowsLoadFields: false }).then(
+            ({ streams }) =>
+              streams.map((steps) => steps.map(({ payload }) => (JSON.parse(textOf(payload)) as { n: string }).n)),
+          ),
+        );
+        if (expected instanceof RegExp) await assert.rejects(read, expected);
+        else assert.deepEqual(await read, expected);
+      });
+
+  test("a time that no load follows is allowed where the rules say so, and in data that this process wrote", async () => {
+    const text = '{"data":[{"payload":[{}],"timestamp":[5],"session_id":["a"]}]}';
+    await withFile(text, (path) => readPayloadLists([path], "in-turn"));
+    const held = packEntries([{ payload: new TextEncoder().encode("{}"), fields: { timestamp: [5] } }]);
+    const { streams } = await readPayloadLists(["nowhere"], "in-turn", held, undefined, { allowsLoadFields: false });
+    assert.equal(streams[0]?.length, 1);
+  });
+
+  test("sessions and times may be in streams", async () => {
+    const entry = (n: number): object => ({ payload: [{ n }], timestamp: [9 - n], session_id: [`${n % 2}`] });
+    const text = JSON.stringify({ data: [[entry(1), entry(2)], [entry(3)]] });
+    const numbers = (order: DataOrder): Promise<string[][]> =>
+      withFile(text, async (path) =>
+        (await readPayloadLists([path], order)).streams.map((steps) => steps.map(({ payload }) => textOf(payload))),
+      );
+    assert.deepEqual(await numbers("in-sessions"), [['{"n":1}', '{"n":3}'], ['{"n":2}']]);
+    assert.deepEqual(await numbers("at-times"), [['{"n":2}', '{"n":1}'], ['{"n":3}']]);
+  });
+});
+
 describe("tags of entries", () => {
   const text = '{"data":[{"payload":[{}],"tags":{"length":"long","n":7}},{"payload":[{}]}]}';
   const lines = '{"payload":[{}],"tags":{"length":"long","n":7}}\n{"tags":"of a body"}\n';
@@ -206,25 +275,21 @@ describe("tags of entries", () => {
     ["JSON Lines", lines, "x.jsonl"],
   ] as const)
     for (const maxHeldBytes of [undefined, 0])
-      test(`${name}, ${maxHeldBytes === 0 ? "stored" : "held"}: are read where they are wanted`, async () => {
+      test(`${name}, ${maxHeldBytes === 0 ? "stored" : "held"}: are read where they are wanted, and refused elsewhere`, async () => {
         const read = (readsTags: boolean) => (path: string) =>
-          readPayloadLists([path], "in-turn", undefined, maxHeldBytes, readsTags);
+          readPayloadLists([path], "in-turn", undefined, maxHeldBytes, { readsTags });
         const { streams, hasTags } = await withFile(content, read(true), file);
         assert.deepEqual(
           [streams[0]?.map(({ tags }) => tags), hasTags],
           [[{ length: "long", n: "7" }, undefined], true],
         );
-        const ignored = await withFile(content, read(false), file);
-        assert.deepEqual(
-          [ignored.streams[0]?.map(({ tags }) => tags), ignored.hasTags],
-          [[undefined, undefined], undefined],
-        );
+        await assert.rejects(withFile(content, read(false), file), /'tags' is not found/);
       });
 
   for (const wrong of ['"long"', '["long"]', '{"a":["b"]}', '{"target":"x"}', '{"":"x"}'])
     test(`${wrong} are none`, async () => {
       const content = `{"data":[{"payload":[{}],"tags":${wrong}}]}`;
-      const read = (path: string) => readPayloadLists([path], "in-turn", undefined, undefined, true);
+      const read = (path: string) => readPayloadLists([path], "in-turn", undefined, undefined, { readsTags: true });
       await assert.rejects(
         withFile(content, read),
         /data\[0\]: has tags that are no tags.*"tags": \{"length": "long"\}/s,

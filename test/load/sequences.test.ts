@@ -48,14 +48,21 @@ test("a configured length varies around its value and is never below 1", () => {
   assert.ok(Math.max(...lengths) <= 15);
 });
 
-test("a sequence takes a data stream at random and has its length, or goes around it", () => {
+test("every new sequence takes the next data stream, and has its length or goes around it", () => {
   const streams = [2, 5, 1];
-  const seen = new Set<number>();
-  for (const place of take(makeSequences({}, streams), 0, 300)) {
-    seen.add(place.stream);
+  const sequences = makeSequences({}, streams);
+  const begun: number[] = [];
+  // Two sequences at a time, the first ahead of the second.
+  for (let turn = 0; turn < 300; turn++) {
+    const place = sequences.next(turn % 3 === 0 ? 1 : 0);
+    if (place.isStart) begun.push(place.stream);
     assert.equal(place.isEnd, place.step === (streams[place.stream] as number) - 1);
   }
-  assert.deepEqual([...seen].sort(), [0, 1, 2]);
+  assert.ok(begun.length > 30);
+  assert.deepEqual(
+    begun,
+    begun.map((_, index) => index % streams.length),
+  );
   const around = take(makeSequences({ length: 5, lengthVariationPct: 0 }, [2]), 0, 5);
   assert.deepEqual(
     around.map(({ step }) => step),

@@ -63,8 +63,11 @@ const target: Part = (plan) => plan.target;
 const load: Part = (plan) => plan.load;
 const mode: Part = ({ measurement }) => measurement.mode;
 const measurement: Part = (plan) => plan.measurement;
-/** Only scenarios read tags from files of inputs. */
-const inputs: Part = (plan) => ({ ...plan.inputs, readsTags: undefined });
+/** Only scenarios read tags from files of inputs, and take what perf_analyzer refuses there. */
+const inputs: Part = (plan) => ({
+  ...plan.inputs,
+  ...{ readsTags: undefined, refusesLoadFields: undefined, refusesShortFloats: undefined },
+});
 /** For HTTP the address says whether TLS is used; a scenario's plan says it again. */
 const httpsTarget: Part = ({ target: own }) => ({
   ...own,

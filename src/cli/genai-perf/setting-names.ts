@@ -18,6 +18,9 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.protocol=http": "an --endpoint-type over HTTP, such as chat",
   "target.tls=false": "leave --ssl-grpc-use-ssl out",
   "target.tls=true": "give --ssl-grpc-use-ssl after --",
+  "target.tls=trusting-grpc": "--ssl-grpc-root-certifications-file FILE after --",
+  "target.tls=trusting-http": "--ssl-https-ca-certificates-file FILE after --",
+  "target.tls=unverified-http": "--ssl-https-verify-peer 0 after --",
   "target.url=http": "write http:// in --url",
   "target.url=https": "write https:// in --url",
 };

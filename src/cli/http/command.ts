@@ -26,6 +26,8 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.apiKeyEnv": '-H "Authorization: Bearer …"',
   "target.tls=false": "write http:// before the address",
   "target.tls=true": "write https:// before the address",
+  "target.tls=trusting-http": "--cacert FILE",
+  "target.tls=unverified-http": "--insecure",
   "target.url": "the URL",
   "target.url=http": "write http:// before the address",
   "target.url=https": "write https:// before the address",

@@ -7,6 +7,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 interface Entry {
   readonly names: readonly [name: string, ...others: string[]];
   readonly value?: string;
+  readonly switchWords?: readonly string[];
   readonly isOwn?: boolean;
 }
 
@@ -15,7 +16,7 @@ export interface GivenOption<O> {
   readonly option: O;
   /** As the user typed it: `-p`, `--measurement-int`. */
   readonly typed: string;
-  /** Undefined for a switch. */
+  /** Undefined for a switch without a word. */
   readonly value: string | undefined;
 }
 
@@ -69,7 +70,8 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     if (typeof option === "string")
       this.problems.push(problem("unknown-name", typed, `Invalid long option '${typed}'`, option));
     else if (option.value !== undefined) this.take(option, typed, attached ?? this.nextValue());
-    else if (attached === undefined) this.given.push({ option, typed, value: undefined });
+    else if (attached === undefined || option.switchWords !== undefined)
+      this.given.push({ option, typed, value: attached ?? this.nextWord(option) });
     else
       this.problems.push(
         problem("invalid-value", typed, `Option '${typed}' takes no value`, `Write ${typed} alone.`, attached),
@@ -114,6 +116,11 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
 
   private nextValue(): string | undefined {
     return this.next < this.args.length ? this.args[this.next++] : undefined;
+  }
+
+  /** Returns the next argument if it is a word of a switch. */
+  private nextWord({ switchWords = [] }: O): string | undefined {
+    return switchWords.includes(this.args[this.next] ?? "") ? this.args[this.next++] : undefined;
   }
 
   private take(option: O, typed: string, value: string | undefined): void {

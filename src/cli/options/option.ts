@@ -13,6 +13,8 @@ export interface Option<S, C> {
   readonly help: string;
   /** Placeholder of the value in usage and help. Absent for a switch. */
   readonly value?: string;
+  /** What may follow a switch; any other argument is not its. Absent: nothing. */
+  readonly switchWords?: readonly string[];
   /** Unit of the value, in words. */
   readonly unit?: string;
   readonly choices?: readonly (string | number)[];

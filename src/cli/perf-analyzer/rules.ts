@@ -1,7 +1,6 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { whyNotWritable } from "../../report/output-place.ts";
-import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
 import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { OPTIONS } from "./options/table.ts";
@@ -245,12 +244,6 @@ function kindRules(settings: Settings): Rule[] {
   const needed = "Add --service-kind openai.";
   return [
     [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint cannot be used with ${kind.server}.`, needed],
-    [
-      settings.signatureName !== DEFAULT_TF_SERVING_TARGET.signatureName && kind.hasSignatures !== true,
-      "--model-signature-name",
-      `--model-signature-name cannot be used with ${kind.server}.`,
-      "Add --service-kind tfserving -i grpc, or leave it out.",
-    ],
     ...kind.rules(settings),
     ...OPTIONS.filter(({ isForLibrary }) => isForLibrary === true).map(
       ({ names: [flag], isChanged }): Rule => [

@@ -16,6 +16,9 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.protocol=http": "-i http",
   "target.tls=false": "leave --ssl-grpc-use-ssl out",
   "target.tls=true": "give --ssl-grpc-use-ssl",
+  "target.tls=trusting-grpc": "--ssl-grpc-root-certifications-file FILE",
+  "target.tls=trusting-http": "--ssl-https-ca-certificates-file FILE",
+  "target.tls=unverified-http": "--ssl-https-verify-peer 0",
   "target.url=http": "write http:// in -u",
   "target.url=https": "write https:// in -u",
 };

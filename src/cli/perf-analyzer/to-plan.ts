@@ -31,7 +31,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
   const load = toLoad(settings, warnings);
   const callMode = callModeOf(settings);
   warnAlone(settings, warnings);
-  for (const flag of kindOf(settings).unused?.(settings) ?? [])
+  for (const flag of unusedFlags(settings))
     warnings.push(`rampart: ${flag} has no effect with ${kindOf(settings).server}.`);
   const plan: Plan = {
     version: 1,
@@ -62,6 +62,15 @@ export function toPlan(settings: Settings): PlanFromFlags {
   registerPlan(plan);
   return { plan, problems: checkTogether(settings), warnings };
 }
+
+/** Given options that perf_analyzer ignores with this service kind. */
+function unusedFlags(settings: Settings): readonly string[] {
+  const kind = kindOf(settings);
+  const ofSignatures = kind.hasSignatures !== true && settings.given.has(SIGNATURE_FLAG) ? [SIGNATURE_FLAG] : [];
+  return [...ofSignatures, ...(kind.unused?.(settings) ?? [])];
+}
+
+const SIGNATURE_FLAG = "--model-signature-name";
 
 function callModeOf({ isAsync, isSync, target }: Settings): CallModePlan {
   if (isAsync || target.isStreaming) return "async";
@@ -105,11 +114,14 @@ function warnAlone(settings: Settings, warnings: string[]): void {
     warnings.push("rampart: periodic concurrency has no windows: the flags of windows and stability have no effect.");
 }
 
+const USE_SSL = "--ssl-grpc-use-ssl";
+
 /** Each protocol has options with its own names. For HTTP, an https:// URL enables TLS. */
 function toTls({ given, target, metricsUrl, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
   const isGrpc = target.protocol === "grpc";
   const isAnyGiven = (start: string): boolean => [...given].some((name) => name.startsWith(start));
-  if (isAnyGiven("--ssl-grpc") && !(isGrpc && sslGrpc.isEnabled))
+  const isTurnedOff = given.has(USE_SSL) && !sslGrpc.isEnabled;
+  if (isAnyGiven("--ssl-grpc") && !isTurnedOff && !(isGrpc && sslGrpc.isEnabled))
     warnings.push("rampart: the --ssl-grpc flags have no effect without -i grpc and --ssl-grpc-use-ssl.");
   const usesHttps = target.url?.includes("https://") === true || metricsUrl?.startsWith("https://") === true;
   if (isAnyGiven("--ssl-https") && (isGrpc || !usesHttps))
@@ -166,7 +178,7 @@ function toInputs(settings: Settings, warnings: string[]): InputsPlan {
       warnings.push(`rampart: --input-data ${path} is ignored: only the directory ${first}, named first, is read.`);
     return { kind: "directory", directory: first };
   }
-  if (first !== undefined) return { kind: "json", files: paths };
+  if (first !== undefined) return { kind: "json", files: paths, refusesShortFloats: true };
   return { kind: asksZeros(settings.inputData) ? "zero" : "random", ...settings.inputs };
 }
 

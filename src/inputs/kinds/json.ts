@@ -19,6 +19,8 @@ const schema = (v: Builders) =>
     isInOrder: v.exactOptional(v.boolean()),
     /** Whether the field `tags` of an entry has its tags. Default: false; it is a tensor like any other. */
     readsTags: v.exactOptional(v.literal(true)),
+    /** Elements of FP16 and BF16 may be only bytes, like in perf_analyzer. Default: they may be numbers. */
+    refusesShortFloats: v.exactOptional(v.literal(true)),
   });
 
 export const jsonInputs: InputKind<JsonInputsPlan> = {
@@ -26,6 +28,8 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   makes: "tensors",
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ files, readsTags }, model, order, held) =>
-    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times", held, undefined, readsTags),
+  load: async ({ files, readsTags, refusesShortFloats }, model, order, held) => {
+    const { readJsonFiles } = await import("../json-file.ts");
+    return readJsonFiles(files, model, order === "at-times", held, undefined, { readsTags, refusesShortFloats });
+  },
 };

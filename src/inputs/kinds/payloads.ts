@@ -24,8 +24,10 @@ const schema = (v: Builders) =>
     isInOrder: v.exactOptional(v.boolean()),
     /** Whether `file` is a folder, whose `.json` and `.jsonl` files are read by name. Default: false. */
     isFolder: v.exactOptional(v.literal(true)),
-    /** Whether the field `tags` of an entry has its tags. Default: false; it is ignored. */
+    /** Whether the field `tags` of an entry has its tags. Default: false; it is not allowed. */
     readsTags: v.exactOptional(v.literal(true)),
+    /** An entry may have a time or a session only for a load that follows them, like in perf_analyzer. Default: it may, without an effect. */
+    refusesLoadFields: v.exactOptional(v.literal(true)),
   });
 
 export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
@@ -34,9 +36,12 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ file, moreFiles = [], isFolder, readsTags }, _model, order, held) => {
+  load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {
     const paths = isFolder ? await (await import("../made/payload-folder.ts")).listPayloadFiles(file) : [file];
     const { readPayloadLists } = await import("../payload-list.ts");
-    return readPayloadLists([...paths, ...moreFiles], order, held, undefined, readsTags);
+    return readPayloadLists([...paths, ...moreFiles], order, held, undefined, {
+      readsTags,
+      allowsLoadFields: refusesLoadFields !== true,
+    });
   },
 };

@@ -6,6 +6,8 @@ import { parseLossless } from "../../service/lossless-json.ts";
 import type { MessageForm, ModelInfo } from "../../service/service.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "../dataset.ts";
 import { readWhole } from "../large-file.ts";
+import { refuseValidation } from "../payload-entry.ts";
+import { MIXED, MIXED_HINT, StepStreams } from "../step-streams.ts";
 import { GeneratorError, runMessageGenerator } from "./message-generator.ts";
 
 const MAX_PROBLEMS = 20;
@@ -20,14 +22,14 @@ const KEYS = ["message", "messages", "message_bytes", "message_generator"] as co
 const ANY_FORM: MessageForm = { isStream: true };
 
 /**
- * Reads the messages of calls. An entry is one call:
+ * Reads the messages of calls. An entry is one call, and a list of entries is a stream of calls:
  *
  * - `{"messages": [{…}, …]}`: its messages in protobuf's JSON mapping; `{"message": {…}}` for one
  * - `{"message_bytes": ["…"]}`: encoded messages in Base64
  * - `{"message_generator": "COMMAND"}`: a command that writes encoded messages, each after its length of 4 bytes. Where a call has one
  *   message, each message of a generator is a call
  *
- * @param files JSON files, `{"data": [ENTRY, …]}`
+ * @param files JSON files, `{"data": [ENTRY, …]}` or `{"data": [[ENTRY, …], …]}`
  * @param entries more entries
  * @param folder in which generators run; default: the current one
  * @throws UserError with the place of each entry that is not valid
@@ -48,19 +50,23 @@ export async function readMessageLists(
 
 /** @throws UserError when the text has no list `data` */
 function readEntries(file: string, text: string): readonly unknown[] {
-  let data: unknown;
+  let root: object;
   try {
-    data = (parseLossless(text) as { data?: unknown } | null)?.data;
+    root = (parseLossless(text) ?? {}) as object;
   } catch (error) {
     throw notJson(file, error);
   }
+  for (const key of Object.keys(root)) refuseValidation(file, key);
+  const { data } = root as { data?: unknown };
   if (Array.isArray(data) && data.length > 0) return data;
   const what = Array.isArray(data) ? "has no entries in 'data'" : "has no list 'data'";
   throw new UserError([problem("missing", file, what, 'Write {"data": [{"messages": [{…}]}]}.')]);
 }
 
 class MessageList {
-  private readonly steps: DataStep[] = [];
+  private readonly steps = new StepStreams();
+  /** The one that entries are added to. */
+  private stream: DataStep[] = [];
   private readonly problems: Problem[] = [];
   private readonly method: string;
   private readonly form: MessageForm;
@@ -73,15 +79,28 @@ class MessageList {
   }
 
   async addAll(entries: readonly unknown[], placeOf: (index: number) => string): Promise<void> {
-    for (const [index, entry] of entries.entries()) {
+    for (const [index, element] of entries.entries()) {
       if (this.problems.length >= MAX_PROBLEMS) return;
-      await this.add(entry, placeOf(index));
+      await this.addElement(element, placeOf(index));
     }
+  }
+
+  private async addElement(element: unknown, place: string): Promise<void> {
+    const isList = Array.isArray(element);
+    const stream = this.steps.open(isList);
+    if (stream === undefined) {
+      this.report(place, MIXED, MIXED_HINT);
+      return;
+    }
+    this.stream = stream;
+    if (!isList) await this.add(element, place);
+    else if (element.length === 0) this.report(place, "is a stream without entries", ENTRY_HINT);
+    else for (const [index, entry] of element.entries()) await this.add(entry, `${place}[${index}]`);
   }
 
   finish(): Dataset {
     if (this.problems.length > 0) throw new UserError(this.problems);
-    return { streams: [this.steps], isFromJson: true, warnings: [] };
+    return { streams: this.steps.streams, isFromJson: true, warnings: [] };
   }
 
   private async add(entry: unknown, place: string): Promise<void> {
@@ -172,7 +191,7 @@ class MessageList {
       this.report(place, message, "Write an entry for each call.");
       return;
     }
-    this.steps.push({ payload, messages, inputs: NO_TENSORS, expected: NO_TENSORS, place });
+    this.stream.push({ payload, messages, inputs: NO_TENSORS, expected: NO_TENSORS, place });
   }
 
   private report(place: string, message: string, hint: string, value?: string): void {

@@ -75,12 +75,8 @@ function describeTensor({ name, datatype, shape, bytes }: Tensor): string {
     request: [],
     tags: {},
   }).tensors[name];
-  let values = `${bytes.length} bytes`;
-  try {
-    const list = (tensor?.values() ?? []).slice(0, 8).map(String);
-    values = `${list.join(", ")}${shown.length < bytes.length || list.length < (tensor?.values().length ?? 0) ? ", …" : ""}`;
-  } catch {
-    // FP16 and BF16 have no values here.
-  }
-  return `${name} ${datatype} [${shape.join(",")}]: ${values}`;
+  const values = tensor?.values() ?? [];
+  const list = values.slice(0, 8).map(String);
+  const more = shown.length < bytes.length || list.length < values.length ? ", …" : "";
+  return `${name} ${datatype} [${shape.join(",")}]: ${list.join(", ")}${more}`;
 }

@@ -16,6 +16,8 @@ export type Diagnosis =
   /** The port speaks gRPC instead of HTTP, or vice versa. `port` is another port with the wanted protocol; absent when none was found. */
   | { readonly code: "grpc-port" | "http-port"; readonly address: string; readonly port?: number | undefined }
   | { readonly code: "tls-port" | "plain-port"; readonly address: string }
+  /** The server's certificate: nobody trusted signed it, it is for another name, or not for today. */
+  | { readonly code: "untrusted-certificate" | "other-name" | "outdated-certificate"; readonly address: string }
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
   /** A server of another kind, by the name of its API. `asked` is the name of the API that requests used. */
@@ -51,8 +53,23 @@ export function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosi
   const doubled = /\/([^/]+(?:\/[^/]+)*)\/\1(?=\/|$)/.exec(asked.path)?.[1];
   if (isHttp && (status === 404 || status === 405) && doubled !== undefined)
     return { code: "doubled-path", path: asked.path, doubled };
-  if (kind === "tls" && /handshake.*no answer/.test(message)) return { code: "no-tls", address: asked.address };
-  return undefined;
+  return kind === "tls" ? diagnoseTls(message, asked.address) : undefined;
+}
+
+/** Reasons of the three runtimes for refusing a server. */
+const TLS_REASONS: readonly (readonly [
+  "no-tls" | "untrusted-certificate" | "other-name" | "outdated-certificate",
+  RegExp,
+])[] = [
+  ["no-tls", /handshake.*no answer/],
+  ["other-name", /certificate (?:is for|names no such)|NotValidForName/],
+  ["outdated-certificate", /expired|not yet valid|NotValidYet/i],
+  ["untrusted-certificate", /self[- ]signed|unable to (?:verify|get)|UnknownIssuer|local issuer/i],
+];
+
+function diagnoseTls(message: string, address: string): Diagnosis | undefined {
+  const [code] = TLS_REASONS.find(([, reason]) => reason.test(message)) ?? [];
+  return code && { code, address };
 }
 
 /** Diagnoses a failure from what the server speaks. @param port neighbouring port with the wanted protocol */

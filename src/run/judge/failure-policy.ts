@@ -48,7 +48,8 @@ export class FailurePolicy {
     const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
       const { status, answer } = failure;
-      this.laneErrors.push({ lane, message, ...(answer === undefined ? {} : { status, answer }) });
+      const facts = { ...(status === undefined ? {} : { status }), ...(answer === undefined ? {} : { answer }) };
+      this.laneErrors.push({ lane, message, ...facts });
     }
     if (this.plan.failures.maxRatio === 0) {
       this.signal.fail(

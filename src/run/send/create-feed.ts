@@ -12,7 +12,7 @@ import type { Session } from "../target/session.ts";
 import { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
 
-/** Seed for sequence lengths and data streams: the same in every run. */
+/** Seed for sequence lengths: the same in every run. */
 const SEQUENCE_SEED = 5489;
 
 /** Creates the source of requests for a known model. @throws RunError when sequences or sessions are not possible */

@@ -62,6 +62,6 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   const text = toMaskedText(body);
   const page = isUnreadable ? explainPage([text]) : undefined;
   if (page !== undefined) return { ...failure, message: page };
-  const explanation = readError(isUnreadable ? dataOf(text) : text) ?? text;
+  const explanation = readError(isUnreadable ? dataOf(text) : text) ?? text.replace(/\s+/g, " ");
   return addExplanation(failure, text, explanation);
 }

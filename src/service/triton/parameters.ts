@@ -37,7 +37,10 @@ export function isParameterValue({ type, value }: RequestParameterPlan): boolean
   }
 }
 
-/** Converts a parameter to an `InferParameter` message. */
+/**
+ * Converts a parameter to an `InferParameter` message. A `uint` is an int64 as long as it fits, since older servers (Triton 2.51) refuse
+ * uint64.
+ */
 export function toInferParameter({ type, value }: RequestParameterPlan): ProtoObject {
   switch (type) {
     case "string":
@@ -47,8 +50,9 @@ export function toInferParameter({ type, value }: RequestParameterPlan): ProtoOb
     case "double":
       return { double_param: Number(value) };
     case "int":
-      return { int64_param: BigInt(value) };
-    case "uint":
-      return { uint64_param: BigInt(value) };
+    case "uint": {
+      const integer = BigInt(value);
+      return integer <= MAX_INT64 ? { int64_param: integer } : { uint64_param: integer };
+    }
   }
 }

@@ -258,10 +258,9 @@ const KSERVE = "--endpoint-type kserve";
 for (const [args, ...words] of [
   ["-- -m other --input-data f --binary-search", /-m after -- contradicts/, /--input-data after --/, /--binary-search/],
   [
-    "-- --triton-server-directory /t --model-repository /m --model-signature-name s",
+    "-- --triton-server-directory /t --model-repository /m",
     /--triton-server-directory cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine before --/,
     /--model-repository cannot be used with .*\n {2}Give --endpoint-type tensorrtllm_engine/,
-    /--model-signature-name cannot be used with .*\n {2}Leave it out: no endpoint type has signatures/,
   ],
   ["-- --service-kind triton -u x:1", /--service-kind after -- contradicts/, /-u after -- contradicts/],
   ["-- --profile-export-file x", /--profile-export-file after -- contradicts/],

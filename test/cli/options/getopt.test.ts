@@ -49,6 +49,11 @@ const accepted: readonly { readonly args: string[]; readonly given: string[][]; 
   { args: ["--sequence-length", "20"], given: [["--sequence-length", "20"]] },
   { args: ["--shape", "A:1"], given: [["--shape", "A:1"]] },
   { args: ["--stream"], given: [["--streaming"]] },
+  // A switch that words may follow takes no other argument.
+  { args: ["--ssl-grpc-use-ssl", "false"], given: [["--ssl-grpc-use-ssl", "false"]] },
+  { args: ["--ssl-grpc-use-ssl=maybe"], given: [["--ssl-grpc-use-ssl", "maybe"]] },
+  { args: ["--ssl-grpc-use", "yes"], given: [["--ssl-grpc-use-ssl"]], positional: ["yes"] },
+  { args: ["--ssl-grpc-use-ssl", "-a"], given: [["--ssl-grpc-use-ssl"], ["--async"]] },
   // Rampart's own flags do not make the original's abbreviations ambiguous.
   { args: ["--max-th", "2"], given: [["--max-threads", "2"]] },
   { args: ["--sta", "3"], given: [["--stability-percentage", "3"]] },

@@ -64,7 +64,6 @@ const TORCH = "-m x --service-kind torchserve";
 const refused: readonly (readonly [args: string, named: string])[] = [
   // values
   ["-m x -b 0", "-b"],
-  ["-m x --model-signature-name s", "--model-signature-name"],
   ["-m x --grpc-method a.B/C", "--grpc-method"],
   ["-m x --client grpc-js", "--client"],
   ["-m x -i grpc --client undici", "--client"],

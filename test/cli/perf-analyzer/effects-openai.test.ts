@@ -22,6 +22,19 @@ interface Received {
   readonly atMs: number;
 }
 
+const EVENTS = "text/event-stream";
+const SENT = "the server sent an error within its answer";
+
+/** Wrong answers by path: status, type and body; and what a run says of them. */
+const WRONG_ANSWERS: readonly (readonly [path: string, status: number, type: string, body: string, said: string])[] = [
+  ["status", 503, "text/plain", "busy", "OpenAI response returns HTTP code 503: busy"],
+  ["empty-status", 500, "text/plain", "", "OpenAI response returns HTTP code 500: "],
+  ["event", 200, EVENTS, 'data: {"error":{"message":"no memory"}}\n\ndata: [DONE]\n\n', `${SENT}: no memory`],
+  ["named-event", 200, EVENTS, 'event: error\ndata: {"code":7}\n\n', `${SENT}: event: error data: {"code":7}`],
+  ["error", 200, "application/json", '{"error":{"message":"boom"}}', `${SENT}: boom`],
+  ["no-json", 200, "application/json", '{"choices": [', 'the answer is not JSON: {"choices": ['],
+];
+
 /** Keeps what it is sent; `v1/fails` answers with an error, `v1/talks` with the next of a conversation. */
 const received: Received[] = [];
 const recorder = createServer((request, response) => {
@@ -32,7 +45,10 @@ const recorder = createServer((request, response) => {
     received.push({ path, headers: request.headers, body: Buffer.concat(pieces).toString(), atMs: performance.now() });
     const content = `answer ${received.length}`;
     const talk = JSON.stringify({ choices: [{ message: { role: "assistant", content } }] });
-    if (path.endsWith("v1/fails")) response.writeHead(500).end('{"error":{"message":"boom","type":"server_error"}}');
+    const wrong = WRONG_ANSWERS.find(([end]) => path.endsWith(`/wrong/${end}`));
+    if (wrong !== undefined) response.writeHead(wrong[1], { "Content-Type": wrong[2] }).end(wrong[3]);
+    else if (path.endsWith("v1/fails"))
+      response.writeHead(500).end('{"error":{"message":"boom","type":"server_error"}}');
     else
       response
         .writeHead(200, { "Content-Type": "application/json" })
@@ -186,6 +202,17 @@ describe("a run against an OpenAI server", () => {
       );
     });
   });
+
+  for (const [path, status, , , said] of WRONG_ANSWERS)
+    test(`words the first failure: status ${status}, ${path}`, async () => {
+      await withInputs([chat("hi")], async (file) => {
+        const flags = ["--async", "--request-count", "2"];
+        const { code, err } = await runCommand([...openAi(recorderUrl, file, `wrong/${path}`), ...flags]);
+        assert.equal(code, 99);
+        const expected = `Failed to retrieve results from inference request.\nThread [0] had error: ${said}\n`;
+        assert.equal(err.slice(0, expected.length), expected);
+      });
+    });
 
   test("sends each payload once at its time with --fixed-schedule", async () => {
     // So far apart that a machine which stops the client for a second keeps their order.

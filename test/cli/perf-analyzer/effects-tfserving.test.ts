@@ -186,7 +186,6 @@ describe("flags", () => {
       "--input-tensor-format is of the KServe protocol, which a TensorFlow Serving server does not speak.",
     ],
     [[...GRPC, "--endpoint", "x"], "--endpoint cannot be used with a TensorFlow Serving server."],
-    [["-m", "m", "--model-signature-name", "s"], "--model-signature-name cannot be used with a Triton server."],
   ] as const)
     test(`refuses ${args.slice(2).join(" ")}`, async () => {
       const { code, err } = await runCommand([...args]);

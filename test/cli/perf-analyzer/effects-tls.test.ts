@@ -44,6 +44,28 @@ test("the --ssl-grpc flags: TLS, trusted authorities, and the client's certifica
   assert.equal(await overGrpc(strict, "--ssl-grpc-use-ssl", ...trust, ...identity), true);
 });
 
+test("a certificate that nobody trusted signed, or for another name, has its own hint", LIMIT, async () => {
+  const hintOf = async (...args: string[]): Promise<string> => {
+    const { code, err } = await runCommand(["-m", "simple", "--request-count", "2", ...args]);
+    assert.equal(code, 99);
+    return err.split("\n")[1] ?? "";
+  };
+  const at = (port: number): string => `No trusted authority signed the certificate of localhost:${port}.`;
+  assert.equal(
+    await hintOf("-i", "grpc", "-u", `localhost:${open.grpcPort}`, "--ssl-grpc-use-ssl"),
+    `  ${at(open.grpcPort)} Name its authority with --ssl-grpc-root-certifications-file FILE.`,
+  );
+  assert.equal(
+    await hintOf("-u", `https://localhost:${open.httpPort}`),
+    `  ${at(open.httpPort)} Name its authority with --ssl-https-ca-certificates-file FILE, or trust anybody with --ssl-https-verify-peer 0.`,
+  );
+  const trust = ["--ssl-https-ca-certificates-file", caFile];
+  assert.equal(
+    await hintOf("-u", `https://localhost:${elsewhere.httpPort}`, ...trust),
+    "  Give a name of the certificate in -u.",
+  );
+});
+
 test("over https the authorities and the server's name are checked separately, like in curl", LIMIT, async () => {
   for (const client of ["own", "undici"]) {
     const https = (stub: Stub, ...flags: string[]): Promise<boolean> => overHttps(stub, "--client", client, ...flags);

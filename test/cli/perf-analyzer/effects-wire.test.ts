@@ -270,7 +270,7 @@ test("--request-parameter goes with every request over gRPC", LIMIT, async () =>
           s: { string_param: "abc" },
           b: { bool_param: true },
           d: { double_param: 1.5 },
-          u: { uint64_param: 7 },
+          u: { int64_param: 7 },
         });
     } finally {
       await recorder.stop();

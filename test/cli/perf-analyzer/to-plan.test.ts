@@ -33,6 +33,44 @@ test("TLS flags without effect are reported", () => {
   assert.match(told("--ssl-https-verify-peer 0 -i grpc -u https://host").join(), /--ssl-https flags/);
 });
 
+test("--ssl-grpc-use-ssl takes the bool that perf_analyzer's help names", () => {
+  const usesTls = (flags: string): boolean | undefined => {
+    const { built, warnings } = read(`-i grpc ${flags}`);
+    assert.deepEqual([warnings, built.warnings], [[], []]);
+    return "tls" in built.plan.target ? built.plan.target.tls.isEnabled : undefined;
+  };
+  for (const flags of ["--ssl-grpc-use-ssl", "--ssl-grpc-use-ssl true", "--ssl-grpc-use-ssl=true", "--ssl-grpc-u true"])
+    assert.equal(usesTls(flags), true, flags);
+  for (const flags of [
+    "",
+    "--ssl-grpc-use-ssl false",
+    "--ssl-grpc-use-ssl=false",
+    "--ssl-grpc-use-ssl --ssl-grpc-u=false",
+  ])
+    assert.equal(usesTls(flags), false, flags);
+  for (const flags of ["--ssl-grpc-use-ssl=no", "--ssl-grpc-use-ssl="]) {
+    const { problems } = readSettings(parseOptions(["-m", "simple", ...flags.split(" ")]));
+    assert.match(
+      problems[0]?.message ?? "",
+      /Failed to parse --ssl-grpc-use-ssl\. The value must be either true or false/,
+    );
+  }
+});
+
+test("--model-signature-name is ignored with a note where a model has no signatures", () => {
+  const file = fileURLToPath(import.meta.url);
+  const note = (kind: string): string => `rampart: --model-signature-name has no effect with ${kind}.`;
+  for (const [flags, kind] of [
+    ["", "a Triton server"],
+    ["--model-signature-name serving_default -i grpc", "a Triton server"],
+    [`--service-kind openai --endpoint v1/x --async --input-data ${file}`, "an OpenAI server"],
+    [`--service-kind torchserve --input-data ${file}`, "a TorchServe server"],
+    ["--service-kind triton_c_api --model-repository /m", "Triton in process"],
+  ] as const)
+    assert.deepEqual(read(`--model-signature-name s ${flags}`).built.warnings, [note(kind)]);
+  assert.deepEqual(read("--model-signature-name s --service-kind tfserving -i grpc").built.warnings, []);
+});
+
 test("without flags the plan is perf_analyzer's default", () => {
   const { built } = read("");
   assert.deepEqual(built.plan, {
@@ -225,7 +263,7 @@ test("--input-data chooses the kind of data", () => {
   assert.deepEqual(read("--input-data .").built.plan.inputs, { kind: "directory", directory: "." });
   const file = fileURLToPath(import.meta.url);
   const { settings } = readSettings(parseOptions(["-m", "simple", "--input-data", file]));
-  assert.deepEqual(toPlan(settings).plan.inputs, { kind: "json", files: [file] });
+  assert.deepEqual(toPlan(settings).plan.inputs, { kind: "json", files: [file], refusesShortFloats: true });
   // A directory is read alone; what is left out is told.
   const { plan, warnings } = toPlan({ ...settings, inputData: [".", file, ".."] });
   assert.deepEqual(plan.inputs, { kind: "directory", directory: "." });

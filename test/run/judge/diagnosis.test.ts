@@ -71,6 +71,20 @@ describe("a failure alone says that", () => {
       { kind: "tls", message: "TLS handshake: no answer within 5 s" },
       { code: "no-tls", address: "h:8000" },
     ],
+    ...(
+      [
+        ["self-signed certificate", "untrusted-certificate"],
+        ["self signed certificate in certificate chain", "untrusted-certificate"],
+        ["unable to verify the first certificate", "untrusted-certificate"],
+        ["invalid peer certificate: UnknownIssuer", "untrusted-certificate"],
+        ["the server's certificate is for a.b, not for h", "other-name"],
+        ["the server's certificate names no such address, not for 127.0.0.1", "other-name"],
+        ["certificate has expired", "outdated-certificate"],
+      ] as const
+    ).map(
+      ([message, code]) =>
+        [message, openAi("https://h:8000"), { kind: "tls", message }, { code, address: "h:8000" }] as const,
+    ),
   ];
   for (const [name, target, failure, expected] of cases)
     test(name, async () => assert.deepEqual(await diagnose({ target }, failure), expected));

@@ -46,7 +46,7 @@ describe("payloads", () => {
     ['data: {"error":{"message":"out of memory"}}\n\n', /within its answer: out of memory$/],
     ['data: {"error":"no room"}\r\n\r\n', /within its answer: no room$/],
     ['event: error\ndata: {"error":{"type":"overloaded"}}\n\n', /within its answer: {"type":"overloaded"}$/],
-    ["event: error\ndata: gone\n\n", /within its answer: event: error\ndata: gone$/],
+    ["event: error\ndata: gone\n\n", /within its answer: event: error data: gone$/],
     ['{"error":{"message":"too long"}}', /within its answer: too long$/],
   ];
   for (const [answer, message] of refused) {

@@ -41,4 +41,11 @@ test("whole numbers keep all their 64 bits on the wire", () => {
   assert.deepEqual(encode("int", "-9223372036854775808"), [0x10, ...new Array(9).fill(0x80), 0x01]);
   assert.deepEqual(encode("int", "-1"), [0x10, ...ones(9), 0x01]);
   assert.deepEqual(encode("uint", "18446744073709551615"), [0x28, ...ones(9), 0x01]);
+  assert.deepEqual(encode("uint", "9223372036854775808"), [0x28, ...new Array(9).fill(0x80), 0x01]);
+});
+
+test("an unsigned number is an int64 as long as it fits, which every Triton takes", () => {
+  assert.deepEqual(toInferParameter({ type: "uint", value: "256" }), { int64_param: 256n });
+  assert.deepEqual(toInferParameter({ type: "uint", value: "9223372036854775807" }), { int64_param: 2n ** 63n - 1n });
+  assert.deepEqual(toInferParameter({ type: "uint", value: "9223372036854775808" }), { uint64_param: 2n ** 63n });
 });

@@ -28,9 +28,11 @@ export const openAiKind: PerfAnalyzerKind = {
     kind: "payloads",
     file,
     ...(moreFiles.length === 0 ? {} : { moreFiles }),
+    refusesLoadFields: true,
   }),
-  wordFailure: ({ message, status, answer }) =>
-    answer === undefined ? message : `OpenAI response returns HTTP code ${status}: ${answer}`,
+  // An error within an answer of status 200 has no words of perf_analyzer, which counts it as a success.
+  wordFailure: ({ message, status, answer = "" }) =>
+    status === undefined ? message : `OpenAI response returns HTTP code ${status}: ${answer}`,
 };
 
 function openAiRules(settings: Settings): Rule[] {

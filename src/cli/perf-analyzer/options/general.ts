@@ -28,7 +28,7 @@ export const GENERAL: readonly UngroupedOption[] = [
     setting: "target.signatureName",
     names: ["--model-signature-name"],
     value: "NAME",
-    help: "Signature of the model. Needs --service-kind tfserving.",
+    help: "Signature of the model. Other service kinds than tfserving ignore it.",
     parse: filled("Give the signature's name, or leave it out."),
     of: ({ target }) => ("signatureName" in target ? target.signatureName : undefined),
   }),

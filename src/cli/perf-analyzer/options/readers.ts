@@ -11,6 +11,16 @@ export function on(): true {
   return true;
 }
 
+/** What may follow a switch that perf_analyzer's help calls a bool. */
+export const BOOL_WORDS: readonly string[] = ["true", "false"];
+
+/** Reads a switch that `true` or `false` may follow. */
+export function onOrOff(reader: ValueReader): boolean | undefined {
+  if (reader.isAlone || BOOL_WORDS.includes(reader.text)) return reader.text !== "false";
+  reader.fail("The value must be either true or false.", giveOneOf(BOOL_WORDS));
+  return undefined;
+}
+
 /** Reads any text. */
 export function text(reader: ValueReader): string {
   return reader.text;

@@ -1,7 +1,7 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { TlsPlan } from "../../../plan/tls.ts";
 import { option, type UngroupedOption } from "./option.ts";
-import { choice, existingFile, on } from "./readers.ts";
+import { BOOL_WORDS, choice, existingFile, onOrOff } from "./readers.ts";
 
 const FILE = {
   value: "FILE",
@@ -15,8 +15,9 @@ const HOST = choice(["0", "1", "2"], { rule: () => "The value must be either 0, 
 export const TLS: readonly UngroupedOption[] = [
   option("sslGrpc.isEnabled", {
     names: ["--ssl-grpc-use-ssl"],
-    help: "Use TLS with gRPC.",
-    parse: on,
+    switchWords: BOOL_WORDS,
+    help: "Use TLS with gRPC. true or false may follow.",
+    parse: onOrOff,
     of: (plan) => grpcTls(plan)?.isEnabled,
   }),
   option("sslGrpc.caFile", {

@@ -35,6 +35,11 @@ export class ValueReader {
     this.findings = findings;
   }
 
+  /** Whether the option is a switch that no word follows. */
+  get isAlone(): boolean {
+    return this.value === undefined;
+  }
+
   /** Reports a value that breaks a rule, in perf_analyzer's words. */
   fail(rule: string, hint: string, value = this.value): void {
     this.refuse(`Failed to parse ${this.label}. ${rule}`, hint, value);

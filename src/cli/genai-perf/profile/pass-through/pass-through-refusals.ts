@@ -19,7 +19,6 @@ export const PASSED_HINTS: Readonly<Record<string, readonly [words: string, hint
   "--periodic-concurrency-range": ["gRPC streaming", "Give --endpoint-type kserve or tensorrtllm_engine before --."],
   "--triton-server-directory": ["cannot be used with", LIBRARY_HINT],
   "--model-repository": ["cannot be used with", LIBRARY_HINT],
-  "--model-signature-name": ["cannot be used with", "Leave it out: no endpoint type has signatures."],
 };
 
 /** By the options' first names. */
