@@ -1,6 +1,6 @@
 import { effectiveCount } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
-import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
+import { INTERVAL_CONFIDENCE, type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
 
 /** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
@@ -60,10 +60,10 @@ export class ExtractedColumn {
   }
 
   /** Returns {@link percentile} with its 95 % confidence interval; with the effective sample size of the average. */
-  estimatePercentile(percentile: number): PercentileEstimate {
+  estimatePercentile(percentile: number, confidence: number = INTERVAL_CONFIDENCE): PercentileEstimate {
     const value = this.percentile(percentile);
     const effective = this.effectiveCount;
-    const { low, high } = percentileRanks(this.numberCount, percentile, effective);
+    const { low, high } = percentileRanks(this.numberCount, percentile, effective, confidence);
     const error = (rank: number): number => (this.isRounded ? Math.abs(this.atRank(rank)) * ROUNDING_RATIO : 0);
     return withFloor(this.numberCount, percentile, effective, {
       value,
@@ -73,8 +73,15 @@ export class ExtractedColumn {
   }
 
   /** Returns the average with its 95 % confidence interval. */
-  estimateMean(): MeanEstimate {
-    return meanInterval(this.mean, this.deviation, this.effectiveCount);
+  estimateMean(confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
+    const { mean, deviation, effectiveCount: effective, skewness } = this;
+    return meanInterval(mean, deviation, effective, { confidence, skewness });
+  }
+
+  private get skewness(): number {
+    let cubes = 0;
+    for (const [value, count] of this.numbers) cubes += count * (value - this.mean) ** 3;
+    return this.squaredDeviation === 0 ? 0 : (cubes * Math.sqrt(this.numberCount)) / this.squaredDeviation ** 1.5;
   }
 
   private get deviation(): number | undefined {

@@ -58,6 +58,16 @@ export class LatencyTally {
     return this.countSoFar < 2 ? undefined : Math.sqrt(this.squaredDeviationNs2 / (this.countSoFar - 1));
   }
 
+  /** Skewness of the latencies, from whole microseconds; 0 without variation. */
+  get skewness(): number {
+    let cubes = 0;
+    this.forEach((us, count) => {
+      cubes += count * (usToNs(us) + HALF_US - this.runningMeanNs) ** 3;
+    });
+    const squares = this.squaredDeviationNs2;
+    return squares === 0 ? 0 : (cubes * Math.sqrt(this.countSoFar)) / squares ** 1.5;
+  }
+
   /** Number of independent latencies that these are worth for the mean: 1 to their number; 0 when empty. */
   get effectiveCount(): number {
     const { batches, countSoFar: count } = this;

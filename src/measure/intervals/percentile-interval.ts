@@ -23,8 +23,9 @@ export interface PercentileRanks {
 
 /**
  * Returns the distribution-free confidence interval of a percentile from order statistics: exact binomial ranks, for any sample size
- * (Hahn and Meeker, Statistical Intervals, section 5.2). Each side is missed with at most half of 1 - `confidence`. With an effective size
- * below the sample's, the ranks are those of a sample of that size, moved outwards to the next rank of this one.
+ * (Hahn and Meeker, Statistical Intervals, section 5.2). Each side is missed with at most half of 1 - `confidence`. A value is outside of the
+ * interval when the share of samples beyond it shows that the percentile lies elsewhere. With an effective size below the sample's, the ranks
+ * are those of a sample of that size, moved outwards to the next rank of this one.
  * @param count 1 or more
  * @param percentile above 0 and below 100
  * @param effective effective sample size, 1 to `count`
@@ -98,10 +99,14 @@ export interface PercentileEstimate {
  * Estimates a percentile of a tally, in microseconds. The tally's resolution of 1 us is part of the interval.
  * @param percentile above 0 and below 100
  */
-export function estimatePercentile(tally: LatencyTally, percentile: number): PercentileEstimate {
+export function estimatePercentile(
+  tally: LatencyTally,
+  percentile: number,
+  confidence: number = INTERVAL_CONFIDENCE,
+): PercentileEstimate {
   const us = tally.percentileUs(percentile);
   const effective = tally.effectiveCountAt(percentile);
-  const { low, high } = percentileRanks(tally.count, percentile, effective);
+  const { low, high } = percentileRanks(tally.count, percentile, effective, confidence);
   // A tally rounds down.
   const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, nsToUs(tally.maxNs)));
   return withFloor(tally.count, percentile, effective, {
@@ -115,12 +120,15 @@ export function estimatePercentile(tally: LatencyTally, percentile: number): Per
  * Returns a function that estimates percentiles of values, by linear interpolation.
  * @param values in the order in which they were measured, not empty
  */
-export function percentileEstimator(values: Float64Array): (percentile: number) => PercentileEstimate {
+export function percentileEstimator(
+  values: Float64Array,
+  confidence: number = INTERVAL_CONFIDENCE,
+): (percentile: number) => PercentileEstimate {
   const sorted = values.toSorted();
   return (percentile) => {
     const value = percentileOf(sorted, percentile);
     const effective = effectiveCountBelow(values, value);
-    const { low, high } = percentileRanks(sorted.length, percentile, effective);
+    const { low, high } = percentileRanks(sorted.length, percentile, effective, confidence);
     return withFloor(sorted.length, percentile, effective, {
       value,
       low: low === undefined ? null : Math.min(value, sorted[low] as number),
