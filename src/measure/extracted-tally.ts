@@ -1,6 +1,6 @@
-import { effectiveCount } from "./intervals/effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
-import { INTERVAL_CONFIDENCE, type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
+import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
 
 /** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
@@ -62,7 +62,7 @@ export class ExtractedColumn {
   /** Returns {@link percentile} with its 95 % confidence interval; with the effective sample size of the average. */
   estimatePercentile(percentile: number, confidence: number = INTERVAL_CONFIDENCE): PercentileEstimate {
     const value = this.percentile(percentile);
-    const effective = this.effectiveCount;
+    const effective = this.effectiveCountFor(confidence);
     const { low, high } = percentileRanks(this.numberCount, percentile, effective, confidence);
     const error = (rank: number): number => (this.isRounded ? Math.abs(this.atRank(rank)) * ROUNDING_RATIO : 0);
     return withFloor(this.numberCount, percentile, effective, {
@@ -74,8 +74,8 @@ export class ExtractedColumn {
 
   /** Returns the average with its 95 % confidence interval. */
   estimateMean(confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
-    const { mean, deviation, effectiveCount: effective, skewness } = this;
-    return meanInterval(mean, deviation, effective, { confidence, skewness });
+    const { mean, deviation, skewness } = this;
+    return meanInterval(mean, deviation, this.effectiveCountFor(confidence), { confidence, skewness });
   }
 
   private get skewness(): number {
@@ -88,8 +88,8 @@ export class ExtractedColumn {
     return this.numberCount < 2 ? undefined : Math.sqrt(this.squaredDeviation / (this.numberCount - 1));
   }
 
-  private get effectiveCount(): number {
-    return effectiveCount(this.numberCount, (this.deviation ?? 0) ** 2, this.batches.means());
+  private effectiveCountFor(confidence: number): number {
+    return effectiveCount(this.numberCount, (this.deviation ?? 0) ** 2, this.batches.means(), confidence);
   }
 
   /** Returns the number at a rank in ascending order, from 0; NaN beyond the last. */

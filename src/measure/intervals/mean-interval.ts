@@ -1,7 +1,6 @@
 import type { LatencyTally } from "../latency-tally.ts";
 import { studentQuantile } from "./distributions.ts";
-import { batchMeansOf, effectiveCount } from "./effective-count.ts";
-import { INTERVAL_CONFIDENCE } from "./percentile-interval.ts";
+import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 
 /** A mean with its confidence interval, in the unit of the sample. */
 export interface MeanEstimate {
@@ -45,7 +44,8 @@ export function fromZero<T extends Pick<MeanEstimate, "low">>(estimate: T): T {
 
 /** Estimates the mean of a tally, in nanoseconds. */
 export function estimateMeanNs(tally: LatencyTally, confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
-  const { meanNs, deviationNs, effectiveCount: effective, skewness } = tally;
+  const { meanNs, deviationNs, skewness } = tally;
+  const effective = tally.effectiveCountFor(confidence);
   return fromZero(meanInterval(meanNs, deviationNs, effective, { confidence, skewness }));
 }
 
@@ -64,6 +64,6 @@ export function estimateMean(values: ArrayLike<number>, confidence: number = INT
   if (count < 2) return meanInterval(mean, undefined, count);
   const variance = squares / (count - 1);
   const skewness = squares === 0 ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
-  const effective = effectiveCount(count, variance, batchMeansOf(values));
+  const effective = effectiveCount(count, variance, batchMeansOf(values), confidence);
   return fromZero(meanInterval(mean, Math.sqrt(variance), effective, { confidence, skewness }));
 }

@@ -2,10 +2,8 @@ import { nsToUs } from "../../plan/units.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import { binomialAtMost } from "./distributions.ts";
-import { batchMeansOf, effectiveCount } from "./effective-count.ts";
+import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 
-/** Confidence of intervals: 95 %. */
-export const INTERVAL_CONFIDENCE = 0.95;
 /** Confidence that a percentile's sample must reach: 99 %. */
 export const FLOOR_CONFIDENCE = 0.99;
 
@@ -105,7 +103,7 @@ export function estimatePercentile(
   confidence: number = INTERVAL_CONFIDENCE,
 ): PercentileEstimate {
   const us = tally.percentileUs(percentile);
-  const effective = tally.effectiveCountAt(percentile);
+  const effective = tally.effectiveCountAt(percentile, confidence);
   const { low, high } = percentileRanks(tally.count, percentile, effective, confidence);
   // A tally rounds down.
   const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, nsToUs(tally.maxNs)));
@@ -127,7 +125,7 @@ export function percentileEstimator(
   const sorted = values.toSorted();
   return (percentile) => {
     const value = percentileOf(sorted, percentile);
-    const effective = effectiveCountBelow(values, value);
+    const effective = effectiveCountBelow(values, value, confidence);
     const { low, high } = percentileRanks(sorted.length, percentile, effective, confidence);
     return withFloor(sorted.length, percentile, effective, {
       value,
@@ -138,10 +136,10 @@ export function percentileEstimator(
 }
 
 /** Returns the effective sample size for the ratio of values that are at most `limit`. */
-function effectiveCountBelow(values: Float64Array, limit: number): number {
+function effectiveCountBelow(values: Float64Array, limit: number, confidence: number): number {
   const isBelow = Float64Array.from(values, (value) => (value <= limit ? 1 : 0));
   const ratio = meanOf(isBelow);
-  return effectiveCount(values.length, ratio * (1 - ratio), batchMeansOf(isBelow));
+  return effectiveCount(values.length, ratio * (1 - ratio), batchMeansOf(isBelow), confidence);
 }
 
 /** Adds the verdict on the sample to a percentile and its interval. @param effective effective sample size, 1 to `count` */

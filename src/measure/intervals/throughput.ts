@@ -1,7 +1,6 @@
 import { nsToSec } from "../../plan/units.ts";
-import { effectiveCount } from "./effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 import { fromZero, meanInterval } from "./mean-interval.ts";
-import { INTERVAL_CONFIDENCE } from "./percentile-interval.ts";
 
 /** Numbers of requests that ended in consecutive stretches of equal length. */
 export interface CompletionCounts {
@@ -212,7 +211,7 @@ function intervalOf(
 ): ThroughputInterval {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / (counts.length - 1);
-  const effective = effectiveCount(counts.length, variance, { means: counts, batchCount: 1 });
+  const effective = effectiveCount(counts.length, variance, { means: counts, batchCount: 1 }, confidence);
   const scale = batchSize / nsToSec(stretchNs);
   const { low, high } = fromZero(meanInterval(perSec, Math.sqrt(variance) * scale, effective, { confidence }));
   return { low, high };

@@ -1,8 +1,9 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToSec, usToNs } from "../../plan/units.ts";
 import type { ExtractedColumn } from "../extracted-tally.ts";
+import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs } from "../intervals/mean-interval.ts";
-import { estimatePercentile, INTERVAL_CONFIDENCE, percentileEstimator } from "../intervals/percentile-interval.ts";
+import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import { tokenRateInterval } from "../tokens/token-rate-interval.ts";

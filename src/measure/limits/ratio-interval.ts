@@ -1,6 +1,5 @@
 import { regularizedBeta } from "../intervals/distributions.ts";
-import { effectiveCount } from "../intervals/effective-count.ts";
-import { INTERVAL_CONFIDENCE } from "../intervals/percentile-interval.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { type CompletionCounts, FEWEST_STRETCHES, lengthen } from "../intervals/throughput.ts";
 import type { WindowResult } from "../window.ts";
 
@@ -57,7 +56,7 @@ export function errorRatioInterval(
   if (failedCount === 0 || requestCount === 0) return ratioInterval(failedCount, total, confidence);
   if (completions?.failed === undefined || completions.counts.length < FEWEST_STRETCHES) return UNKNOWN;
   const failed = completions.failed.reduce((sum, count) => sum + count, 0);
-  const worths = lengthen(completions, failed).map(worthOf);
+  const worths = lengthen(completions, failed).map((stretches) => worthOf(stretches, confidence));
   const effective = Math.max(1, total * Math.min(1, ...worths));
   const hits = (failedCount / total) * effective;
   const { low, high } = ratioInterval(hits, effective, confidence);
@@ -67,13 +66,13 @@ export function errorRatioInterval(
 const UNKNOWN = { low: null, high: null } as const;
 
 /** Returns how many independent requests each request is worth for the ratio of failures, at most 1. */
-function worthOf({ counts, failed = [] }: CompletionCounts): number {
+function worthOf({ counts, failed = [] }: CompletionCounts, confidence: number): number {
   const sums = counts.map((count, at) => count + (failed[at] as number));
   const total = sums.reduce((sum, count) => sum + count, 0);
   const ratio = failed.reduce((sum, count) => sum + count, 0) / total;
   const excess = sums.map((count, at) => (failed[at] as number) - ratio * count);
   const variance = excess.reduce((sum, value) => sum + value ** 2, 0) / (excess.length - 1);
   if (!(variance > 0)) return 1;
-  const independent = effectiveCount(excess.length, variance, { means: excess, batchCount: 1 });
+  const independent = effectiveCount(excess.length, variance, { means: excess, batchCount: 1 }, confidence);
   return (total * ratio * (1 - ratio) * independent) / (excess.length ** 2 * variance);
 }
