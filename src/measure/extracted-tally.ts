@@ -1,4 +1,4 @@
-import { effectiveCount } from "./intervals/effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
@@ -60,10 +60,10 @@ export class ExtractedColumn {
   }
 
   /** Returns {@link percentile} with its 95 % confidence interval; with the effective sample size of the average. */
-  estimatePercentile(percentile: number): PercentileEstimate {
+  estimatePercentile(percentile: number, confidence: number = INTERVAL_CONFIDENCE): PercentileEstimate {
     const value = this.percentile(percentile);
-    const effective = this.effectiveCount;
-    const { low, high } = percentileRanks(this.numberCount, percentile, effective);
+    const effective = this.effectiveCountFor(confidence);
+    const { low, high } = percentileRanks(this.numberCount, percentile, effective, confidence);
     const error = (rank: number): number => (this.isRounded ? Math.abs(this.atRank(rank)) * ROUNDING_RATIO : 0);
     return withFloor(this.numberCount, percentile, effective, {
       value,
@@ -73,16 +73,23 @@ export class ExtractedColumn {
   }
 
   /** Returns the average with its 95 % confidence interval. */
-  estimateMean(): MeanEstimate {
-    return meanInterval(this.mean, this.deviation, this.effectiveCount);
+  estimateMean(confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
+    const { mean, deviation, skewness } = this;
+    return meanInterval(mean, deviation, this.effectiveCountFor(confidence), { confidence, skewness });
+  }
+
+  private get skewness(): number {
+    let cubes = 0;
+    for (const [value, count] of this.numbers) cubes += count * (value - this.mean) ** 3;
+    return this.squaredDeviation === 0 ? 0 : (cubes * Math.sqrt(this.numberCount)) / this.squaredDeviation ** 1.5;
   }
 
   private get deviation(): number | undefined {
     return this.numberCount < 2 ? undefined : Math.sqrt(this.squaredDeviation / (this.numberCount - 1));
   }
 
-  private get effectiveCount(): number {
-    return effectiveCount(this.numberCount, (this.deviation ?? 0) ** 2, this.batches.means());
+  private effectiveCountFor(confidence: number): number {
+    return effectiveCount(this.numberCount, (this.deviation ?? 0) ** 2, this.batches.means(), confidence);
   }
 
   /** Returns the number at a rank in ascending order, from 0; NaN beyond the last. */

@@ -1,4 +1,5 @@
 import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
+import { addCompletions } from "./intervals/throughput.ts";
 import { mergeWindows } from "./merge.ts";
 import { TokenColumns, type TokenRows } from "./tokens/token-columns.ts";
 import type { WindowResult } from "./window.ts";
@@ -71,6 +72,7 @@ function joinWindows(windows: readonly WindowResult[], server: WindowResult["ser
   return {
     ...mergeWindows(windows),
     durationNs: first.durationNs,
+    completions: addCompletions(windows.map(({ completions }) => completions)),
     openBeforeCount: sumOf(({ openBeforeCount }) => openBeforeCount),
     openAfterCount: sumOf(({ openAfterCount }) => openAfterCount),
     overheadPct: first.overheadPct,

@@ -1,5 +1,5 @@
 import { nsToUs, usToNs } from "../plan/units.ts";
-import { effectiveCount } from "./intervals/effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
 
 const INITIAL_CELLS = 4096; // up to 4.1 ms
@@ -58,24 +58,39 @@ export class LatencyTally {
     return this.countSoFar < 2 ? undefined : Math.sqrt(this.squaredDeviationNs2 / (this.countSoFar - 1));
   }
 
+  /** Skewness of the latencies, from whole microseconds; 0 without variation. */
+  get skewness(): number {
+    let cubes = 0;
+    this.forEach((us, count) => {
+      cubes += count * (usToNs(us) + HALF_US - this.runningMeanNs) ** 3;
+    });
+    const squares = this.squaredDeviationNs2;
+    return squares === 0 ? 0 : (cubes * Math.sqrt(this.countSoFar)) / squares ** 1.5;
+  }
+
   /** Number of independent latencies that these are worth for the mean: 1 to their number; 0 when empty. */
   get effectiveCount(): number {
+    return this.effectiveCountFor(INTERVAL_CONFIDENCE);
+  }
+
+  /** Effective sample size for an interval of the mean with a confidence, 0 to 1. */
+  effectiveCountFor(confidence: number): number {
     const { batches, countSoFar: count } = this;
     const variance = (this.deviationNs ?? 0) ** 2;
-    return batches === undefined ? count : effectiveCount(count, variance, batches.means());
+    return batches === undefined ? count : effectiveCount(count, variance, batches.means(), confidence);
   }
 
   /**
    * Effective sample size for a percentile: the number of independent latencies of which the ratio below the percentile would vary as much.
    * When too many latencies are close to the percentile to compute that, returns the effective sample size for the mean.
    */
-  effectiveCountAt(percentile: number): number {
+  effectiveCountAt(percentile: number, confidence: number = INTERVAL_CONFIDENCE): number {
     const { batches, countSoFar: count } = this;
     if (batches === undefined || count < 2) return count;
     const ratio = percentile / 100;
     const below = batches.ratiosBelow(usToNs(this.percentileUs(percentile)) + HALF_US);
-    if (below.variance < (ratio * (1 - ratio)) / 2) return this.effectiveCount;
-    return effectiveCount(count, below.variance, below);
+    if (below.variance < (ratio * (1 - ratio)) / 2) return this.effectiveCountFor(confidence);
+    return effectiveCount(count, below.variance, below, confidence);
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */

@@ -73,7 +73,7 @@ export interface WindowResult {
   readonly scheduledLatency: LatencyTally;
   /** How late requests were sent. */
   readonly sendDelay: LatencyTally;
-  /** Successful requests by the time when they ended, for the interval of throughput; absent when not kept. */
+  /** Requests by the time when they ended, for the intervals of throughput and of the error rate; absent when not kept. */
   readonly completions?: CompletionCounts | undefined;
   /** Mean time to write a request, in nanoseconds. */
   readonly sendMeanNs: number;
@@ -164,8 +164,10 @@ export class WindowTally {
       const latencyNs = (endNs[row] as number) - sentNs;
       this.outstandingSumNs += (overNs[row] as number) - sentNs;
       if ((flag & RECORD_FAILED) !== 0) {
-        if ((flag & RECORD_CANCELLED) === 0) this.failedCount++;
-        else this.cancelledCount++;
+        if ((flag & RECORD_CANCELLED) === 0) {
+          this.failedCount++;
+          this.completions.addFailed(overNs[row] as number);
+        } else this.cancelledCount++;
         continue;
       }
       if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;

@@ -1,5 +1,5 @@
 import { regularizedBeta, studentQuantile } from "../intervals/distributions.ts";
-import { INTERVAL_CONFIDENCE } from "../intervals/percentile-interval.ts";
+import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { ratioBounds as countBounds } from "../intervals/ratio-bounds.ts";
 
 /**

@@ -70,6 +70,13 @@ function normalQuantileBelow(upper: number): number {
 }
 
 const MOST_NEWTON_STEPS = 100;
+/** Degrees of freedom at which Student's t is the normal distribution to five digits. */
+const NORMAL_FREEDOM = 1e5;
+
+/** Returns the value that a standard normal variable stays below with this probability. @param probability 0.5 up to, but not including 1 */
+export function normalQuantile(probability: number): number {
+  return studentQuantile(probability, NORMAL_FREEDOM);
+}
 
 /**
  * Returns the value that Student's t stays below with this probability. Newton's method from the normal quantile: it is below the result,

@@ -1,6 +1,9 @@
-import { studentQuantile } from "./distributions.ts";
+import { normalQuantile, studentQuantile } from "./distributions.ts";
 
 /** How many independent samples a sequence of correlated ones is worth. */
+
+/** Confidence of intervals: 95 %. */
+export const INTERVAL_CONFIDENCE = 0.95;
 
 /** Means of consecutive batches of equal length, in the order of the samples. */
 export interface BatchMeans {
@@ -19,16 +22,23 @@ export interface BatchMeans {
  *
  * @param count number of samples
  * @param variance of the single samples
+ * @param confidence of the interval that is made with the result. Where batches correlate, their variance is itself uncertain, which matters
+ *   more for an interval that is to be more certain. Default: 0.95
  * @returns 1 to `count`; `count` when there is no variation or nothing is known about the order
  */
-export function effectiveCount(count: number, variance: number, { means, batchCount }: BatchMeans): number {
+export function effectiveCount(
+  count: number,
+  variance: number,
+  { means, batchCount }: BatchMeans,
+  confidence: number = INTERVAL_CONFIDENCE,
+): number {
   if (means.length < 2 || !(variance > 0)) return count;
-  const longRunVariance = batchCount * sumOfCovariances(means);
+  const longRunVariance = batchCount * sumOfCovariances(means, confidence);
   return Math.max(1, Math.min(count, (count * variance) / longRunVariance));
 }
 
 /** Returns the sum of the autocovariances at all lags, negative ones included: pairs of lags count until a pair's sum is not positive. */
-function sumOfCovariances(values: ArrayLike<number>): number {
+function sumOfCovariances(values: ArrayLike<number>, confidence: number): number {
   const count = values.length;
   let mean = 0;
   for (let at = 0; at < count; at++) mean += (values[at] as number) / count;
@@ -48,21 +58,22 @@ function sumOfCovariances(values: ArrayLike<number>): number {
   }
   // Divided by n - 1 instead of n, like a sample variance. Negative covariances must not make the sum 0 or less.
   const sum = Math.max((2 * pairs - variance) * (count / (count - 1)), TINY_VARIANCE);
-  return sum > CORRELATED_RATIO * variance ? sum * allowanceFor(count, 2 * lags - 1) : sum;
+  return sum > CORRELATED_RATIO * variance ? sum * allowanceFor(count, 2 * lags - 1, confidence) : sum;
 }
 
 /** Above this ratio of the sum of autocovariances to the variance, batches are correlated with each other by more than chance. */
-const CORRELATED_RATIO = 1.5;
-const NORMAL_975 = 1.959964;
+const CORRELATED_RATIO = 1.2;
 
 /**
  * Returns how much larger the sum of autocovariances must be taken, because it is itself an estimate. Its lags up to `width` have about
  * `count / width` degrees of freedom, one of which the mean takes (Priestley, Spectral Analysis and Time Series, 6.2): that lowers it by
  * `width / count`, and makes Student's t of the normal quantile.
  */
-function allowanceFor(count: number, width: number): number {
+function allowanceFor(count: number, width: number, confidence: number): number {
   const freedom = Math.max(1, count / width - 1);
-  return ((studentQuantile(0.975, freedom) / NORMAL_975) ** 2 * (freedom + 1)) / freedom;
+  const probability = (1 + confidence) / 2;
+  const widening = studentQuantile(probability, freedom) / normalQuantile(probability);
+  return (widening ** 2 * (freedom + 1)) / freedom;
 }
 
 const TINY_VARIANCE = Number.MIN_VALUE;

@@ -1,7 +1,6 @@
 import type { LatencyTally } from "../latency-tally.ts";
 import { studentQuantile } from "./distributions.ts";
-import { batchMeansOf, effectiveCount } from "./effective-count.ts";
-import { INTERVAL_CONFIDENCE } from "./percentile-interval.ts";
+import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 
 /** A mean with its confidence interval, in the unit of the sample. */
 export interface MeanEstimate {
@@ -15,17 +14,27 @@ export interface MeanEstimate {
 
 /**
  * Returns the Student t interval of a mean, with the effective sample size in place of the number of samples, which allows for correlation.
+ * With skewness, the interval reaches further to the side of the tail (Hall, On the removal of skewness by transformation, JRSS B 54, 1992).
  * @param deviation of the single samples; undefined below two of them
+ * @param skewness of the single samples. Default: 0, a symmetric interval
  */
 export function meanInterval(
   value: number,
   deviation: number | undefined,
   effective: number,
-  confidence: number = INTERVAL_CONFIDENCE,
+  { confidence = INTERVAL_CONFIDENCE, skewness = 0 }: { readonly confidence?: number; readonly skewness?: number } = {},
 ): MeanEstimate {
   if (deviation === undefined || effective < 2) return { value, low: null, high: null, effectiveCount: effective };
-  const half = (studentQuantile((1 + confidence) / 2, effective - 1) * deviation) / Math.sqrt(effective);
-  return { value, low: value - half, high: value + half, effectiveCount: effective };
+  const half = studentQuantile((1 + confidence) / 2, effective - 1) / Math.sqrt(effective);
+  const [low, high] = [half, -half].map((at) => value - deviation * unskew(at, skewness, effective));
+  return { value, low: low as number, high: high as number, effectiveCount: effective };
+}
+
+/** Inverts Hall's cubic transformation, which makes the mean of skewed samples symmetric. */
+function unskew(at: number, skewness: number, count: number): number {
+  // Below this the transformation is the identity, and dividing by the skewness would lose digits.
+  if (Math.abs(skewness * at) < 1e-6) return at;
+  return (3 / skewness) * (Math.cbrt(1 + skewness * (at - skewness / (6 * count))) - 1);
 }
 
 /** Cuts an interval of values that cannot be negative at 0. */
@@ -34,18 +43,27 @@ export function fromZero<T extends Pick<MeanEstimate, "low">>(estimate: T): T {
 }
 
 /** Estimates the mean of a tally, in nanoseconds. */
-export function estimateMeanNs(tally: LatencyTally): MeanEstimate {
-  return fromZero(meanInterval(tally.meanNs, tally.deviationNs, tally.effectiveCount));
+export function estimateMeanNs(tally: LatencyTally, confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
+  const { meanNs, deviationNs, skewness } = tally;
+  const effective = tally.effectiveCountFor(confidence);
+  return fromZero(meanInterval(meanNs, deviationNs, effective, { confidence, skewness }));
 }
 
 /** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */
-export function estimateMean(values: ArrayLike<number>): MeanEstimate {
+export function estimateMean(values: ArrayLike<number>, confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
   const count = values.length;
   let mean = 0;
   for (let at = 0; at < count; at++) mean += (values[at] as number) / count;
   let squares = 0;
-  for (let at = 0; at < count; at++) squares += ((values[at] as number) - mean) ** 2;
+  let cubes = 0;
+  for (let at = 0; at < count; at++) {
+    const offset = (values[at] as number) - mean;
+    squares += offset ** 2;
+    cubes += offset ** 3;
+  }
   if (count < 2) return meanInterval(mean, undefined, count);
   const variance = squares / (count - 1);
-  return fromZero(meanInterval(mean, Math.sqrt(variance), effectiveCount(count, variance, batchMeansOf(values))));
+  const skewness = squares === 0 ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
+  const effective = effectiveCount(count, variance, batchMeansOf(values), confidence);
+  return fromZero(meanInterval(mean, Math.sqrt(variance), effective, { confidence, skewness }));
 }

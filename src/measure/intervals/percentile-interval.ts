@@ -2,10 +2,8 @@ import { nsToUs } from "../../plan/units.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import { binomialAtMost } from "./distributions.ts";
-import { batchMeansOf, effectiveCount } from "./effective-count.ts";
+import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 
-/** Confidence of intervals: 95 %. */
-export const INTERVAL_CONFIDENCE = 0.95;
 /** Confidence that a percentile's sample must reach: 99 %. */
 export const FLOOR_CONFIDENCE = 0.99;
 
@@ -23,8 +21,9 @@ export interface PercentileRanks {
 
 /**
  * Returns the distribution-free confidence interval of a percentile from order statistics: exact binomial ranks, for any sample size
- * (Hahn and Meeker, Statistical Intervals, section 5.2). Each side is missed with at most half of 1 - `confidence`. With an effective size
- * below the sample's, the ranks are those of a sample of that size, moved outwards to the next rank of this one.
+ * (Hahn and Meeker, Statistical Intervals, section 5.2). Each side is missed with at most half of 1 - `confidence`. A value is outside of the
+ * interval when the share of samples beyond it shows that the percentile lies elsewhere. With an effective size below the sample's, the ranks
+ * are those of a sample of that size, moved outwards to the next rank of this one.
  * @param count 1 or more
  * @param percentile above 0 and below 100
  * @param effective effective sample size, 1 to `count`
@@ -98,10 +97,14 @@ export interface PercentileEstimate {
  * Estimates a percentile of a tally, in microseconds. The tally's resolution of 1 us is part of the interval.
  * @param percentile above 0 and below 100
  */
-export function estimatePercentile(tally: LatencyTally, percentile: number): PercentileEstimate {
+export function estimatePercentile(
+  tally: LatencyTally,
+  percentile: number,
+  confidence: number = INTERVAL_CONFIDENCE,
+): PercentileEstimate {
   const us = tally.percentileUs(percentile);
-  const effective = tally.effectiveCountAt(percentile);
-  const { low, high } = percentileRanks(tally.count, percentile, effective);
+  const effective = tally.effectiveCountAt(percentile, confidence);
+  const { low, high } = percentileRanks(tally.count, percentile, effective, confidence);
   // A tally rounds down.
   const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, nsToUs(tally.maxNs)));
   return withFloor(tally.count, percentile, effective, {
@@ -115,12 +118,15 @@ export function estimatePercentile(tally: LatencyTally, percentile: number): Per
  * Returns a function that estimates percentiles of values, by linear interpolation.
  * @param values in the order in which they were measured, not empty
  */
-export function percentileEstimator(values: Float64Array): (percentile: number) => PercentileEstimate {
+export function percentileEstimator(
+  values: Float64Array,
+  confidence: number = INTERVAL_CONFIDENCE,
+): (percentile: number) => PercentileEstimate {
   const sorted = values.toSorted();
   return (percentile) => {
     const value = percentileOf(sorted, percentile);
-    const effective = effectiveCountBelow(values, value);
-    const { low, high } = percentileRanks(sorted.length, percentile, effective);
+    const effective = effectiveCountBelow(values, value, confidence);
+    const { low, high } = percentileRanks(sorted.length, percentile, effective, confidence);
     return withFloor(sorted.length, percentile, effective, {
       value,
       low: low === undefined ? null : Math.min(value, sorted[low] as number),
@@ -130,10 +136,10 @@ export function percentileEstimator(values: Float64Array): (percentile: number) 
 }
 
 /** Returns the effective sample size for the ratio of values that are at most `limit`. */
-function effectiveCountBelow(values: Float64Array, limit: number): number {
+function effectiveCountBelow(values: Float64Array, limit: number, confidence: number): number {
   const isBelow = Float64Array.from(values, (value) => (value <= limit ? 1 : 0));
   const ratio = meanOf(isBelow);
-  return effectiveCount(values.length, ratio * (1 - ratio), batchMeansOf(isBelow));
+  return effectiveCount(values.length, ratio * (1 - ratio), batchMeansOf(isBelow), confidence);
 }
 
 /** Adds the verdict on the sample to a percentile and its interval. @param effective effective sample size, 1 to `count` */

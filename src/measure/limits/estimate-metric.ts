@@ -1,16 +1,18 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToSec, usToNs } from "../../plan/units.ts";
+import type { ExtractedColumn } from "../extracted-tally.ts";
+import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs } from "../intervals/mean-interval.ts";
 import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
-import { inferPerSec } from "../metrics.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
-import { isTokenMetric, type TokenMetricPlan, tokenSampleOf } from "../tokens/token-verdicts.ts";
+import { tokenRateInterval } from "../tokens/token-rate-interval.ts";
+import { isTokenMetric, rateWeights, type TokenMetricPlan, tokenSampleOf } from "../tokens/token-verdicts.ts";
 import { type JudgedLevel, metricValue } from "../verdicts.ts";
 import type { WindowResult } from "../window.ts";
-import { ratioInterval } from "./ratio-interval.ts";
+import { errorRatioInterval } from "./ratio-interval.ts";
 
-/** A metric with its 95 % confidence interval, in the unit of the metric. */
+/** A metric with its confidence interval, in the unit of the metric. */
 export interface MetricEstimate {
   readonly value: number;
   /** Ends of the interval; null where the sample has no bound on that side. */
@@ -18,65 +20,83 @@ export interface MetricEstimate {
   readonly high: number | null;
 }
 
+type Ends = Pick<MetricEstimate, "low" | "high">;
+
 /**
- * Estimates a metric, with the interval that reports give it. Extracted numbers and a maximum or minimum have no interval: their value counts
- * as exact.
+ * Estimates a metric, with the interval that reports give it at the same confidence. A maximum or minimum of extracted numbers has no interval:
+ * its value counts as exact.
+ * @param confidence of the interval. Default: 0.95
  * @returns undefined without a value
  */
-export function estimateMetric(metric: MetricPlan, level: JudgedLevel, batchSize: number): MetricEstimate | undefined {
+export function estimateMetric(
+  metric: MetricPlan,
+  level: JudgedLevel,
+  batchSize: number,
+  confidence: number = INTERVAL_CONFIDENCE,
+): MetricEstimate | undefined {
   const value = metricValue(metric, level, batchSize);
   if (value === undefined) return undefined;
   const { window, tokens } = level;
-  if (isTokenMetric(metric)) return tokens === undefined ? undefined : estimateTokens(metric, value, level, tokens);
+  if (isTokenMetric(metric)) return tokens && { value, ...tokenEnds(metric, { value, window, tokens, confidence }) };
   switch (metric.kind) {
     case "latency-percentile": {
-      const { low, high } = estimatePercentile(window[metric.of], metric.percentile);
+      const { low, high } = estimatePercentile(window[metric.of], metric.percentile, confidence);
       return { value, low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high) };
     }
     case "latency-average": {
-      const { low, high } = estimateMeanNs(window[metric.of]);
+      const { low, high } = estimateMeanNs(window[metric.of], confidence);
       return { value, low, high };
     }
     case "error-ratio":
-      return { value, ...ratioInterval(window.failedCount, window.requestCount + window.failedCount) };
+      return { value, ...errorRatioInterval(window, confidence) };
     case "throughput":
-      return { value, ...throughputInterval(window, value, batchSize) };
+      return { value, ...throughputEnds(window, value, batchSize, confidence) };
     case "extracted":
-      return { value, low: value, high: value };
+      return { value, ...extractedEnds(metric, value, window.extracted?.find(metric.name), confidence) };
   }
 }
 
-function estimateTokens(
-  metric: TokenMetricPlan,
+/** Without a completion, the rate is at most the one at which that would be too unlikely, if completions are independent. */
+function throughputEnds(window: WindowResult, value: number, batchSize: number, confidence: number): Ends {
+  if (window.requestCount > 0 || window.durationNs <= 0) return throughputInterval(window, value, batchSize, confidence);
+  return { low: 0, high: (-batchSize * Math.log((1 - confidence) / 2)) / nsToSec(window.durationNs) };
+}
+
+function extractedEnds(
+  { statistic, percentile = 50 }: Extract<MetricPlan, { kind: "extracted" }>,
   value: number,
-  { window }: JudgedLevel,
-  tokens: TokenColumns,
-): MetricEstimate {
+  column: ExtractedColumn | undefined,
+  confidence: number,
+): Ends {
+  if (column === undefined || statistic === "min" || statistic === "max") return { low: value, high: value };
+  const { low, high } =
+    statistic === "average" ? column.estimateMean(confidence) : column.estimatePercentile(percentile, confidence);
+  return { low, high };
+}
+
+/** A token metric of a level. */
+interface TokenValue {
+  readonly value: number;
+  readonly window: WindowResult;
+  readonly tokens: TokenColumns;
+  readonly confidence: number;
+}
+
+function tokenEnds(metric: TokenMetricPlan, { value, window, tokens, confidence }: TokenValue): Ends {
   switch (metric.kind) {
     case "token-percentile": {
-      const { low, high } = percentileEstimator(tokenSampleOf(metric.of, tokens))(metric.percentile);
-      return { value, low, high };
+      const { low, high } = percentileEstimator(tokenSampleOf(metric.of, tokens), confidence)(metric.percentile);
+      return { low, high };
     }
     case "token-average": {
-      const { low, high } = estimateMean(tokenSampleOf(metric.of, tokens));
-      return { value, low, high };
+      const { low, high } = estimateMean(tokenSampleOf(metric.of, tokens), confidence);
+      return { low, high };
     }
     case "output-tokens-per-sec":
-      return scaleToThroughput(value, window);
     case "goodput": {
-      // Requests that meet the limits, of those that ended.
-      const count = window.requestCount + window.failedCount;
-      const ratePerSec = count / nsToSec(window.durationNs);
-      const { low, high } = ratioInterval(Math.min(count, Math.round(nsToSec(value * window.durationNs))), count);
-      return { value, low: low * ratePerSec, high: high * ratePerSec };
+      const weights = rateWeights(metric, tokens);
+      if (weights === undefined) return { low: null, high: null };
+      return tokenRateInterval({ columns: tokens, weights, durationNs: window.durationNs }, value, confidence);
     }
   }
-}
-
-/** Gives a rate the relative interval of the requests per second. */
-function scaleToThroughput(value: number, window: WindowResult): MetricEstimate {
-  const perSec = inferPerSec(window, 1);
-  const { low, high } = throughputInterval(window, perSec, 1);
-  if (low === null || high === null || perSec === 0) return { value, low: null, high: null };
-  return { value, low: (value * low) / perSec, high: (value * high) / perSec };
 }

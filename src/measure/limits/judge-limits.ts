@@ -1,6 +1,7 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { JudgedLevel } from "../verdicts.ts";
 import { estimateMetric, type MetricEstimate } from "./estimate-metric.ts";
+import { LIMIT_ERROR } from "./looks.ts";
 
 /**
  * Whether a limit is kept at a level.
@@ -18,13 +19,26 @@ export interface LimitVerdict {
   readonly estimate?: MetricEstimate;
 }
 
-/** Judges the limits at a level. @param batchSize inferences per request */
-export function judgeLimits(limits: readonly AssertionPlan[], level: JudgedLevel, batchSize: number): LimitVerdict[] {
+/**
+ * Judges the limits at a level. One broken limit breaks the level, so each gets a part of the error of that. All must be kept to keep it: there
+ * each has the whole error.
+ * @param batchSize inferences per request
+ * @param error probability of a wrong decision, for each side. Default: that of judging once
+ */
+export function judgeLimits(
+  limits: readonly AssertionPlan[],
+  level: JudgedLevel,
+  batchSize: number,
+  error: number = LIMIT_ERROR,
+): LimitVerdict[] {
   return limits.map((limit) => {
-    const estimate = estimateMetric(limit.metric, level, batchSize);
-    return estimate === undefined
-      ? { limit, state: "unresolved" }
-      : { limit, state: stateOf(limit, estimate), estimate };
+    const [near, far] = [error, error / limits.length].map((missed) =>
+      estimateMetric(limit.metric, level, batchSize, 1 - 2 * missed),
+    );
+    if (near === undefined || far === undefined) return { limit, state: "unresolved" };
+    const isCeiling = limit.comparison === "below" || limit.comparison === "at-most";
+    const estimate = isCeiling ? { ...near, low: far.low } : { ...near, high: far.high };
+    return { limit, state: stateOf(limit, estimate), estimate };
   });
 }
 

@@ -1,5 +1,7 @@
-import { binomialAtMost } from "../intervals/distributions.ts";
-import { INTERVAL_CONFIDENCE } from "../intervals/percentile-interval.ts";
+import { regularizedBeta } from "../intervals/distributions.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
+import { type CompletionCounts, FEWEST_STRETCHES, lengthen } from "../intervals/throughput.ts";
+import type { WindowResult } from "../window.ts";
 
 /** The interval of a ratio, 0 to 1. */
 export interface RatioInterval {
@@ -12,13 +14,13 @@ const STEPS = 60;
 /**
  * Returns the exact interval of a ratio by Clopper and Pearson (Biometrika 26, 1934).
  * @param hits 0 to `count`
- * @param count 1 or more
+ * @param count above 0; neither need be whole, so that it can be an effective sample size
  */
 export function ratioInterval(hits: number, count: number, confidence: number = INTERVAL_CONFIDENCE): RatioInterval {
   const missed = (1 - confidence) / 2;
   return {
-    low: hits === 0 ? 0 : findRatio((ratio) => 1 - binomialAtMost(hits - 1, count, ratio) < missed),
-    high: hits === count ? 1 : findRatio((ratio) => binomialAtMost(hits, count, ratio) > missed),
+    low: hits <= 0 ? 0 : findRatio((ratio) => regularizedBeta(ratio, hits, count - hits + 1) < missed),
+    high: hits >= count ? 1 : findRatio((ratio) => 1 - regularizedBeta(ratio, hits + 1, count - hits) > missed),
   };
 }
 
@@ -32,4 +34,45 @@ function findRatio(holds: (ratio: number) => boolean): number {
     else high = middle;
   }
   return (low + high) / 2;
+}
+
+/** Below this many independent failures, failures in clusters say too little about how many clusters there may be. */
+const FEWEST_CLUSTERS = 4;
+
+/** What a window knows about its failed requests. */
+type FailureSource = Pick<WindowResult, "requestCount" | "failedCount" | "completions">;
+
+/**
+ * Returns the interval of the ratio of failed requests. Failures often come in clusters: a server that restarts fails everything for a second.
+ * How much their number varies from stretch to stretch says how many independent requests would be as certain. Without a failure, requests
+ * count as independent, because nothing is known about clusters then.
+ * @returns null ends when there are failures, and it is not known when they were; no upper end with a few clusters of failures
+ */
+export function errorRatioInterval(
+  { requestCount, failedCount, completions }: FailureSource,
+  confidence: number = INTERVAL_CONFIDENCE,
+): { readonly low: number | null; readonly high: number | null } {
+  const total = requestCount + failedCount;
+  if (failedCount === 0 || requestCount === 0) return ratioInterval(failedCount, total, confidence);
+  if (completions?.failed === undefined || completions.counts.length < FEWEST_STRETCHES) return UNKNOWN;
+  const failed = completions.failed.reduce((sum, count) => sum + count, 0);
+  const worths = lengthen(completions, failed).map((stretches) => worthOf(stretches, confidence));
+  const effective = Math.max(1, total * Math.min(1, ...worths));
+  const hits = (failedCount / total) * effective;
+  const { low, high } = ratioInterval(hits, effective, confidence);
+  return { low, high: hits < Math.min(FEWEST_CLUSTERS, failedCount / 2) ? null : high };
+}
+
+const UNKNOWN = { low: null, high: null } as const;
+
+/** Returns how many independent requests each request is worth for the ratio of failures, at most 1. */
+function worthOf({ counts, failed = [] }: CompletionCounts, confidence: number): number {
+  const sums = counts.map((count, at) => count + (failed[at] as number));
+  const total = sums.reduce((sum, count) => sum + count, 0);
+  const ratio = failed.reduce((sum, count) => sum + count, 0) / total;
+  const excess = sums.map((count, at) => (failed[at] as number) - ratio * count);
+  const variance = excess.reduce((sum, value) => sum + value ** 2, 0) / (excess.length - 1);
+  if (!(variance > 0)) return 1;
+  const independent = effectiveCount(excess.length, variance, { means: excess, batchCount: 1 }, confidence);
+  return (total * ratio * (1 - ratio) * independent) / (excess.length ** 2 * variance);
 }

@@ -16,13 +16,22 @@ export const LIMITS: ReadonlyMap<string, { readonly metric: TokenMetric; readonl
 /** All names that can be limited, for all kinds of answers. */
 export const GOODPUT_NAMES: readonly string[] = [...LIMITS.keys()];
 
+/** Counts the requests that meet all limits: see {@link goodRows}. @returns undefined when a name is unknown */
+export function countGood(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): number | undefined {
+  return goodRows(columns, family, limits)?.reduce((sum, isGood) => sum + isGood, 0);
+}
+
 /**
- * Counts the requests that meet all limits. Each request is judged by its own values. GenAI-Perf pairs lists by position, which mixes
+ * Returns 1 for each request that meets all limits, else 0. Each request is judged by its own values. GenAI-Perf pairs lists by position, which mixes
  * requests when one of them lacks a value. A missing value breaks no limit. Failed requests and requests without content are not good.
  *
  * @returns undefined when a name is unknown; GenAI-Perf reports a goodput of -1 for that
  */
-export function countGood(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): number | undefined {
+export function goodRows(
+  columns: TokenColumns,
+  family: AnswerFamily,
+  limits: GoodputLimits,
+): Float64Array | undefined {
   const checks: { values: Float64Array; isBroken: (value: number, row: number) => boolean }[] = [];
   for (const [name, limit] of Object.entries(limits)) {
     const limited = LIMITS.get(name);
@@ -38,8 +47,7 @@ export function countGood(columns: TokenColumns, family: AnswerFamily, limits: G
       : isBeyond;
     checks.push({ values: columns.metrics[limited.metric].view(), isBroken });
   }
-  let good = 0;
-  for (let row = 0; row < columns.count; row++)
-    if (!checks.some(({ values, isBroken }) => isBroken(values[row] as number, row))) good++;
-  return good;
+  return Float64Array.from({ length: columns.count }, (_, row) =>
+    checks.some(({ values, isBroken }) => isBroken(values[row] as number, row)) ? 0 : 1,
+  );
 }

@@ -3,7 +3,7 @@ import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import type { WindowResult } from "../window.ts";
-import type { GoodputLimits } from "./goodput.ts";
+import { type GoodputLimits, goodRows } from "./goodput.ts";
 import { entryOf, findAsserted, isTimeMetric, type TokenMetric } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import { goodPerSec, outputTokensPerSec } from "./token-rates.ts";
@@ -59,6 +59,15 @@ export function explainNoValue(
   return tokenMetricValue(metric, columns, window) === undefined && needsStreams(metric)
     ? explainUnstreamed(columns)
     : undefined;
+}
+
+/** Returns what each request adds to a rate of tokens or of good requests; undefined without a value. */
+export function rateWeights(
+  metric: Extract<TokenMetricPlan, { kind: "output-tokens-per-sec" | "goodput" }>,
+  columns: TokenColumns,
+): Float64Array | undefined {
+  if (metric.kind === "output-tokens-per-sec") return columns.metrics.outputTokens.view();
+  return goodRows(columns, "text", toNamedLimits(metric.limits));
 }
 
 function needsStreams(metric: TokenMetricPlan): boolean {

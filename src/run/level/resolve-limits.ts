@@ -1,4 +1,5 @@
 import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
+import { planLooks } from "../../measure/limits/looks.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
@@ -12,8 +13,6 @@ import type { LevelLimits } from "../../result/run-result.ts";
 
 /** Measures a level window by window, until its limits are certainly kept or broken. */
 
-/** Windows before the first decision: one alone says nothing about how windows vary. */
-const LEAST_WINDOWS = 2;
 /** When less than this ratio of the rate is missing, the load that was sent counts as the one that was asked for. */
 const MISSED_RATE_RATIO = 0.05;
 
@@ -37,11 +36,15 @@ export interface ResolvedLevel {
   readonly limits: LevelLimits;
 }
 
-/** Measures until the limits are resolved, or the longest time has passed. @returns undefined when the run has stopped */
+/**
+ * Measures until the limits are resolved, or the longest time has passed. The limits are judged a few times, so that all judgements together
+ * have the stated error: see `planLooks`.
+ * @returns undefined when the run has stopped
+ */
 export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLevel | undefined> {
   const { windowMs, maxMs } = parts;
   const windows: WindowResult[] = [];
-  const most = Math.max(LEAST_WINDOWS, Math.floor(maxMs / windowMs));
+  const looks = planLooks(maxMs / windowMs);
   let tokens: TokenColumns | undefined;
   for (;;) {
     const window = await parts.nextWindow(windows.length + 1);
@@ -50,16 +53,17 @@ export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLeve
     const taken = await parts.takeTokens();
     if (tokens === undefined) tokens = taken;
     else if (taken !== undefined) tokens.addRows(taken.rows());
-    const limits = judgeLevel(parts, { level: parts.level, window: mergeWindows(windows), tokens });
-    const isDecided = limits.state !== "unresolved" && windows.length >= LEAST_WINDOWS;
-    if (isDecided || windows.length >= most) return { windows, tokens, limits };
+    const look = looks.find(({ windowCount }) => windowCount === windows.length);
+    if (look === undefined) continue;
+    const limits = judgeLevel(parts, { level: parts.level, window: mergeWindows(windows), tokens }, look.error);
+    if (limits.state !== "unresolved" || look === looks.at(-1)) return { windows, tokens, limits };
   }
 }
 
-/** Judges a level as far as it is measured. */
-function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel): LevelLimits {
+/** Judges a level as far as it is measured. @param error probability of a wrong decision, for each side */
+function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel, error: number): LevelLimits {
   const { window } = level;
-  const verdicts = judgeLimits(plan.limits ?? [], level, batchSize);
+  const verdicts = judgeLimits(plan.limits ?? [], level, batchSize, error);
   if (window.requestCount === 0 && window.failedCount > 0)
     return { state: "broken", verdicts, reason: `all ${window.failedCount} requests failed` };
   const state = combineStates(verdicts.map((verdict) => verdict.state));
