@@ -78,7 +78,7 @@ test("without flags the plan is perf_analyzer's default", () => {
     },
     behaviour: {
       queriesThroughOwnClient: true,
-      skipsRehearsal: true,
+      startsEarly: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,
     },
