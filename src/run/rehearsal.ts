@@ -102,11 +102,12 @@ export async function rehearse(
     onError: () => {},
   });
   // The run reports any error again.
-  const started = driver.start({ kind: "closed", concurrency: laneCount }, requestCount).catch(() => {});
-  await sleepUnless(
-    durationMs * LATE_RATIO,
-    started.then(() => driver.finished()),
+  const started = driver.start({ kind: "closed", concurrency: laneCount }, requestCount);
+  const ended = started.then(
+    () => driver.finished(),
+    () => {},
   );
+  await sleepUnless(durationMs * LATE_RATIO, ended);
   driver.close();
   runFeed?.takeEncodings(feed);
   return driver.ended;
