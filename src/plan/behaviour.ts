@@ -9,8 +9,8 @@ export function behaviourSchema(v: Builders) {
   return v.strictObject({
     /** Asks the server about itself through Rampart's own client, where that sends the load too, and not through a general one. */
     queriesThroughOwnClient: yes,
-    /** Does not run the client's code against an in-process sink before the first measured request of a language model. */
-    skipsRehearsal: yes,
+    /** Rehearses requests to a language model no longer than others before the first measured one, and leaves its threads as they are. */
+    startsEarly: yes,
     /** Does not read the server's counters before the first level and after the last: no report shows their change over the run. */
     skipsRunCounters: yes,
     /**

@@ -156,7 +156,8 @@ class ProfileExport implements Report {
 
   private formatOutputs(inputs: RequestContent, content: ResponseContent): string {
     if (this.exported.responseOutputs !== undefined) return this.exported.responseOutputs;
-    if (content instanceof Uint8Array) return formatBody(content);
+    if (content instanceof Uint8Array)
+      return formatBody(content, this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined);
     const outputs = [...content.values()];
     const known = this.outputTexts.get(inputs);
     if (known !== undefined && areEqual(known.tensors, outputs)) return known.text;
@@ -222,6 +223,16 @@ class ProfileExport implements Report {
     const message = `failed to open file for outputting raw profile data: ${this.path}: ${messageOf(error)}`;
     return new RunError("output", message, "Give a path that can be written.");
   }
+}
+
+/** An event with the server's token counts has no choices. */
+const NO_CHOICES = /^(data:.*"choices"\s*:\s*\[)\s*\]/gm;
+/** Of a chat and of a completion. */
+const EMPTY_CHOICE = '{"index":0,"delta":{"content":""},"text":""}';
+
+/** Gives events without choices an empty one, because GenAI-Perf's parser of exports reads the first choice of every event. */
+function addEmptyChoice(text: string): string {
+  return text.replace(NO_CHOICES, `$1${EMPTY_CHOICE}]`);
 }
 
 type OutputText = { readonly tensors: readonly Tensor[]; readonly text: string };

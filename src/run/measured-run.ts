@@ -121,10 +121,8 @@ export class MeasuredRun {
     try {
       const first = levelAt(this.load.search.levels, 0);
       if (first !== undefined) this.openAhead(first);
-      if (this.parts.rehearse !== undefined) {
-        await this.parts.rehearse();
-        this.startNs = nowNs();
-      }
+      await this.parts.rehearse();
+      this.startNs = nowNs();
       this.tokens?.begin(this.plan, this.startNs, { keepsRequests: this.observer.onTokens !== undefined });
       const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();

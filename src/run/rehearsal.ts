@@ -1,90 +1,162 @@
+import type { LevelSearch } from "../load/load-mode.ts";
+import type { AnswerSink } from "../measure/tokens/packed-answers.ts";
+import { WindowTally } from "../measure/window.ts";
+import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
-import type { OpenSocket, Socket, SocketHandlers } from "../runtime/socket.ts";
-import { Http1Client } from "../transport/http1/client.ts";
+import { msToNs } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import type { RunObserver } from "../result/observer.ts";
+import { nowNs, sleepUnless } from "../runtime/clock.ts";
+import type { OpenSocket } from "../runtime/socket.ts";
+import type { AnswerCheck } from "../transport/answer-check.ts";
+import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
+import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
+import type { AnswerRequest } from "../transport/sink/sample-answer.ts";
 import { RequestJudge } from "./judge/judge.ts";
+import { LevelMeter } from "./level/level-meter.ts";
+import { createFeed } from "./send/create-feed.ts";
 import { Driver } from "./send/driver.ts";
+import type { DriverWork } from "./send/driver-work.ts";
+import type { EndedCounts } from "./send/ended-requests.ts";
 import { RequestFeed } from "./send/feed.ts";
+import { type LaneOptions, laneOptionsOf } from "./send/lanes.ts";
 import type { Session } from "./target/session.ts";
 
-const REQUESTS = 1200;
-const CONCURRENCY = 48;
-const EVENTS = 12;
+/** How long a rehearsal lasts: until the number of requests or the time is reached. */
+export interface RehearsalBounds {
+  readonly requestCount: number;
+  readonly durationMs: number;
+  readonly concurrency: number;
+}
+
+/** Prompts are few and long, and each event of an answer has its time. */
+export const PROMPT_BOUNDS: RehearsalBounds = { requestCount: 1200, durationMs: 200, concurrency: 48 };
+/** The run begins soon. */
+export const SHORT_BOUNDS: RehearsalBounds = { requestCount: 300, durationMs: 5, concurrency: 2 };
+
+/** What is rehearsed: a target that is measured alone, or a member of a mix. */
+export interface Rehearsed {
+  readonly plan: Plan;
+  readonly session: Session;
+  /** The run's source of requests, which gets the encoding of the first one. Absent: it encodes it itself. */
+  readonly feed?: RequestFeed;
+}
+
 const STALL_TIMEOUT_NS = 60e9;
-
-const SINK_ENDPOINT = { host: "rehearsal", port: 1, authority: "rehearsal:1", pathPrefix: "", headers: [] };
-
-const encoder = new TextEncoder();
-const EVENT =
-  'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}\n\n';
-const STREAM_HEAD = encoder.encode(
-  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n",
-);
-const CHUNK = encoder.encode(`${EVENT.length.toString(16)}\r\n${EVENT}\r\n`);
-const STREAM_END = encoder.encode("e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n");
-const BODY = '{"choices":[{"message":{"role":"assistant","content":"word"}}]}';
-const WHOLE = encoder.encode(
-  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
-);
+/** The end does not wait for an answer that never comes. */
+const LATE_RATIO = 10;
+const NO_BYTES = new Uint8Array(0);
+const NO_ANSWER: AnswerRequest = () => ({ parts: [NO_BYTES] });
+const NO_TOKENS: AnswerSink = {
+  knowsPrompt: () => true,
+  addPrompt: () => {},
+  addAnswer: () => {},
+  addFailure: () => {},
+};
 
 /**
- * Sends requests of the session's data to an in-process sink, so that the client's code is JIT-compiled before the first measured request,
- * which would otherwise be some milliseconds late: a tenth of many a model's time to first token. Nothing is recorded.
+ * Sends requests of the session's data to an in-process sink, which answers as a server of the kind does, so that the client's code is
+ * JIT-compiled before the first measured request: its encoding, sending, reading, judging and counting. Nothing of it is kept. A scenario's
+ * own functions are not called. Does nothing with a client that cannot do without its server.
+ * @param observer decides with its callbacks what the run reads of answers; none is called
+ * @returns the numbers of its requests
  */
-export async function rehearse({ service, dataset, warnings }: Session, isStreaming: boolean): Promise<void> {
-  const pieces = isStreaming ? [STREAM_HEAD, ...Array<Uint8Array>(EVENTS).fill(CHUNK), STREAM_END] : [WHOLE];
-  const steps = dataset.streams[0]?.slice(0, 1) ?? [];
-  const few = { streams: [steps], isFromJson: true, warnings: [] };
-  const feed = new RequestFeed(service, few, { usesIds: false });
-  const session: Session = { service, dataset: few, warnings, shared: undefined, counters: async () => undefined };
-  const judge = new RequestJudge({ session, feed, verbosity: 0, observer: { onRecord: () => {} } });
+export async function rehearse(
+  { plan, session: given, feed: runFeed }: Rehearsed,
+  search: LevelSearch,
+  observer: RunObserver,
+  { requestCount, durationMs, concurrency }: RehearsalBounds,
+): Promise<Pick<EndedCounts, "completedCount" | "failedCount">> {
+  if (given.createSinkClient === undefined) return { completedCount: 0, failedCount: 0 };
+  const createClient = await given.createSinkClient(openSink(given));
+  const session = toRehearsed(given);
+  const lanes = laneOptionsOf(plan, search, session.service);
+  const laneCount = Math.min(concurrency, lanes.laneCount);
+  const feed = await createRehearsalFeed(plan, search, session, lanes);
+  const judge = new RequestJudge({
+    session,
+    feed,
+    verbosity: 0,
+    observer: observer.onRecord === undefined ? {} : { onRecord: () => {} },
+    answers: plan.measurement.tokens === undefined ? undefined : NO_TOKENS,
+  });
   const driver = new Driver({
-    laneCount: CONCURRENCY,
-    isSync: true,
-    keepsOrder: false,
-    sequenceCount: 1,
-    isSerial: false,
+    ...{ ...lanes, laneCount, createClient },
     stallTimeoutNs: STALL_TIMEOUT_NS,
     maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
-    createClient: (options) => new Http1Client(SINK_ENDPOINT, options, openSink(pieces)),
   });
+  const endNs = nowNs() + msToNs(durationMs);
+  const judgeUntilEnd: DriverWork["judge"] = (call, slots) => {
+    if (nowNs() > endNs) driver.quota = Math.min(driver.quota, 0);
+    return judge.judge(call, slots);
+  };
   driver.setWork({
     feed,
     needsBodies: judge.needsBodies,
-    createCheck: judge.createCheck,
+    createCheck: () => forgetting(() => session.service.codec.answerChecks()()),
     canWait: judge.canWait,
-    readsFirst: isStreaming,
-    onRecords: () => {},
-    judge: (call, slots) => judge.judge(call, slots),
+    readsFirst: session.service.readsFirst === true,
+    onRecords: countRecords(session),
+    judge: judgeUntilEnd,
     onFailure: () => {},
-    // The run reports any error again.
     onError: () => {},
   });
-  await driver.start({ kind: "closed", concurrency: CONCURRENCY }, REQUESTS);
-  await driver.finished();
+  // The run reports any error again.
+  const started = driver.start({ kind: "closed", concurrency: laneCount }, requestCount);
+  const ended = started.then(
+    () => driver.finished(),
+    () => {},
+  );
+  await sleepUnless(durationMs * LATE_RATIO, ended);
   driver.close();
+  runFeed?.takeEncodings(feed);
+  return driver.ended;
 }
 
-/** Opens sockets without a network. Each request gets its response piece by piece, one piece per connection and turn of the event loop. */
-function openSink(pieces: readonly Uint8Array[]): OpenSocket {
-  const answering: { readonly handlers: SocketHandlers; next: number }[] = [];
-  const playNext = (): void => {
-    for (const one of answering.splice(0)) {
-      const piece = pieces[one.next++] as Uint8Array;
-      if (one.next < pieces.length) answering.push(one);
-      one.handlers.onData(piece);
-    }
-    if (answering.length > 0) setImmediate(playNext);
+function openSink({ service: { codec, wire } }: Session): OpenSocket {
+  const { sampleAnswer = NO_ANSWER } = codec;
+  return wire === "http" ? openHttp1Sink(sampleAnswer(NO_BYTES)) : openHttp2Sink(sampleAnswer);
+}
+
+/** Returns a check that examines every other answer thoroughly, as the first one of a run is; other answers are compared with known ones. */
+function forgetting(create: () => AnswerCheck): AnswerCheck {
+  let check = create();
+  let isNew = true;
+  const next = (): AnswerCheck => {
+    if (!isNew) check = create();
+    isNew = !isNew;
+    return check;
   };
-  return (_, handlers): Socket => {
-    setImmediate(() => handlers.onOpen());
-    return {
-      write: () => {
-        if (answering.length === 0) setImmediate(playNext);
-        answering.push({ handlers, next: 0 });
-        return true;
-      },
-      close: () => {},
-      pendingBytes: 0,
-    };
+  return {
+    whole: (...answer) => next().whole(...answer),
+    begin: (head) => next().begin(head),
+    piece: (...piece) => check.piece(...piece),
+    event: (bytes) => check.event(bytes),
+    end: () => check.end(),
   };
+}
+
+/** Returns the session with the first step of its data, without expectations and without the scenario's functions. */
+function toRehearsed(session: Session): Session {
+  const { answerReader: _, ...service } = session.service;
+  const steps = session.dataset.streams[0]?.slice(0, 1) ?? [];
+  const streams = [steps.map((step) => ({ ...step, expected: new Map() }))];
+  return { ...session, service, dataset: { streams, isFromJson: true, warnings: [] } };
+}
+
+async function createRehearsalFeed(
+  plan: Plan,
+  search: LevelSearch,
+  session: Session,
+  lanes: LaneOptions,
+): Promise<RequestFeed> {
+  if (loadModeOf(plan.load).dataOrder !== "in-sessions") return createFeed(plan, search, session, lanes);
+  return new RequestFeed(session.service, session.dataset, { usesIds: false });
+}
+
+function countRecords({ service }: Session): DriverWork["onRecords"] {
+  const meter = new LevelMeter();
+  const countsReading = service.wire === "http";
+  meter.begin(() => new WindowTally({ isScheduled: false, countsReading, isDecoupled: service.isDecoupled }));
+  return (records, count) => meter.add(records, count);
 }

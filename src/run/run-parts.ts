@@ -33,7 +33,7 @@ export interface RunParts {
   readonly tokens: RunTokens | undefined;
   readonly peers: Peers;
   /** Runs while connections are opened, before the first request. */
-  readonly rehearse: (() => Promise<void>) | undefined;
+  readonly rehearse: () => Promise<void>;
   /** Start of the run, before the first request. A rehearsal moves it. */
   readonly startNs: number;
   /** Rejects when the plan is not valid. */

@@ -18,6 +18,7 @@ import type { WireRequest } from "../transport/request.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
+import type { Rehearsed } from "./rehearsal.ts";
 import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
@@ -118,9 +119,9 @@ async function runPlan(
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
       const measuring = { plan, observer, signal, load, session, feed, groups, driver, canceller, poller, tokens };
-      const alone = { plan, session };
-      const rehearsed = (session.members ?? [alone]).find((one) => isRehearsed(one.plan));
-      const rehearse = rehearsed && (await loadRehearsal(rehearsed, driver, (undo) => undos.push(undo)));
+      const alone = { plan, session, feed };
+      const rehearsed = session.members ?? [alone];
+      const rehearse = await loadRehearsal(rehearsed, load.search, observer, driver, (undo) => undos.push(undo));
       const createCheck = plan.check && (await openContentCheck(plan.check));
       const parts: RunParts = { ...measuring, createCheck, peers, rehearse, startNs, check };
       return await followed(parts, (followers) => new MeasuredRun({ ...parts, observer: followers }).execute());
@@ -164,34 +165,37 @@ async function openContentCheck(named: FunctionPlan): Promise<(plan: Plan) => Co
   return (plan) => createContentCheck(plan, named);
 }
 
-/**
- * Whether to rehearse: requests to a language model are few and long, so JIT compilation during them would be visible in the time to first
- * token.
- */
-function isRehearsed({ target, client, behaviour }: Plan): boolean {
+/** Whether a target's requests are prompts, which are few and long: late code would be visible in the time to first token. */
+function takesPrompts({ target }: Plan): boolean {
   const kind = targetKindOf(target);
-  const isPayloadServer = urlsOf(target).length > 0 && kind.takes(target) === "payloads";
-  return (
-    isPayloadServer && kind.hasShortRequests !== true && client.kind === "own" && behaviour?.skipsRehearsal !== true
-  );
+  return urlsOf(target).length > 0 && kind.takes(target) === "payloads" && kind.hasShortRequests !== true;
 }
 
 /** @param atEnd registers what to undo after the run */
 async function loadRehearsal(
-  { plan: { target }, session }: { readonly plan: Plan; readonly session: Session },
+  rehearsed: readonly Rehearsed[],
+  search: LevelSearch,
+  observer: RunObserver,
   driver: Driver,
   atEnd: (undo: () => void) => void,
 ): Promise<() => Promise<void>> {
-  const { rehearse } = await import("./rehearsal.ts");
-  if (!target.isStreaming) return () => rehearse(session, false);
+  const { rehearse, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
+  const hasTime = ({ plan }: Rehearsed): boolean => takesPrompts(plan) && plan.behaviour?.startsEarly !== true;
+  const rehearseAll = async (): Promise<void> => {
+    for (const one of rehearsed) await rehearse(one, search, observer, hasTime(one) ? PROMPT_BOUNDS : SHORT_BOUNDS);
+  };
+  const isTimed = (one: Rehearsed): boolean =>
+    hasTime(one) && one.plan.target.isStreaming && one.plan.client.kind === "own";
+  const streamed = rehearsed.find(isTimed);
+  if (streamed === undefined) return rehearseAll;
   const { openBurstSharing } = await import("./send/burst-sharing.ts");
   const { yieldBackgroundThreads } = await import("../runtime/background-threads.ts");
   const { raiseThreadPriority } = await import("../runtime/thread-priority.ts");
   const { isOwnHost } = await import("../runtime/own-host.ts");
   const { parseUrl } = await import("./target/endpoint.ts");
-  const urls = urlsOf(target);
+  const urls = urlsOf(streamed.plan.target);
   return async () => {
-    await rehearse(session, true);
+    await rehearseAll();
     // Hot code is compiled now; other background work must not delay the tokens' times.
     yieldBackgroundThreads();
     // A local server on the same cores would have to wait.

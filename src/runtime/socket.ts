@@ -22,6 +22,8 @@ export interface SocketTarget {
   readonly port: number;
   /** Absent: plain TCP. */
   readonly tls?: TlsSettings | undefined;
+  /** Opens the connection in place of the runtime, without a network. */
+  readonly open?: OpenSocket | undefined;
 }
 
 /** Callbacks of a socket. `onClose` is called exactly once, also when connecting failed; `onOpen` at most once, before it. */

@@ -6,7 +6,8 @@ import { openNodeSocket } from "./sockets-node.ts";
 
 const openPlain: OpenSocket = { bun: openBunSocket, deno: openDenoSocket, node: openNodeSocket }[runtimeName];
 
-/** Opens a connection with this runtime's fastest API. TLS uses `node:tls`, the only API with all settings on every runtime. */
+/** Opens a connection with this runtime's fastest API, unless the target has its own. TLS uses `node:tls`, the only API with all settings on every runtime. */
 export function openSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
+  if (target.open !== undefined) return target.open(target, handlers);
   return target.tls === undefined ? openPlain(target, handlers) : openNodeSocket(target, handlers);
 }

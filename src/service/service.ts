@@ -7,6 +7,7 @@ import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, HttpMethod, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
+import type { AnswerRequest } from "../transport/sink/sample-answer.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { AnswerReader } from "./answer-reader.ts";
 import type { ServiceApi } from "./probe.ts";
@@ -115,6 +116,8 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
   /** Formats the request for `-v -v`. */
   describe(request: WireRequest): string;
+  /** Returns a small successful answer, which the in-process sink gives before the first measured request. Absent: an empty one. */
+  readonly sampleAnswer?: AnswerRequest;
   /** Returns the codec of requests whose outputs the server writes to shared memory, by name; absent when the kind does not support it. */
   withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
@@ -259,8 +262,8 @@ export interface TargetKind<T extends TargetPlan> {
   /** The unit of throughput in reports. Default: {@link DEFAULT_THROUGHPUT_UNIT}. */
   readonly throughputUnit?: string;
   /**
-   * Requests are many and short, and no prompts: none are sent to an in-process sink before the load begins, and repeating one is
-   * no sign of a prompt cache. Default: false.
+   * Requests are many and short, and no prompts: the rehearsal before the load is short, and repeating one is no sign of a prompt cache.
+   * Default: false.
    */
   readonly hasShortRequests?: true;
   /** Returns the form of its requests. */

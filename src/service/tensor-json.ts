@@ -27,9 +27,9 @@ export function formatPayload({ bytes, messages, session }: Payload): string {
   return `{${delay}${name}"payload":${JSON.stringify(toText(bytes))}}`;
 }
 
-/** Formats the body of a response to a payload like the export. */
-export function formatBody(body: Uint8Array): string {
-  return `{"response":${JSON.stringify(toText(body))}}`;
+/** Formats the body of a response to a payload like the export. @param change changes its text first */
+export function formatBody(body: Uint8Array, change: (text: string) => string = (text) => text): string {
+  return `{"response":${JSON.stringify(change(toText(body)))}}`;
 }
 
 function formatData({ datatype, bytes }: Tensor, onUnsupported?: (datatype: string) => void): string {

@@ -80,6 +80,8 @@ export interface Endpoint {
   /** Prefix of each path, from URLs such as `http://proxy/triton`; empty or starting with `/`. */
   readonly pathPrefix: string;
   readonly tls?: import("../runtime/socket.ts").TlsSettings | undefined;
+  /** Opens connections without a network. Absent: the runtime does, to host and port. */
+  readonly open?: import("../runtime/socket.ts").OpenSocket | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */
   readonly headers: readonly Header[];
   /** HTTP only: the statuses of successful responses. Default: 200 to 299. */

@@ -4,6 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, before, beforeEach, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import type { MockPlan } from "../../src/plan/mock.ts";
 import { type Llama, startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
 import { makeFolder, runRampart } from "./command.ts";
@@ -12,6 +14,7 @@ import { linkPerfAnalyzer, runClient, writeByteTokenizer } from "./real-clients.
 /** The real genai-perf with Rampart as its perf_analyzer against servers as fast as they can be, and with files that Rampart wrote. */
 
 const LIMIT = { timeout: 300_000 };
+const NO_TIME = { kind: "constant", ms: 0 } as const;
 const GOLDENS = join(import.meta.dirname, "..", "report", "genai-perf", "goldens");
 const CONFIG = join(import.meta.dirname, "..", "cli", "genai-perf", "golden", "input-config-chat.txt");
 
@@ -135,3 +138,65 @@ test("genai-perf merges results that Rampart wrote, whatever else Rampart wrote 
   const { code, output } = await runClient(clients, merge, { cwd: folder, bin });
   assert.equal(code, 0, output);
 });
+
+/** Reads an export as genai-perf does, and prints the number of requests and the mean output length. */
+const READ_EXPORT = `
+import sys
+from genai_perf.profile_data_parser.llm_profile_data_parser import LLMProfileDataParser
+from genai_perf.tokenizer import Tokenizer
+tokenizer = Tokenizer()
+tokenizer.set_tokenizer(sys.argv[2], False, "main")
+parser = LLMProfileDataParser(sys.argv[1], tokenizer)
+metrics = parser.get_statistics("concurrency", "2").metrics
+print("read", len(metrics.request_latencies), sum(metrics.output_sequence_lengths))
+`;
+
+for (const endpoint of ["chat", "completions"])
+  for (const streaming of [[], ["--streaming"]])
+    test(
+      `genai-perf's own parser reads Rampart's default export of ${endpoint}${streaming.join()}`,
+      LIMIT,
+      async () => {
+        const llm = {
+          firstToken: NO_TIME,
+          tokenGapMs: 0,
+          outputTokens: 6,
+          tokensPerEvent: 1,
+          reasoningTokens: 0,
+          cutRatio: 0,
+        };
+        const plan: MockPlan = { latency: NO_TIME, errorRatio: 0, responseBytes: 0, llm };
+        const mock = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+        try {
+          const tokenizer = writeByteTokenizer(folder);
+          const url = ["-u", `127.0.0.1:${mock.httpPort}`, "--tokenizer", tokenizer, "--artifact-dir", "out"];
+          const load = ["--concurrency", "2", "--request-count", "6", "--synthetic-input-tokens-mean", "20"];
+          const args = [
+            "genai-perf",
+            "profile",
+            "-m",
+            "tiny",
+            "--endpoint-type",
+            endpoint,
+            ...streaming,
+            ...url,
+            ...load,
+          ];
+          const own = await runRampart(args, { cwd: folder });
+          assert.equal(own.code, 0, own.stderr);
+          const script = join(folder, "read.py");
+          writeFileSync(script, READ_EXPORT);
+          const [path] = readdirSync(join(folder, "out"), { recursive: true, encoding: "utf8" }).filter((name) =>
+            name.endsWith("profile_export.json"),
+          );
+          const { code, output } = await runClient(clients, [script, join(folder, "out", path as string), tokenizer], {
+            cwd: folder,
+            bin,
+          });
+          assert.equal(code, 0, output);
+          assert.match(output, /^read 6 [1-9]/m);
+        } finally {
+          await mock.stop();
+        }
+      },
+    );

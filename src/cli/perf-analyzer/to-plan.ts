@@ -53,7 +53,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     outputs: settings.outputs,
     behaviour: {
       queriesThroughOwnClient: true,
-      skipsRehearsal: true,
+      startsEarly: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,
       measuresFromNothing: true,

@@ -80,6 +80,11 @@ export class RequestFeed {
     return false;
   }
 
+  /** Takes the encodings of requests from another feed of the same session, unless each slot has its own. */
+  takeEncodings({ encoded }: RequestFeed): void {
+    for (const [key, request] of encoded) this.encoded.set(key, request);
+  }
+
   setActiveLanes(count: number): void {
     this.activeLanes = Math.max(1, count);
     if (!this.isInOrder) this.sharedTurns = -1;

@@ -2,6 +2,7 @@ import type { ClientPlan } from "../../plan/plan.ts";
 import type { Wire } from "../../service/service.ts";
 import type { ClientOptions, LoadClient } from "../../transport/client.ts";
 import { Http1Client } from "../../transport/http1/client.ts";
+import { createServerReuse } from "../../transport/http1/reuse-trust.ts";
 import type { Endpoint, WireRequest } from "../../transport/request.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 
@@ -30,7 +31,10 @@ export async function loadClient(
     const { GrpcJsClient } = await import("../../transport/general/grpc-js-client.ts");
     return (options) => new GrpcJsClient(endpoint, options, readStreamed);
   }
-  if (wire === "http") return (options) => new Http1Client(endpoint, options);
+  if (wire === "http") {
+    const reuse = createServerReuse();
+    return (options) => new Http1Client(endpoint, options, reuse);
+  }
   if (wire === "grpc-call") {
     const { GrpcCallClient } = await import("../../transport/grpc/call-client.ts");
     return (options) => new GrpcCallClient(endpoint, options);

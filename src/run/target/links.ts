@@ -1,6 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { networkOf, type ServerTargetPlan } from "../../registry/service-kinds.ts";
+import type { OpenSocket } from "../../runtime/socket.ts";
 import type { OwnServer, ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
@@ -11,6 +12,8 @@ import { resolveEndpoint } from "./endpoint.ts";
 export interface Links {
   readonly createClient: CreateClient;
   readonly createControl: CreateClient;
+  /** Loads the client of the load for connections that are opened in process. Absent: it cannot do without its server. */
+  createSinkClient?(open: OpenSocket): Promise<CreateClient>;
   /** Loads the client for queries to another server, by its address. Absent: there is none. */
   createControlAt?(url: string): Promise<CreateClient>;
   /** Number of servers, 1 or more. */
@@ -46,7 +49,12 @@ export async function connect(
   const named = others.length > 0 ? { serverNames } : {};
   const createControlAt = (url: string): Promise<CreateClient> =>
     loadClient(controlKind, controlWire, resolveEndpoint({ ...address, url }, tls));
-  return { createClient, createControl, createControlAt, serverCount: serverNames.length, ...named };
+  const isOwn = plan.client.kind === "own";
+  // Requests to the sink are not compressed, because it reads them.
+  const createSinkClient = (open: OpenSocket): Promise<CreateClient> =>
+    loadClient("own", address.wire, { ...endpoint, tls: undefined, open }, readStreamed);
+  const links = { createClient, createControl, createControlAt, serverCount: serverNames.length, ...named };
+  return isOwn ? { ...links, createSinkClient } : links;
 }
 
 /** Returns the ways to a server that the run has started. */

@@ -12,6 +12,7 @@ import { loadInputs, loadInputsEarly } from "../../registry/input-kinds.ts";
 import { levelUnitOf, loadModeOf } from "../../registry/load-modes.ts";
 import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunObserver } from "../../result/observer.ts";
+import type { OpenSocket } from "../../runtime/socket.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, Service, ServiceAddress } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
@@ -61,6 +62,8 @@ export interface Session {
   readonly route?: MemberRoute | undefined;
   /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
+  /** See `Links`. Absent: the client cannot do without its server. */
+  createSinkClient?(open: OpenSocket): Promise<CreateClient>;
   /** Returns the server's current counters; undefined when it has none. */
   counters(): Promise<ServerCounters[] | undefined>;
 }
@@ -130,7 +133,9 @@ export async function openTarget(
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
       const counters = new CounterReader(service, ask, observer);
       const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
-      return { service, dataset, warnings, shared, ...named, counters: () => counters.read() };
+      const { createSinkClient } = links;
+      const sink = createSinkClient === undefined ? {} : { createSinkClient };
+      return { service, dataset, warnings, shared, ...named, ...sink, counters: () => counters.read() };
     },
     createClient: links.createClient,
     close: async () => {

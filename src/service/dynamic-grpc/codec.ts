@@ -55,6 +55,8 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
         ? { ...failure, answer: showAnswer(responseType, body) }
         : failure,
     describe: ({ messages = [] }) => `${method}: ${messages.length} messages`,
+    // A message without fields is one of any type.
+    sampleAnswer: () => ({ parts: [NO_BYTES], ...(callType === "bidi-stream" ? { isPerMessage: true } : {}) }),
   };
 }
 

@@ -1,11 +1,17 @@
 import { ANY_ANSWER } from "../../transport/answer-check.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
+import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import type { PayloadCodec, PayloadRequest } from "../service.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
 /** Payloads from files are JSON without a content type. */
 const FILE_REQUEST: PayloadRequest = { contentType: "application/json" };
+
+const SAMPLE: SampleAnswer = {
+  headers: [["Content-Type", "application/json"]],
+  parts: [new TextEncoder().encode("{}")],
+};
 
 /** Creates the codec that sends payloads as the bodies of a target's requests. */
 export function createHttpCodec({
@@ -29,6 +35,7 @@ export function createHttpCodec({
     decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
     explain: explainStatus,
     describe: ({ payload }) => describeBytes(payload),
+    sampleAnswer: () => SAMPLE,
   };
 }
 

@@ -1,12 +1,14 @@
 import { writeJson } from "../../plan/show-value.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import type { PayloadCodec } from "../service.ts";
 import { createPayloadChecks } from "./answer-check.ts";
-import { detectAnswerKind } from "./answer-kind.ts";
+import { type AnswerKind, detectAnswerKind } from "./answer-kind.ts";
 
+const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
@@ -19,6 +21,7 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
     ["Content-Type", "application/json"],
     ...(isStreaming ? [["Accept", "text/event-stream"] as const] : []),
   ] as const;
+  const kind = detectAnswerKind("openai", path, "", "");
   return {
     encode: ({ bytes }): WireRequest => ({
       path: `/${path}`,
@@ -29,10 +32,11 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
     stampSequence: () => {
       throw new Error("payloads belong to no sequences");
     },
-    answerChecks: () => createPayloadChecks(detectAnswerKind("openai", path, "", "")),
+    answerChecks: () => createPayloadChecks(kind),
     decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
     explain: explainFailure,
     describe: ({ payload }) => decoder.decode(payload),
+    sampleAnswer: () => sampleText(kind, isStreaming),
   };
 }
 
@@ -64,4 +68,76 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   if (page !== undefined) return { ...failure, message: page };
   const explanation = readError(isUnreadable ? dataOf(text) : text) ?? text.replace(/\s+/g, " ");
   return addExplanation(failure, text, explanation);
+}
+
+/** Number of events with text. */
+const EVENTS = 12;
+const EVENT_HEADERS = [
+  ["Content-Type", "text/event-stream"],
+  ["Cache-Control", "no-cache"],
+] as const;
+const JSON_HEADERS = [["Content-Type", "application/json"]] as const;
+
+/** What an answer consists of: documents of events with text, which are named where they have a type, or a whole one. */
+interface AnswerText {
+  readonly event: object;
+  readonly whole: object;
+  /** What comes after a stream's events. Default: nothing. */
+  readonly end?: string;
+}
+
+const FRAME = { id: "chatcmpl-1", created: 1_700_000_000, model: "m" } as const;
+const DONE = "data: [DONE]\n\n";
+
+const CHAT: AnswerText = {
+  event: { ...FRAME, object: "chat.completion.chunk", choices: [choice({ delta: { content: " word" } })] },
+  whole: {
+    ...FRAME,
+    object: "chat.completion",
+    choices: [choice({ message: { role: "assistant", content: "word" } })],
+  },
+  end: DONE,
+};
+const GENERATE: AnswerText = { event: { text_output: " word" }, whole: { text_output: "word" } };
+
+const TEXTS: Readonly<Partial<Record<AnswerKind, AnswerText>>> = {
+  chat: CHAT,
+  multimodal: CHAT,
+  completions: {
+    event: { ...FRAME, object: "text_completion", choices: [choice({ text: " word" })] },
+    whole: { ...FRAME, object: "text_completion", choices: [choice({ text: "word" })] },
+    end: DONE,
+  },
+  responses: {
+    event: { type: "response.output_text.delta", delta: " word" },
+    whole: { object: "response", output: [{ type: "message", content: [{ type: "output_text", text: "word" }] }] },
+    end: 'event: response.completed\ndata: {"type":"response.completed","response":{}}\n\n',
+  },
+  anthropic: {
+    event: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: " word" } },
+    whole: { type: "message", role: "assistant", content: [{ type: "text", text: "word" }] },
+    end: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  },
+  generate: GENERATE,
+  "huggingface-generate": { event: { token: { text: " word" } }, whole: { generated_text: "word" } },
+  embeddings: whole({ object: "list", data: [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }] }),
+  rankings: whole({ rankings: [{ index: 0, logit: 0 }] }),
+};
+
+/** Returns an answer of a kind; of an unknown one, a chat completion. */
+function sampleText(kind: AnswerKind | undefined, isStreaming: boolean): SampleAnswer {
+  const { event, whole: document, end = "" } = TEXTS[kind ?? "chat"] ?? CHAT;
+  if (!isStreaming) return { headers: JSON_HEADERS, parts: [encoder.encode(JSON.stringify(document))] };
+  const name = "type" in event ? `event: ${event.type}\n` : "";
+  const part = encoder.encode(`${name}data: ${JSON.stringify(event)}\n\n`);
+  const last = end === "" ? [] : [encoder.encode(end)];
+  return { headers: EVENT_HEADERS, parts: [...Array<Uint8Array>(EVENTS).fill(part), ...last], isEvents: true };
+}
+
+function choice(content: object): object {
+  return { index: 0, ...content, finish_reason: null };
+}
+
+function whole(document: object): AnswerText {
+  return { event: document, whole: document };
 }

@@ -1,6 +1,7 @@
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader } from "../protobuf/wire.ts";
-import type { InferResponse, TensorCodec } from "../service.ts";
+import { sampleOutputs } from "../sample-tensors.ts";
+import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
 import { createPredictChecks } from "./answer-check.ts";
 import { PREDICT_REQUEST, PREDICT_RESPONSE } from "./messages.ts";
@@ -26,7 +27,7 @@ export function toModelSpec({ model, modelVersion }: Pick<TfServingTargetPlan, "
 }
 
 /** Creates the codec of one model's signature. */
-export function createPredictCodec(target: TfServingTargetPlan): TensorCodec {
+export function createPredictCodec(target: TfServingTargetPlan, model: ModelInfo): TensorCodec {
   const modelSpec = { ...toModelSpec(target), signature_name: target.signatureName };
   return {
     // The protocol has no request ids.
@@ -46,6 +47,10 @@ export function createPredictCodec(target: TfServingTargetPlan): TensorCodec {
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,
     describe: (request) => formatText(PREDICT_REQUEST, decodeMessage(PREDICT_REQUEST, request.payload)),
+    sampleAnswer: () => {
+      const outputs = sampleOutputs(model).map((tensor) => ({ key: tensor.name, value: toTensorProto(tensor) }));
+      return { parts: [encodeMessage(PREDICT_RESPONSE, { outputs, model_spec: modelSpec })] };
+    },
   };
 }
 

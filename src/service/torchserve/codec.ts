@@ -1,5 +1,6 @@
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import { encodeForm } from "../multipart.ts";
@@ -9,6 +10,10 @@ import { readError } from "./error.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();
+const SAMPLE: SampleAnswer = {
+  headers: [["Content-Type", "application/json"]],
+  parts: [new TextEncoder().encode('{"label":0.5}')],
+};
 
 /** Returns the path of a model's predictions: `/predictions/MODEL`, with the version if there is one. */
 export function predictionPath({ model, modelVersion }: Pick<TorchServeTargetPlan, "model" | "modelVersion">): string {
@@ -34,6 +39,7 @@ export function createTorchServeCodec(
     answerChecks: createTorchServeChecks,
     decode: (answer) => ({ outputs: answer, describe: () => decoder.decode(answer) }),
     explain: explainFailure,
+    sampleAnswer: () => SAMPLE,
     describe: ({ headers, payload }) => `POST ${path}: ${payload.length} bytes, ${headers[0]?.[1] ?? ""}`,
   };
 }

@@ -1,10 +1,12 @@
 import { unreadable } from "../../transport/answer-check.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import type { AnswerRequest } from "../../transport/sink/sample-answer.ts";
 import type { StreamedResponse } from "../../transport/streamed-responses.ts";
 import { fromJsonElements, joinBytesElements } from "../json-tensors.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
+import { sampleOutputs } from "../sample-tensors.ts";
 import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createGrpcChecks, elementsOf } from "./grpc-answer-check.ts";
@@ -20,6 +22,8 @@ const ID_FIELD = 3;
 const PARAMETERS_FIELD = 4;
 const RAW_CONTENTS_FIELD = 6;
 const FINAL_RESPONSE = "triton_final_response";
+/** Of `ModelStreamInferResponse`. */
+const STREAMED_RESPONSE_FIELD = 2;
 const NO_BYTES = new Uint8Array(0);
 
 /** Returns the path of a method of Triton's gRPC service. */
@@ -52,7 +56,43 @@ export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): Te
     explain: (failure) => failure,
     describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),
     withOutputsAt: (outputPlaces) => createGrpcCodec(model, { ...options, outputPlaces }),
+    sampleAnswer: createSamples(model, options),
   };
+}
+
+/** Returns what gives a sample answer to each request: with the same outputs and the request's own id. */
+function createSamples(model: ModelInfo, { isStreaming, outputPlaces }: GrpcCodecOptions): AnswerRequest {
+  let same: Uint8Array | undefined;
+  return (request) => {
+    same ??= encodeSample(model, outputPlaces);
+    if (!isStreaming) return { parts: [same] };
+    const response = new ProtoWriter();
+    response.string(ID_FIELD, idOf(request));
+    const message = new ProtoWriter();
+    message.bytes(STREAMED_RESPONSE_FIELD, joinBytes([same, response.finish()]));
+    return { parts: [message.finish()], isPerMessage: true };
+  };
+}
+
+function encodeSample(model: ModelInfo, places: GrpcCodecOptions["outputPlaces"]): Uint8Array {
+  const tensors = sampleOutputs(model);
+  return encodeMessage(INFER_RESPONSE, {
+    model_name: model.name,
+    outputs: tensors.map(({ name, datatype, shape }) => ({
+      ...{ name, datatype, shape: [...shape] },
+      ...placeParameters(places?.get(name)),
+    })),
+    raw_output_contents: tensors.flatMap(({ name, bytes }) => (places?.has(name) === true ? [] : [bytes])),
+  });
+}
+
+function idOf(request: Uint8Array): string {
+  const reader = new ProtoReader(request);
+  while (reader.next()) {
+    if (reader.fieldNumber === ID_FIELD) return reader.string();
+    reader.skip();
+  }
+  return "";
 }
 
 function encodeRequest(
@@ -142,7 +182,7 @@ export function readStreamed(bytes: Uint8Array, start: number, end: number): Str
   while (reader.next()) {
     const { fieldNumber } = reader;
     if (fieldNumber === 1) failure = { kind: "model", message: reader.string() };
-    else if (fieldNumber === 2) {
+    else if (fieldNumber === STREAMED_RESPONSE_FIELD) {
       const size = reader.passBytes();
       bodyEnd = reader.position;
       bodyStart = bodyEnd - size;

@@ -3,10 +3,12 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
+import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
 import { appendExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
 import { parseLossless } from "../lossless-json.ts";
+import { sampleOutputs } from "../sample-tensors.ts";
 import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createHttpChecks } from "./http-answer-check.ts";
@@ -58,7 +60,29 @@ export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): Te
     explain: explainFailure,
     describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),
     withOutputsAt: (outputPlaces) => createHttpCodec(model, { ...options, outputPlaces }),
+    sampleAnswer: () => sampleResponse(model, options),
   };
+}
+
+function sampleResponse(model: ModelInfo, { outputFormat, outputPlaces }: HttpCodecOptions): SampleAnswer {
+  const isJson = outputFormat === "json";
+  const tensors = sampleOutputs(model).map((tensor) => ({ ...tensor, place: outputPlaces?.get(tensor.name) }));
+  const outputs = tensors.map((tensor) => formatTensor(tensor, isJson && isInJson(tensor)));
+  const head = encoder.encode(`{"model_name":${JSON.stringify(model.name)},"outputs":[${outputs.join(",")}]}`);
+  const data = tensors.flatMap((tensor) =>
+    tensor.place === undefined && !(isJson && isInJson(tensor)) ? [tensor.bytes] : [],
+  );
+  if (data.length === 0) return { headers: [["Content-Type", "application/json"]], parts: [head] };
+  const headers = [
+    ["Content-Type", "application/octet-stream"],
+    ["Inference-Header-Content-Length", String(head.length)],
+  ] as const;
+  return { headers, parts: [head, ...data] };
+}
+
+/** Whether JSON can represent the tensor's elements. */
+function isInJson({ datatype, bytes }: Tensor): boolean {
+  return toJsonElements(datatype, bytes) !== undefined;
 }
 
 function encodeRequest(
@@ -74,7 +98,7 @@ function encodeRequest(
   const data: Uint8Array[] = [];
   const outputs: string[] = [];
   for (const tensor of tensors) {
-    inputs.push(formatInput(tensor, isJson));
+    inputs.push(formatTensor(tensor, isJson));
     if (!isJson) data.push(tensor.bytes);
   }
   for (const { name } of model.outputs) outputs.push(formatOutput(name, options));
@@ -114,7 +138,7 @@ function formatPlace({ region, offset, sizeBytes }: SharedPlace): string {
   return offset === 0 ? `${start}}` : `${start},"shared_memory_offset":${offset}}`;
 }
 
-function formatInput(tensor: Tensor, isJson: boolean): string {
+function formatTensor(tensor: Tensor, isJson: boolean): string {
   const start = `{"name":${JSON.stringify(tensor.name)},"datatype":"${tensor.datatype}","shape":[${tensor.shape.join(",")}]`;
   if (tensor.place !== undefined) return `${start},"parameters":${formatPlace(tensor.place)}}`;
   if (!isJson) return `${start},"parameters":{"binary_data_size":${tensor.bytes.length}}}`;

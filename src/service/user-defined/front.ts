@@ -1,4 +1,5 @@
 import { ANY_ANSWER } from "../../transport/answer-check.ts";
+import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createOwnReader, originOf } from "./reader.ts";
@@ -30,6 +31,8 @@ function describeUserCode({ decode, check, extract = {} }: OwnTargetPlan): strin
   return `The scenario's own code (${all}) reads every answer, after its latency is taken: its time is work of this client.`;
 }
 
+const SAMPLE: SampleAnswer = { parts: [new Uint8Array(0)] };
+
 const codec: PayloadCodec = {
   encode: (content) => originOf(content).request,
   stampSequence: () => {
@@ -40,4 +43,5 @@ const codec: PayloadCodec = {
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
   explain: explainStatus,
   describe: ({ payload }) => describeBytes(payload),
+  sampleAnswer: () => SAMPLE,
 };

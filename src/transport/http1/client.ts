@@ -1,11 +1,10 @@
-import type { OpenSocket } from "../../runtime/socket.ts";
-import { openSocket } from "../../runtime/sockets.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Connection, type ConnectionContext } from "./connection.ts";
 import { encodeHttp1, type Http1Message } from "./encode.ts";
+import { createServerReuse } from "./reuse-trust.ts";
 
 /** Rampart's HTTP/1.1 client: one keep-alive connection per slot, without pipelining. */
 export class Http1Client implements LoadClient {
@@ -17,10 +16,10 @@ export class Http1Client implements LoadClient {
   private readonly context: ConnectionContext;
   private isClosed = false;
 
-  /** @param open opens a socket; default: the runtime's */
-  constructor(endpoint: Endpoint, options: ClientOptions, open: OpenSocket = openSocket) {
+  /** @param reuse what is known about the server's connections, from other clients too; default: nothing */
+  constructor(endpoint: Endpoint, options: ClientOptions, reuse = createServerReuse()) {
     this.endpoint = endpoint;
-    this.context = { endpoint, options, reuse: { isProven: false }, open };
+    this.context = { endpoint, options, reuse };
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const connection of this.connections) connection.failIfSilentSince(deadlineNs);
     });

@@ -1,6 +1,7 @@
 import { nsToMs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime/socket.ts";
+import { isRefusedAfterClose, type Socket } from "../../runtime/socket.ts";
+import { openSocket } from "../../runtime/sockets.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
@@ -19,7 +20,6 @@ export interface ConnectionContext {
   readonly endpoint: Endpoint;
   readonly options: ClientOptions;
   readonly reuse: ServerReuse;
-  readonly open: OpenSocket;
 }
 
 /** A slot's keep-alive connection. It carries one request at a time and reconnects after a close. */
@@ -115,7 +115,7 @@ export class Connection {
   }
 
   private connect(): void {
-    const { endpoint, open } = this.context;
+    const { endpoint } = this.context;
     this.parser = new ResponseParser(this.response);
     this.parser.isHead = this.isHead;
     this.parser.keepsHead = this.options.onWire !== undefined;
@@ -123,7 +123,7 @@ export class Connection {
     this.response.reset();
     this.servedCount = 0;
     this.lastActivityNs = nowNs();
-    const socket: Socket = open(endpoint, {
+    const socket: Socket = openSocket(endpoint, {
       onOpen: () => this.opened(socket),
       onData: (bytes) => this.received(bytes, socket),
       isUnanswered: () => socket === this.socket && this.isUnanswered(),
@@ -210,7 +210,8 @@ export class Connection {
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
     this.servedNs = call.endNs;
-    if (++this.servedCount === 2) this.trust.prove();
+    if (++this.servedCount === 1) this.trust.answered(call.endNs, this.response.isStream);
+    else if (this.servedCount === 2) this.trust.prove(this.response.isStream);
     if (!parser.keepAlive || overtaken || extra) this.drop();
     if (extra) {
       this.response.fail({ kind: "protocol", message: "bytes after the end of the response" });
@@ -223,6 +224,7 @@ export class Connection {
     this.socket = undefined;
     this.isOpen = false;
     this.settlePreconnect();
+    this.trust.closed();
     if (wasOpen && this.servedCount > 0) this.trust.refute(this.servedNs, nowNs());
     if (!this.call.isActive) return;
     if (wasOpen && this.waiting !== undefined) this.moveWaiting();
@@ -284,6 +286,7 @@ export class Connection {
     this.waiting = undefined;
     if (this.holdTimer !== undefined) clearTimeout(this.holdTimer);
     this.holdTimer = undefined;
+    this.trust.closed();
     this.settlePreconnect();
     socket?.close();
   }

@@ -7,16 +7,26 @@ const CLOSE_FOLLOWS_AGAIN_NS = 100e6; // 100 ms
 /** A close within this time after a response is a consequence of the response, not of idleness. */
 const CLOSED_AFTER_RESPONSE_NS = 1e9; // 1 s
 
-/** What is known about connection reuse from all slots. */
+/** What is known about connection reuse from all connections to a server, those of queries included. */
 export interface ServerReuse {
-  /** Whether any connection has carried a second request. */
+  /** Whether any connection has carried a request after a whole response. */
   isProven: boolean;
+  /** The same after a stream. */
+  isProvenForStreams: boolean;
+  /** An open connection, and the end of its first whole response. */
+  open: { readonly trust: ReuseTrust; readonly sinceNs: number } | undefined;
+}
+
+/** Returns what is known before the first connection. */
+export function createServerReuse(): ServerReuse {
+  return { isProven: false, isProvenForStreams: false, open: undefined };
 }
 
 /**
  * Decides whether a slot may send a second request on its connection at once. Some servers (llama.cpp's, after a stream) close the
  * connection without `Connection: close`, just when the next request leaves, and never read it. Until a connection of the slot has been
- * reused, its second request therefore waits for a possible close. A lost connection costs only its own slot that wait, once.
+ * reused, its second request therefore waits for a possible close. Another connection that stays open that long shows the same. A lost
+ * connection costs only its own slot that wait, once.
  */
 export class ReuseTrust {
   private readonly server: ServerReuse;
@@ -33,19 +43,36 @@ export class ReuseTrust {
    * @param isStream whether the first response was a stream
    */
   waitNs(endedNs: number, isStream: boolean, atNs: number): number {
-    if (this.keeps ?? this.server.isProven) return 0;
+    if (this.keeps ?? this.isShown(isStream, atNs)) return 0;
     const firstNs = isStream ? CLOSE_FOLLOWS_STREAM_NS : CLOSE_FOLLOWS_NS;
     return endedNs + (this.keeps === false ? CLOSE_FOLLOWS_AGAIN_NS : firstNs) - atNs;
   }
 
-  /** Records that a connection of the slot has answered its second request. */
-  prove(): void {
+  /** Records the end of a connection's first response. */
+  answered(endNs: number, isStream: boolean): void {
+    if (!isStream) this.server.open ??= { trust: this, sinceNs: endNs };
+  }
+
+  /** Records that a connection of the slot has answered its second request. @param isStream whether the responses were streams */
+  prove(isStream: boolean): void {
     this.keeps = true;
-    this.server.isProven = true;
+    if (isStream) this.server.isProvenForStreams = true;
+    else this.server.isProven = true;
+  }
+
+  /** Records that the slot's connection is closed. */
+  closed(): void {
+    if (this.server.open?.trust === this) this.server.open = undefined;
   }
 
   /** Records that a reused connection was closed without notice. @param endedNs end of its last response */
   refute(endedNs: number, atNs: number): void {
     if (atNs - endedNs < CLOSED_AFTER_RESPONSE_NS) this.keeps = false;
+  }
+
+  private isShown(isStream: boolean, atNs: number): boolean {
+    const { isProven, isProvenForStreams, open } = this.server;
+    if (isStream) return isProvenForStreams;
+    return isProven || (open !== undefined && atNs - open.sinceNs >= CLOSE_FOLLOWS_NS);
   }
 }

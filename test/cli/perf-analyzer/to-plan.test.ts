@@ -116,7 +116,7 @@ test("without flags the plan is perf_analyzer's default", () => {
     },
     behaviour: {
       queriesThroughOwnClient: true,
-      skipsRehearsal: true,
+      startsEarly: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,
     },

@@ -1,0 +1,15 @@
+import type { ModelInfo } from "./service.ts";
+import { elementBytes, type Tensor } from "./tensor.ts";
+
+/** Bytes of an empty element of BYTES: its length. */
+const EMPTY_TEXT_BYTES = 4;
+
+/** Returns each output of a model with one element, for a sample answer. */
+export function sampleOutputs({ outputs, maxBatchSize }: ModelInfo): Tensor[] {
+  return outputs.map(({ name, datatype, shape }) => ({
+    name,
+    datatype,
+    shape: Array<number>(shape.length + (maxBatchSize > 0 ? 1 : 0)).fill(1),
+    bytes: new Uint8Array(datatype === "BYTES" ? EMPTY_TEXT_BYTES : elementBytes(datatype)),
+  }));
+}
