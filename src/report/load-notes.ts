@@ -1,18 +1,23 @@
 import { explainLittlesLaw } from "../measure/in-flight.ts";
+import { MISSED_RATIO } from "../measure/rate-shortfall.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatDurationNs, msToNs } from "../plan/units.ts";
+import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { inputKindOf } from "../registry/input-kinds.ts";
 import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
+import { dueCount } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
+
+/** This many may be due at the very end of a level. */
+const FEW_UNSENT = 2;
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
 /** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const plan = planOfPhase(whole, level.phase?.index);
-  const notes = [describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
+  const notes = [describeUnsent(level), describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
   return notes.filter((note) => note !== undefined);
 }
 
@@ -38,6 +43,14 @@ export function describeRepeats({
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
   return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
+}
+
+/** Reports requests that were due and not sent within the level; undefined when they are few. */
+function describeUnsent(level: LevelResult): string | undefined {
+  const { unsentCount = 0 } = level;
+  const due = dueCount(level);
+  if (unsentCount <= FEW_UNSENT || unsentCount <= due * MISSED_RATIO) return undefined;
+  return `${formatCount(unsentCount)} of the ${formatCount(due)} requests due in this level were not sent, because their schedule was behind at its end`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */

@@ -31,6 +31,7 @@ import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
+import { limitReached, watchMemory } from "./send/host-limits.ts";
 import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
@@ -107,6 +108,7 @@ export class MeasuredRun {
       },
       judge: this.sessions?.follow(judgeCall) ?? judgeCall,
       onFailure: (failure, lane) => this.policy.add(failure, lane),
+      onLimit: (wanted) => this.signal.fail(limitReached(parts.hostLimits, wanted)),
       onError: (error) => this.signal.fail(toRunError(error)),
     });
     observer.onProgress?.(progressOf(driver));
@@ -114,6 +116,9 @@ export class MeasuredRun {
 
   async execute(): Promise<RunResult> {
     let before: ServerCounters[] | undefined;
+    const unwatch = watchMemory(this.parts.hostLimits, (error) => this.signal.fail(error));
+    // An ended run sends nothing more while it reads counters and waits for answers.
+    void this.signal.stopped.then(() => this.driver.endSending());
     try {
       const first = levelAt(this.load.search.levels, 0);
       if (first !== undefined) this.openAhead(first);
@@ -135,6 +140,7 @@ export class MeasuredRun {
     }
     await shutDown(this.ending, this.isDriverOpen);
     this.health.stop();
+    unwatch();
     return this.toResult(await serverDelta(this.ending, before));
   }
 
@@ -196,6 +202,7 @@ export class MeasuredRun {
 
   private async runLevel(level: number, repeat: number): Promise<LevelVerdict> {
     await this.parts.peers.waitForAll(this.signal);
+    if (!this.driver.admits(this.driveAt(level))) this.announce();
     const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
     if (warmupRequests + warmupMs > 0 && !this.signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     const { signal } = this;

@@ -18,6 +18,7 @@ export async function measureDuration(
     return frame.cutAndChange(handOver);
   }
   const laneCount = driver.activeLanes;
+  frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
   driver.drain();
   frame.meter.timeline = undefined;
