@@ -17,7 +17,12 @@ const FEW_UNSENT = 2;
 /** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const plan = planOfPhase(whole, level.phase?.index);
-  const notes = [describeUnsent(level), describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
+  const notes = [
+    describeUnsent(level),
+    describeDelayed(plan, level),
+    describeUnfinishedRamp(plan, level),
+    describeImbalance(plan, level),
+  ];
   return notes.filter((note) => note !== undefined);
 }
 

@@ -91,10 +91,7 @@ function addressSpaceBytes(read: ReadSystemFile): number {
   const status = read("/proc/self/status") ?? "";
   const used = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? "0") * 1024;
-  return Math.min(
-    limitOf(read, "Max address space") - used("VmSize"),
-    limitOf(read, "Max data size") - used("VmData"),
-  );
+  return Math.min(limitOf(read, "Max address space") - used("VmSize"), limitOf(read, "Max data size") - used("VmData"));
 }
 
 function limitOf(read: ReadSystemFile, name: string): number {

@@ -1,7 +1,7 @@
 import { type Drive, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
-import type { DelayedRequests } from "../../result/run-result.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
+import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";

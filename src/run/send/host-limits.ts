@@ -21,6 +21,8 @@ export interface HostLimits {
   readonly cause: LimitCause;
   /** Whether the user can raise the number. */
   readonly canRaise: boolean;
+  /** Memory in bytes that requests in flight may take. */
+  readonly requestBytes: number;
   /** Memory in bytes that the process may use beyond what it uses when the load begins. */
   readonly memoryBytes: number;
   readonly resources: HostResources;
@@ -61,7 +63,14 @@ export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHo
     ["memory", Math.max(FEW_REQUESTS, memory)],
   ];
   const [cause, maxOutstanding] = causes.reduce((least, other) => (other[1] < least[1] ? other : least));
-  return { maxOutstanding, cause, canRaise: !usesWholeHost, memoryBytes: free * DANGER_RATIO, resources };
+  return {
+    maxOutstanding,
+    cause,
+    canRaise: !usesWholeHost,
+    requestBytes: budget,
+    memoryBytes: free * DANGER_RATIO,
+    resources,
+  };
 }
 
 /** What one more request in flight needs; 0 files or ports: none of its own. */
@@ -100,7 +109,7 @@ export function limitReached(limits: HostLimits, wanted?: number): RunError {
   const message =
     wanted === undefined
       ? `the client reached its limit of ${most}: ${why}`
-      : `${formatCount(wanted)} requests in flight are above the client's limit of ${most}: ${why}`;
+      : `the load needs ${formatCount(wanted)} requests in flight, above the client's limit of ${formatCount(limits.maxOutstanding)}: ${why}`;
   return new RunError("host-limit", message, hint);
 }
 
@@ -108,8 +117,8 @@ const MORE = setting("client.maxOutstanding");
 
 const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly [why: string, hint: string]>> = {
   asked: () => [`as ${MORE} says`, `Lower the load, or raise ${MORE}.`],
-  memory: ({ canRaise, resources }) => [
-    `more may need too much of the ${formatMib(resources.memoryBytes)} of free memory`,
+  memory: ({ canRaise, requestBytes, resources }) => [
+    `more could take above ${formatMib(requestBytes)} of the ${formatMib(resources.memoryBytes)} of free memory`,
     canRaise ? `Lower the load, or raise ${MORE} if this host has the memory.` : "Lower the load.",
   ],
   files: ({ resources }) => [
