@@ -31,7 +31,7 @@ import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
-import { limitReached, watchMemory } from "./send/host-limits.ts";
+import { hostExhausted, limitReached, watchMemory } from "./send/host-limits.ts";
 import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
@@ -107,7 +107,10 @@ export class MeasuredRun {
         observer.onBatch?.(records, count);
       },
       judge: this.sessions?.follow(judgeCall) ?? judgeCall,
-      onFailure: (failure, lane) => this.policy.add(failure, lane),
+      onFailure: (failure, lane) => {
+        this.policy.add(failure, lane);
+        if (failure.isHostExhausted === true) this.signal.fail(hostExhausted(parts.hostLimits));
+      },
       onLimit: (wanted) => this.signal.fail(limitReached(parts.hostLimits, wanted)),
       onError: (error) => this.signal.fail(toRunError(error)),
     });

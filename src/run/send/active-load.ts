@@ -17,6 +17,8 @@ export interface Sender {
   readonly quota: number;
   /** Number of outstanding requests. */
   readonly outstanding: number;
+  /** Maximum number of outstanding requests; sending ends when a load needs more. */
+  readonly maxOutstanding: number;
   /** Reduces the number of requests still to send. */
   skipRemaining(count: number): void;
   /** Makes this number of slots usable. */

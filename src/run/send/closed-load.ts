@@ -106,8 +106,10 @@ export class ClosedLoad implements ActiveLoad {
     this.cancelTurn = undefined;
   }
 
-  private reach(target: number): void {
+  private reach(wanted: number): void {
     const before = this.target;
+    // One above the limit, which ends the load.
+    const target = Math.min(wanted, this.sender.maxOutstanding + 1);
     this.target = target;
     // Waiting slots are idle, so the loop below finds them again.
     this.waiting = [];

@@ -48,7 +48,7 @@ export class Driver implements DriveHost {
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
   private readonly requestTimeout: RequestTimeout | undefined;
-  private readonly maxOutstanding: number;
+  readonly maxOutstanding: number;
   private readonly endsDrain: boolean;
   private sharing: BurstSharing | undefined;
   readonly closedLoad = new ClosedLoad(this);

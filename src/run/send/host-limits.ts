@@ -131,9 +131,10 @@ const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly
   ],
 };
 
-/** Ends a run whose requests failed for want of files or ports of this host. @param message of the failure */
-export function hostExhausted(message: string): RunError {
-  return new RunError("host-limit", message, "Lower the load.");
+/** Ends a run whose requests fail because this host has no free file descriptor. */
+export function hostExhausted({ resources }: HostLimits): RunError {
+  const message = `this host, not the server, ran out of file descriptors: this process may open ${formatCount(resources.fileLimit)} files`;
+  return new RunError("host-limit", message, "Raise that limit (ulimit -n), or lower the load.");
 }
 
 /**
