@@ -1,4 +1,5 @@
 import type { RunErrorCode } from "../plan/problem.ts";
+import { isFarBehind } from "../result/judged-levels.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { CommandIo } from "./execute.ts";
@@ -27,6 +28,8 @@ export function exitCodeOf(code: RunErrorCode): number {
       return EXIT.unreachable;
     case "assertion-failed":
       return EXIT.assertionFailed;
+    case "host-limit":
+      return EXIT.unstable;
     case "unsupported":
     case "exception":
       return EXIT.usage;
@@ -70,5 +73,7 @@ export function exitCodeOfResult(result: RunResult, areAssertionsMet: boolean): 
   if (!areAssertionsMet) return EXIT.assertionFailed;
   if (hasOnlyFailures(result)) return EXIT.unreachable;
   const isUndecided = result.findMax?.isResolved === false;
-  return isUndecided || result.levels.some(({ outcome }) => outcome === "unstable") ? EXIT.unstable : EXIT.passed;
+  const isUnsent = result.findMax === undefined && result.levels.some(isFarBehind);
+  const isUnstable = result.levels.some(({ outcome }) => outcome === "unstable");
+  return isUndecided || isUnsent || isUnstable ? EXIT.unstable : EXIT.passed;
 }

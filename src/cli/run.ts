@@ -27,7 +27,16 @@ import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
-import { type Flag, type FlagValues, formatFlags, formatHelpRows, HELP_FLAG, parseFlags } from "./flags.ts";
+import {
+  type Flag,
+  type FlagValues,
+  formatFlags,
+  formatHelpRows,
+  HELP_FLAG,
+  MAX_OUTSTANDING_FLAG,
+  parseFlags,
+  readMaxOutstanding,
+} from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { LIVE_FLAGS, readLive } from "./live-flags.ts";
 import { besideReports, findReadOutputs, inputFilesOf, silent } from "./output-files.ts";
@@ -64,6 +73,7 @@ export const FLAGS: readonly Flag[] = [
     defaultText: "the scenario's, or no limit",
     help: "A request fails when its response is not complete after this long, however often bytes arrive.",
   },
+  MAX_OUTSTANDING_FLAG,
   ...LIVE_FLAGS,
   { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
   { name: "verbose", short: "v", help: "Print each measuring window." },
@@ -243,6 +253,7 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     client: flags.text("client") as Plan["client"]["kind"] | undefined,
     stallTimeoutMs,
     requestTimeoutMs,
+    maxOutstanding: readMaxOutstanding(flags, problems),
     verbosity: flags.has("verbose") ? 1 : 0,
     files,
     live: readLive(flags, problems),

@@ -14,6 +14,7 @@ export type FrontDoor = (path: SettingPath) => string | undefined;
 /** Names of fields in a scenario, and of flags of `rampart run` and `rampart mock`. */
 const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.kind": "client",
+  "client.maxOutstanding": "maxOutstanding (--max-outstanding)",
   "client.requestTimeoutMs": "requestTimeout",
   "client.stallTimeoutMs": "stallTimeout",
   "failures.maxRatio": "maxFailureRatio",

@@ -46,15 +46,14 @@ export function rampDrive(start: number, end: number, overMs: number): Drive {
 
 /** Returns the mean concurrency over the first `overNs` of {@link rampDrive}. */
 export function meanRampConcurrency(start: number, end: number, rampNs: number, overNs: number): number {
-  const steps = Math.abs(end - start) + 1;
-  const stepNs = rampNs / steps;
-  let sum = 0;
-  for (let step = 0; step < steps && step * stepNs < overNs; step++) {
-    const concurrency = end >= start ? start + step : start - step;
-    const untilNs = step === steps - 1 ? overNs : Math.min(overNs, (step + 1) * stepNs);
-    sum += concurrency * (untilNs - step * stepNs);
-  }
-  return overNs > 0 ? sum / overNs : start;
+  if (overNs <= 0) return start;
+  const last = Math.abs(end - start);
+  const stepNs = rampNs / (last + 1);
+  // Whole steps, each one above or below the one before, and then the step that lasts until the end.
+  const whole = Math.min(last, Math.floor(overNs / stepNs));
+  const direction = Math.sign(end - start);
+  const inWhole = whole * (start + (direction * (whole - 1)) / 2) * stepNs;
+  return (inWhole + (start + direction * whole) * (overNs - whole * stepNs)) / overNs;
 }
 
 /** Returns the concurrency after `elapsedNs`: from `start` to `end`, with equal time per level within `overNs`. */

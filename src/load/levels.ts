@@ -1,8 +1,8 @@
 import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 
-/** Higher values are probably typos, and would use all memory before the first response. */
-export const MAX_CONCURRENCY = 100_000;
+/** Higher values are typos. How many of them a host can have in flight is the run's matter. */
+export const MAX_CONCURRENCY = 1_000_000_000;
 
 /** Schema of a number of outstanding requests. */
 export function concurrencySchema(v: Builders): Schema<number> {
@@ -10,7 +10,7 @@ export function concurrencySchema(v: Builders): Schema<number> {
     v.number(),
     v.integer("must be a whole number"),
     v.minValue(1, "must be 1 or more"),
-    v.maxValue(MAX_CONCURRENCY, "must be 100,000 at most"),
+    v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"),
   );
 }
 

@@ -20,5 +20,7 @@ export function behaviourSchema(v: Builders) {
     measuresFromNothing: yes,
     /** A search for a latency limit measures each level once, and does not confirm its result. */
     measuresLevelsOnce: yes,
+    /** Limits the requests in flight only where more would exhaust the host, and waits for all answers at the end of a level. */
+    usesWholeHost: yes,
   });
 }

@@ -147,6 +147,8 @@ export function clientSchema(v: Builders) {
     maxResponseBytes: v.optional(
       v.pipe(count, v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
+    /** Most requests in flight, above which the run ends. Absent: as many as the memory, files and ports of this host allow. */
+    maxOutstanding: v.exactOptional(count),
     /** The ranks of an MPI job begin each level together and measure it until it is stable on all ranks. */
     isMpi: v.boolean(),
   });

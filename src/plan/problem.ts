@@ -117,6 +117,8 @@ export type RunErrorCode =
   | "assertion-failed"
   /** No request succeeded while a level was measured. */
   | "no-valid-requests"
+  /** The load needs more of this host than the run may use: requests in flight, memory, files or ports. */
+  | "host-limit"
   | "output"
   /** The user ended it before there was a result. */
   | "interrupted"

@@ -1,13 +1,18 @@
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { explainLittlesLaw } from "../measure/in-flight.ts";
+import { MISSED_RATIO } from "../measure/rate-shortfall.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount, formatDurationNs, msToNs, nsToSec } from "../plan/units.ts";
 import { inputKindOf } from "../registry/input-kinds.ts";
 import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
+import { dueCount } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { formatPct } from "./rampart/format.ts";
+
+/** This many may be due at the very end of a level. */
+const FEW_UNSENT = 2;
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
@@ -17,6 +22,7 @@ export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   // Compatible modes print what their original prints.
   const isOwn = whole.behaviour?.measuresFromNothing !== true;
   const notes = [
+    describeUnsent(level),
     describeDelayed(plan, level),
     describeUnfinishedRamp(plan, level),
     (isOwn ? describeStart(plan, level) : undefined) ?? describeImbalance(plan, level),
@@ -81,6 +87,14 @@ export function describeRepeats({
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
   return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
+}
+
+/** Reports requests that were due and not sent within the level; undefined when they are few. */
+function describeUnsent(level: LevelResult): string | undefined {
+  const { unsentCount = 0 } = level;
+  const due = dueCount(level);
+  if (unsentCount <= FEW_UNSENT || unsentCount <= due * MISSED_RATIO) return undefined;
+  return `${formatCount(unsentCount)} of the ${formatCount(due)} requests due in this level were not sent, because their schedule was behind at its end`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */

@@ -3,7 +3,7 @@ import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeLevel } from "../registry/load-modes.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
-import { measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
+import { isFarBehind, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
 import { describeLevelNotes } from "./level-notes.ts";
 import { describeUndelivered } from "./load-delivery.ts";
@@ -113,6 +113,11 @@ function judgeWhole(
   if (unstable.length > 0) {
     const names = [...new Set(unstable.map((level) => nameOfLevel(plan, level)))].join(", ");
     return { verdict: "unstable", headline: `not stable: ${names}` };
+  }
+  const behind = answers.length > 0 ? [] : levels.filter(isFarBehind);
+  if (behind.length > 0) {
+    const names = [...new Set(behind.map((level) => nameOfLevel(plan, level)))].join(", ");
+    return { verdict: "unstable", headline: `the client could not send the load asked for: ${names}` };
   }
   if (isImprecise) return { verdict: "unstable", headline: "the runs together are not as precise as asked for" };
   const held = assertions.length === 1 ? "the assertion holds" : `the ${assertions.length} assertions hold`;

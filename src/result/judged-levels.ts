@@ -19,6 +19,24 @@ export function whyUnjudged({ findMax }: RunResult): string | undefined {
   return `not judged: no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
 }
 
+/** A schedule of which this much was not sent was not the load asked for; less may be one late moment at the end of a level. */
+const BEHIND_RATIO = 0.05;
+const BEHIND_NS = 0.1e9;
+
+/** Returns the number of requests that were due within a level. */
+export function dueCount({ window, unsentCount = 0 }: Pick<LevelResult, "window" | "unsentCount">): number {
+  return window.sentCount + unsentCount;
+}
+
+/** Whether the client was so far behind its schedule at the end of a level that it did not send the load asked for. */
+export function isFarBehind(level: Pick<LevelResult, "window" | "unsentCount" | "delayedByLimit">): boolean {
+  const { unsentCount = 0, delayedByLimit, window } = level;
+  // A limit of the load makes requests wait as the user wants.
+  if ((delayedByLimit?.longestNs ?? 0) > 0) return false;
+  const ratio = unsentCount === 0 ? 0 : unsentCount / dueCount(level);
+  return ratio > BEHIND_RATIO && ratio * window.durationNs > BEHIND_NS;
+}
+
 /** The levels that a metric over runs is taken at. */
 export interface JudgedRuns {
   /** The levels of each run that counts. */

@@ -53,6 +53,8 @@ export interface LevelResult {
   readonly hasServerCounters: boolean;
   /** Requests delayed by the load's limit on outstanding requests; absent if there is no limit. */
   readonly delayedByLimit?: DelayedRequests;
+  /** Requests that were due within the level and not sent, because the client was behind its schedule; above a million estimated. Absent: 0. */
+  readonly unsentCount?: number;
   /** Token metrics, if the plan asks for them. */
   readonly tokens?: TokenColumns;
   /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */

@@ -32,6 +32,7 @@ import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
+import { hostExhausted, limitReached, watchMemory } from "./send/host-limits.ts";
 import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
@@ -110,7 +111,11 @@ export class MeasuredRun {
         observer.onBatch?.(records, count);
       },
       judge: this.sessions?.follow(judgeCall) ?? judgeCall,
-      onFailure: (failure, lane) => this.policy.add(failure, lane),
+      onFailure: (failure, lane) => {
+        this.policy.add(failure, lane);
+        if (failure.isHostExhausted === true) this.signal.fail(hostExhausted(parts.hostLimits));
+      },
+      onLimit: (wanted) => this.signal.fail(limitReached(parts.hostLimits, wanted)),
       onError: (error) => this.signal.fail(toRunError(error)),
     });
     observer.onProgress?.(progressOf(driver));
@@ -118,6 +123,9 @@ export class MeasuredRun {
 
   async execute(): Promise<RunResult> {
     let before: ServerCounters[] | undefined;
+    const unwatch = watchMemory(this.parts.hostLimits, (error) => this.signal.fail(error));
+    // An ended run sends nothing more while it reads counters and waits for answers.
+    void this.signal.stopped.then(() => this.driver.endSending());
     try {
       const first = levelAt(this.load.search.levels, 0);
       if (first !== undefined) this.openAhead(first);
@@ -137,6 +145,7 @@ export class MeasuredRun {
     }
     await shutDown(this.ending, this.isDriverOpen);
     this.health.stop();
+    unwatch();
     return this.toResult(await serverDelta(this.ending, before));
   }
 
@@ -198,6 +207,7 @@ export class MeasuredRun {
 
   private async runLevel(level: number, repeat: number): Promise<LevelVerdict> {
     await this.parts.peers.waitForAll(this.signal);
+    if (!this.driver.admits(this.driveAt(level))) this.announce();
     const { signal } = this;
     const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
     const isWarmedUp = warmupRequests + warmupMs > 0;

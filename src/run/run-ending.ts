@@ -45,11 +45,15 @@ export async function shutDown({ driver, signal }: RunEnding, isDriverOpen: bool
     const interrupted = signal.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
     await Promise.race([driver.stop(), failed, interrupted]);
   }
-  driver.close(
-    signal.isInterrupted || signal.isAborted
-      ? `cancelled without its complete answer when the run was ${signal.isAborted ? "aborted" : "interrupted"}`
-      : undefined,
-  );
+  const end = endOf(signal);
+  driver.close(end && `cancelled without its complete answer when the run ${end}`);
+}
+
+/** Returns how this client ended the run, in words; undefined when it did not. */
+function endOf({ isAborted, isInterrupted, error }: RunSignal): string | undefined {
+  if (isAborted) return "was aborted";
+  if (isInterrupted) return "was interrupted";
+  return error?.code === "host-limit" ? "reached a limit of its host" : undefined;
 }
 
 /** Returns the increase of the server's counters over the whole run; undefined when the server cannot be queried. */

@@ -9,6 +9,7 @@ import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import type { Driver } from "./send/driver.ts";
 import type { RequestFeed } from "./send/feed.ts";
+import type { HostLimits } from "./send/host-limits.ts";
 import type { RequestGroups } from "./split/request-groups.ts";
 import type { Session } from "./target/session.ts";
 
@@ -25,6 +26,8 @@ export interface RunParts {
   /** Creates the check of answers that the scenario makes, for a target's plan. Absent: it makes none. */
   readonly createCheck?: ((plan: Plan) => ContentCheck) | undefined;
   readonly driver: Driver;
+  /** What the run may use of its host. */
+  readonly hostLimits: HostLimits;
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;
   /** Scrapes GPU metrics; undefined when the plan requests none. */

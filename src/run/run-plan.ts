@@ -24,7 +24,8 @@ import { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
 import { createFeed } from "./send/create-feed.ts";
 import { Driver } from "./send/driver.ts";
-import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
+import { hostLimitsOf } from "./send/host-limits.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import type { RequestGroups } from "./split/request-groups.ts";
 import { traceSends } from "./target/create-client.ts";
@@ -76,7 +77,7 @@ async function runPlan(
   if (conflicts.length > 0) throw new UserError(conflicts);
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
-  checkOpenFiles(plan, load.search);
+  const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();
   const target = await openAnyTarget(plan, observer, load.search, signal, held);
   let restoreTrace: (() => Promise<void>) | undefined;
@@ -98,6 +99,8 @@ async function runPlan(
       stallTimeoutNs: msToNs(stallTimeoutMs),
       requestTimeoutNs: requestTimeoutMs === undefined ? undefined : msToNs(requestTimeoutMs),
       maxResponseBytes: maxResponseBytesOf(plan.client),
+      maxOutstanding: hostLimits.maxOutstanding,
+      endsDrain: plan.behaviour?.usesWholeHost !== true,
       createClient: (options) => {
         const client = target.createClient(options);
         return isTracing(plan) ? traceSends(client, (request) => traceSend(request, session, observer)) : client;
@@ -123,7 +126,7 @@ async function runPlan(
       const rehearsed = session.members ?? [alone];
       const rehearse = await loadRehearsal(rehearsed, load.search, observer, driver, (undo) => undos.push(undo));
       const createCheck = plan.check && (await openContentCheck(plan.check));
-      const parts: RunParts = { ...measuring, createCheck, peers, rehearse, startNs, check };
+      const parts: RunParts = { ...measuring, hostLimits, createCheck, peers, rehearse, startNs, check };
       return await followed(parts, (followers) => new MeasuredRun({ ...parts, observer: followers }).execute());
     } finally {
       driver.close();

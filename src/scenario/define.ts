@@ -145,6 +145,11 @@ export interface ScenarioDefinition<
   readonly requestTimeout?: Duration;
   /** A request fails when its response is longer: its body, or all its messages, decompressed. Default: 268,435,456 (256 MiB). */
   readonly maxResponseBytes?: number;
+  /**
+   * Most requests in flight, above which the run ends with exit code 66 and a report of what was measured. Default: as many as fit into 512
+   * MiB (a quarter of the free memory, if that is less), and as the open files and ports of this host allow.
+   */
+  readonly maxOutstanding?: number;
 }
 
 /**

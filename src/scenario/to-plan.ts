@@ -36,6 +36,7 @@ export interface PlanOverrides {
   readonly client?: Plan["client"]["kind"] | undefined;
   readonly stallTimeoutMs?: number | undefined;
   readonly requestTimeoutMs?: number | undefined;
+  readonly maxOutstanding?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly files?: OutputFilesPlan;
   readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
@@ -105,6 +106,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
+  const maxOutstanding = overrides.maxOutstanding ?? definition.maxOutstanding;
   return {
     version: 1,
     name: definition.name,
@@ -128,6 +130,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
+      ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
       isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },

@@ -16,7 +16,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 /** Returns the failure of a request for which no connection could be opened. */
 export function connectFailure(error: Error | undefined): Failure {
   const message = describeConnectError(error);
-  if (isFileLimitReached(error, message)) return { kind: "limit", message: describeFileLimit() };
+  if (isFileLimitReached(error, message)) return { kind: "limit", message: describeFileLimit(), isHostExhausted: true };
   return { kind: isTlsError(error) ? "tls" : "connect", message };
 }
 

@@ -56,6 +56,8 @@ export interface Failure {
   readonly answer?: string | undefined;
   /** The beginning of a wrong answer as text, for reports. Only of kind `check`. */
   readonly excerpt?: string;
+  /** This host has no free file descriptor: later requests fail too, whatever the server does. */
+  readonly isHostExhausted?: true;
   /** The server has ended for good: no later request can reach it. */
   readonly isServerGone?: true;
 }

@@ -4,6 +4,7 @@ import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { MeasuredRun } from "../../src/run/measured-run.ts";
 import { ALONE } from "../../src/run/peers/peers.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
+import { hostLimitsOf } from "../../src/run/send/host-limits.ts";
 import { nowNs, toEpochNs } from "../../src/runtime/clock.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { FakeClient, makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
@@ -40,6 +41,7 @@ test("a run begins once its rehearsal is over, and before its first request", as
     },
     feed,
     driver,
+    hostLimits: hostLimitsOf(plan, prepareLoad(plan.load).search),
     canceller: undefined,
     poller: undefined,
     tokens: undefined,

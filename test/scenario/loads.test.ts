@@ -96,7 +96,7 @@ const mistakes: readonly (readonly [name: string, load: Load, path: string, mess
   ["no shape", rate(4, { distribution: "gamma", smoothness: 0 }), "load.smoothness", /above 0/],
   ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /belongs to the gamma distribution/],
   ["none outstanding", rate(4, { maxOutstanding: 0 }), "load.maxOutstanding", /1 or more/],
-  ["too many outstanding", rate(4, { maxOutstanding: 1e6 }), "load.maxOutstanding", /100,000 at most/],
+  ["too many outstanding", rate(4, { maxOutstanding: 1e10 }), "load.maxOutstanding", /1,000,000,000 at most/],
   ["a ramp of rates without a time", rateRamp(1, 4, untyped({})), "load.over", /is missing/],
   ["a ramp of rates to 0", rateRamp(1, 0, { over: "1 s" }), "load.to", /above 0/],
   ["a ramp of rates with a length", rateRamp(1, 4, untyped({ over: "1 s", for: "1 s" })), "load.for", /not an option/],

@@ -19,6 +19,7 @@ import { readScenario } from "./read-scenario.ts";
 const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.kind": "--client",
   "client.requestTimeoutMs": "--timeout",
+  "client.maxOutstanding": "--max-outstanding",
   "client.stallTimeoutMs": "--stall-timeout",
   "inputs.data": "--data",
   "load.concurrency": "--concurrency",

@@ -1,7 +1,7 @@
 import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
 import { msToSec } from "../../plan/units.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
-import { type Flag, HELP_FLAG } from "../flags.ts";
+import { type Flag, HELP_FLAG, MAX_OUTSTANDING_FLAG } from "../flags.ts";
 import { LIVE_FLAGS } from "../live-flags.ts";
 import { REPORT_FLAGS } from "../report-flags.ts";
 
@@ -77,6 +77,7 @@ export const FLAGS: readonly Flag[] = [
     defaultText: "own",
     help: "Library that sends the requests.",
   },
+  MAX_OUTSTANDING_FLAG,
   ...REPORT_FLAGS,
   ...LIVE_FLAGS,
   { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },

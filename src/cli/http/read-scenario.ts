@@ -10,7 +10,7 @@ import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { HttpMethod } from "../../transport/request.ts";
 import { readDuration, readDurationMs } from "../duration-flags.ts";
-import type { FlagValues } from "../flags.ts";
+import { type FlagValues, readMaxOutstanding } from "../flags.ts";
 import { readHeaders } from "../header-flags.ts";
 import { readLive } from "../live-flags.ts";
 import { readReportFiles } from "../report-flags.ts";
@@ -204,6 +204,7 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
   return {
     requestTimeoutMs,
     stallTimeoutMs,
+    maxOutstanding: readMaxOutstanding(flags, problems),
     files,
     live: readLive(flags, problems),
   };

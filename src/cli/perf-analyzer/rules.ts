@@ -1,4 +1,3 @@
-import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { whyNotWritable } from "../../report/output-place.ts";
 import { asksZeros, pathsOf } from "./input-data.ts";
@@ -8,6 +7,9 @@ import type { Rule } from "./rule.ts";
 import { ONE_REQUEST, type RangeValue, type Settings } from "./settings.ts";
 
 /** perf_analyzer's rules between options, in its words. */
+
+/** Higher values are probably typos. */
+const MAX_CONCURRENCY = 100_000;
 
 /** Returns all conflicts between settings. */
 export function checkTogether(settings: Settings): Problem[] {

@@ -57,6 +57,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       skipsRunCounters: true,
       measuresLevelsOnce: true,
       measuresFromNothing: true,
+      usesWholeHost: true,
     },
   };
   registerPlan(plan);

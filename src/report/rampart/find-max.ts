@@ -71,7 +71,7 @@ export function describeAnswer(plan: Plan, { findMax }: RunResult): string {
 }
 
 /** Formats the answer and what stands behind it. @param unit of throughput */
-export function formatFindMax(plan: Plan, { findMax, levels }: RunResult, unit: string): string {
+export function formatFindMax(plan: Plan, { findMax, levels, error }: RunResult, unit: string): string {
   const { highest, next, isResolved } = findMax as FindMaxResult;
   const resultOf = (level: number | undefined): LevelResult | undefined =>
     levels.find((result) => result.level === level);
@@ -87,7 +87,8 @@ export function formatFindMax(plan: Plan, { findMax, levels }: RunResult, unit: 
   }
   if (!isResolved) {
     const doubt = highest === undefined ? "the lowest load may keep the limits" : "the highest load may be higher";
-    lines.push(`UNRESOLVED: ${doubt}; measure each point longer (atMost)`);
+    const cause = error?.code === "host-limit" ? error.message : "measure each point longer (atMost)";
+    lines.push(`UNRESOLVED: ${doubt}; ${cause}`);
   }
   return lines.join("\n");
 }

@@ -13,5 +13,7 @@ export async function prepareChange(driver: Driver, drive: Drive): Promise<(quot
   const { load, begin } = await createNextLoad(driver, lanes, drive, closedLoad);
   const isSame = load === closedLoad && load === driver.load;
   if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
-  return (quota) => driver.replace(load, quota, begin);
+  return (quota) => {
+    if (driver.admits(drive)) driver.replace(load, quota, begin);
+  };
 }

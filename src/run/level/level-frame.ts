@@ -18,6 +18,8 @@ export class LevelFrame {
   readonly windows: WindowCutter;
   /** Requests that waited when sending stopped. */
   delayedByLimit: DelayedRequests | undefined;
+  /** Requests that were due within the level and not sent. */
+  private unsentCount = 0;
   /** Number of windows in the result. */
   private mergedCount = 1;
   private isHandedOver = false;
@@ -45,6 +47,15 @@ export class LevelFrame {
   /** Whether the next load has begun already. */
   get hasHandedOver(): boolean {
     return this.isHandedOver;
+  }
+
+  /** Ends the sending of a schedule at the end of its level. What is due and not sent is counted, and not sent any more. */
+  endSchedule(endNs: number): void {
+    const { driver, isScheduled, plan } = this.context;
+    // Other ranks may still measure.
+    if (!isScheduled || plan.client.isMpi) return;
+    this.unsentCount = driver.takeUnsent(endNs);
+    driver.endSending();
   }
 
   /** Returns the result of a level measured in one window. */
@@ -81,6 +92,7 @@ export class LevelFrame {
     const buckets = this.meter.timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
     this.meter.timeline = undefined;
     this.delayedByLimit = driver.delayedByLimit;
+    this.unsentCount = driver.takeUnsent(endNs);
     this.isHandedOver = true;
     // The window ends now; only the server's counters are awaited.
     const cutting = this.windows.cut(endNs);
@@ -109,6 +121,7 @@ export class LevelFrame {
       hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
       ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
+      ...(this.unsentCount === 0 ? {} : { unsentCount: this.unsentCount }),
       ...rest,
     };
   }

@@ -17,6 +17,8 @@ export interface Sender {
   readonly quota: number;
   /** Number of outstanding requests. */
   readonly outstanding: number;
+  /** Maximum number of outstanding requests; sending ends when a load needs more. */
+  readonly maxOutstanding: number;
   /** Reduces the number of requests still to send. */
   skipRemaining(count: number): void;
   /** Makes this number of slots usable. */
@@ -48,6 +50,8 @@ export interface ActiveLoad {
   readonly activeLanes: number;
   /** Requests delayed by a limit of outstanding requests; undefined without a limit. */
   readonly delayedByLimit?: DelayedRequests | undefined;
+  /** Returns the number of requests that are due by then and not sent, and skips them. Absent: none has a due time. */
+  takeUnsent?(atNs: number): number;
   /** Called when a slot's request has ended. */
   next(slot: number): void;
   /** Called for each response of a slot's request, with the number of responses so far, including an empty last one. */

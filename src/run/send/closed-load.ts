@@ -16,7 +16,7 @@ export class ClosedLoad implements ActiveLoad {
    * look late. A delayed request's own times count from its send.
    */
   readsFirst = false;
-  /** Slots that send after the reads. */
+  /** Slots that send after the reads; without `readsFirst` those of a new load, as many as fit into a slice at once. */
   private waiting: number[] = [];
   private cancelTurn: Cancel | undefined;
 
@@ -106,17 +106,15 @@ export class ClosedLoad implements ActiveLoad {
     this.cancelTurn = undefined;
   }
 
-  private reach(target: number): void {
+  private reach(wanted: number): void {
     const before = this.target;
+    // One above the limit, which ends the load.
+    const target = Math.min(wanted, this.sender.maxOutstanding + 1);
     this.target = target;
     // Waiting slots are idle, so the loop below finds them again.
     this.waiting = [];
-    for (let slot = 0; slot < target; slot++) {
-      if (!this.sender.isIdle(slot)) continue;
-      if (this.readsFirst) this.waiting.push(slot);
-      else this.sender.send(slot, slot, Number.NaN, false);
-    }
-    if (this.readsFirst) this.sendWaiting();
+    for (let slot = 0; slot < target; slot++) if (this.sender.isIdle(slot)) this.waiting.push(slot);
+    if (this.waiting.length > 0) this.sendWaiting();
     for (let slot = target; slot < before; slot++) if (this.sender.isIdle(slot)) this.endSequence(slot);
     this.sender.flush();
   }

@@ -20,6 +20,10 @@ export interface DriverOptions extends LaneOptions {
   readonly createClient: (options: ClientOptions) => LoadClient;
   /** Cancels some requests; absent: none. */
   readonly canceller?: Canceller | undefined;
+  /** Maximum number of outstanding requests; sending ends when a load needs more. Default: no limit. */
+  readonly maxOutstanding?: number | undefined;
+  /** Whether to cancel what has no answer long after the end of a load, instead of waiting for it. Default: wait. */
+  readonly endsDrain?: boolean | undefined;
   /** What paces requests and windows. Default: this thread's clock. */
   readonly clock?: Clock;
 }
@@ -42,6 +46,11 @@ export interface DriverWork {
   /** Judges a slot's completed request. Returns its failure, with the server's message if there is one. */
   readonly judge: (call: Call, slots: Slots) => Failure | undefined;
   readonly onFailure: (failure: Failure, lane: number) => void;
+  /**
+   * Called when sending has ended because the load needs more outstanding requests than allowed.
+   * @param wanted their number, for a load that was not begun
+   */
+  readonly onLimit?: (wanted?: number) => void;
   /** Called when a callback throws during the run, which cannot continue then. */
   readonly onError: (error: unknown) => void;
 }

@@ -1,5 +1,6 @@
 import { type Drive, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
+import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
@@ -20,6 +21,14 @@ import { RequestTimeout } from "./request-timeout.ts";
 import { Slots } from "./slots.ts";
 import { type DriveHost, startDrive } from "./start-drive.ts";
 
+/** Requests get this time to end after their load, and this many times the longest latency so far. */
+const DRAIN_NS = 10e9;
+const DRAIN_LATENCIES = 2;
+
+function drainLimitNs(longestNs: number): number {
+  return Math.max(DRAIN_NS, DRAIN_LATENCIES * longestNs);
+}
+
 /** Sends requests as a load decides. Does not measure. Can open connections before `setWork`. */
 export class Driver implements DriveHost {
   /** Number of requests handed to the client. */
@@ -39,6 +48,8 @@ export class Driver implements DriveHost {
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
   private readonly requestTimeout: RequestTimeout | undefined;
+  readonly maxOutstanding: number;
+  private readonly endsDrain: boolean;
   private sharing: BurstSharing | undefined;
   readonly closedLoad = new ClosedLoad(this);
   load: ActiveLoad = this.closedLoad;
@@ -59,6 +70,8 @@ export class Driver implements DriveHost {
     this.clock = clock;
     this.lanes = options;
     this.canceller = canceller;
+    this.maxOutstanding = options.maxOutstanding ?? Number.POSITIVE_INFINITY;
+    this.endsDrain = options.endsDrain === true;
     const driver = this;
     this.client = createClient({
       get laneCount() {
@@ -136,6 +149,11 @@ export class Driver implements DriveHost {
     return this.load.delayedByLimit;
   }
 
+  /** Returns the number of requests of the current load that are due by then and not sent, and skips them. */
+  takeUnsent(atNs: number): number {
+    return this.load.takeUnsent?.(atNs) ?? 0;
+  }
+
   /** Opens the first connection. */
   prepareFirst(): void {
     void this.reserve(1);
@@ -143,7 +161,29 @@ export class Driver implements DriveHost {
 
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
-    return this.reserve(maxInFlightOf(drive) ?? this.laneCount);
+    return this.wantedBy(drive) > this.maxOutstanding
+      ? Promise.resolve()
+      : this.reserve(maxInFlightOf(drive) ?? this.laneCount);
+  }
+
+  /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. */
+  admits(drive: Drive): boolean {
+    const wanted = this.wantedBy(drive);
+    if (wanted <= this.maxOutstanding) return true;
+    this.endSending();
+    this.work?.onLimit?.(wanted);
+    return false;
+  }
+
+  /** Returns the number of outstanding requests that a load certainly has. */
+  private wantedBy(drive: Drive): number {
+    // A ramp may end before it reaches its highest level.
+    return drive.kind === "ramp" ? 1 : (maxInFlightOf(drive) ?? 1);
+  }
+
+  /** Sends nothing more of the current load, except for the ends of open sequences. */
+  endSending(): void {
+    this.quota = 0;
   }
 
   /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests */
@@ -232,7 +272,8 @@ export class Driver implements DriveHost {
 
   /** Resolves when the connections are open, including those of earlier calls. */
   async reserve(count: number): Promise<void> {
-    if (count > this.client.calls.length) this.opening = Promise.all([this.opening, this.client.reserve(count)]);
+    const allowed = Math.min(count, this.maxOutstanding);
+    if (allowed > this.client.calls.length) this.opening = Promise.all([this.opening, this.client.reserve(allowed)]);
     await this.opening;
   }
 
@@ -247,6 +288,11 @@ export class Driver implements DriveHost {
 
   send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
     if (this.quota <= 0 || this.isClosed) return;
+    if (this.outstandingCount >= this.maxOutstanding) {
+      this.endSending();
+      this.work?.onLimit?.();
+      return;
+    }
     if (--this.quota <= 0) this.onAllSent?.();
     const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);
@@ -287,7 +333,17 @@ export class Driver implements DriveHost {
       for (const slot of waiting) this.load.next(slot);
       this.client.flush();
     });
-    return this.idle.wait(this.outstandingCount, 0);
+    return this.drained();
+  }
+
+  private drained(): Promise<void> {
+    const drained = this.idle.wait(this.outstandingCount, 0);
+    if (!this.endsDrain || this.outstandingCount === 0) return drained;
+    const limitNs = drainLimitNs(this.ended.longestNs);
+    const cancel = this.clock.after(nsToMs(limitNs), () =>
+      this.cancelAll(`cancelled without its complete answer ${formatDurationNs(limitNs)} after the end of the load`),
+    );
+    return drained.finally(cancel);
   }
 
   private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {

@@ -23,6 +23,8 @@ export class EndedRequests implements EndedCounts {
   failedCount = 0;
   cancelledCount = 0;
   lastSuccessNs: number;
+  /** Longest latency of a success. */
+  longestNs = 0;
   private readonly client: LoadClient;
   private work: DriverWork | undefined;
   private records: RecordColumns | undefined;
@@ -74,6 +76,7 @@ export class EndedRequests implements EndedCounts {
     if (failure === undefined) {
       this.completedCount++;
       this.lastSuccessNs = call.endNs;
+      this.longestNs = Math.max(this.longestNs, call.endNs - call.sendStartNs);
     } else {
       if (isCancelled(failure)) this.cancelledCount++;
       else this.failedCount++;

@@ -2,13 +2,8 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { largestLevel } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import { membersOf } from "../../registry/mix.ts";
-import { urlsOf } from "../../registry/service-kinds.ts";
-import { openFileLimit } from "../../runtime/files.ts";
 import type { Service } from "../../service/service.ts";
-import { connectionsOf } from "../../transport/grpc/lanes.ts";
 
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 const DEFAULT_ASYNC_LANES = 16;
@@ -66,32 +61,6 @@ export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): 
   if (!LEVEL_UNITS[search.unit].isScheduled) return largestLevel(search.levels) ?? MANY_OUTSTANDING;
   const { isSync, laneCount } = laneOptionsOf(plan, search, model);
   return isSync ? laneCount : Math.max(MANY_OUTSTANDING, search.maxConcurrency ?? 0);
-}
-
-/** Below this number, the limit is not checked. */
-const FEW_CONNECTIONS = 64;
-/** Open files of a process that are no connections. */
-const OTHER_FILES = 32;
-
-/** @throws RunError when the load needs more connections than this process may open, which would wait forever */
-export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
-  const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
-  const most = LEVEL_UNITS[search.unit].isScheduled ? laneCount : (largestLevel(search.levels) ?? 0);
-  const members = membersOf(plan.target).map((member) => member.target);
-  let connections = 0;
-  let files = OTHER_FILES;
-  for (const target of members.length > 0 ? members : [plan.target]) {
-    const perServer = target.protocol === "http" ? most : connectionsOf(most, laneCount);
-    const serverCount = urlsOf(target).length;
-    connections += perServer * Math.max(1, serverCount);
-    // When the run starts the target itself, this process also holds the target's end of each connection.
-    files += perServer * (serverCount === 0 ? 2 : serverCount);
-  }
-  if (connections < FEW_CONNECTIONS) return;
-  const limit = openFileLimit();
-  if (limit === undefined || files <= limit) return;
-  const message = `${connections} connections are needed, and this process may open only ${limit} files`;
-  throw new RunError("unsupported", message, `Raise the limit (ulimit -n ${files}), or lower the load.`);
 }
 
 /** How slots are assigned to lanes. */

@@ -47,6 +47,16 @@ export class Schedule {
     return dueNs;
   }
 
+  /** Returns the number of requests that are due by then and were not popped, and skips them. */
+  takeDue(atNs: number): number {
+    const untilNs = atNs - this.startNs;
+    const lanes: number[] = [];
+    while (this.heap.firstDueNs <= untilNs) lanes.push(this.heap.pop());
+    const count = lanes.length + this.pacer.takeDue(untilNs);
+    for (const lane of lanes) this.push(lane, this.nextDueNs(lane));
+    return count;
+  }
+
   /** Whether the lane's next request was due before the lane began to wait for it. */
   isBehind(lane: number): boolean {
     return this.behind[lane] === true;

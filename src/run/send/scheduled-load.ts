@@ -8,6 +8,7 @@ import { DueTimer } from "./due-timer.ts";
 import type { LaneOptions } from "./lanes.ts";
 import { OutstandingLimit } from "./outstanding-limit.ts";
 import { Schedule } from "./schedule.ts";
+import { SendSlice } from "./send-slice.ts";
 import type { SequencePool } from "./sequence-pool.ts";
 
 /** Seed for choosing the sequence of each request. */
@@ -55,6 +56,7 @@ export class ScheduledLoad implements ActiveLoad {
   private readonly pool: SequencePool | undefined;
   private readonly timer: DueTimer;
   private readonly limit: OutstandingLimit | undefined;
+  private readonly slice: SendSlice;
   private schedule: Schedule | undefined;
 
   /**
@@ -65,6 +67,7 @@ export class ScheduledLoad implements ActiveLoad {
     this.sender = sender;
     this.pool = pool;
     this.limit = maxOutstanding === undefined ? undefined : new OutstandingLimit(maxOutstanding, sender.clock);
+    this.slice = new SendSlice(sender.clock);
     this.timer = new DueTimer(() => sender.guard(() => this.tick()), sender.clock);
   }
 
@@ -106,12 +109,20 @@ export class ScheduledLoad implements ActiveLoad {
     this.sender.flush();
   }
 
-  /** Sends what is due. */
+  takeUnsent(atNs: number): number {
+    return this.schedule?.takeDue(atNs) ?? 0;
+  }
+
+  /**
+   * Sends what is due, as much as fits into one slice: the timer continues at once, after the event loop has read answers, seen signals and
+   * the end of the level.
+   */
   private tick(): void {
-    const { schedule, limit } = this;
+    const { schedule, limit, slice } = this;
     if (schedule === undefined) return;
     const tickNs = this.sender.clock.nowNs();
-    while (schedule.firstDueNs <= tickNs && this.sender.quota > 0 && this.hasRoom) {
+    slice.begin(tickNs);
+    while (schedule.firstDueNs <= tickNs && this.sender.quota > 0 && this.hasRoom && slice.takeOne()) {
       const dueNs = schedule.firstDueNs;
       const lane = schedule.pop();
       this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));

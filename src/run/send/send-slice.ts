@@ -10,12 +10,18 @@ const MIN_PER_SLICE = 32;
  */
 export class SendSlice {
   private readonly clock: Clock;
-  private readonly endNs: number;
+  private endNs = 0;
   private sentCount = 0;
 
   constructor(clock = systemClock) {
     this.clock = clock;
-    this.endNs = clock.nowNs() + SLICE_NS;
+    this.begin(clock.nowNs());
+  }
+
+  /** Begins another slice. */
+  begin(nowNs: number): void {
+    this.endNs = nowNs + SLICE_NS;
+    this.sentCount = 0;
   }
 
   /** Whether one more request may be sent in this slice; counts it. */

@@ -11,6 +11,7 @@ import type { Ask, InferCodec, Service, ServiceSharedMemory } from "../../servic
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../../service/tensor.ts";
 import { openSharedMemory } from "../../transport/shared-memory/open.ts";
 import type { SharedMemory, SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
+import { hostLimitsOf } from "../send/host-limits.ts";
 import { slotCountOf } from "../send/lanes.ts";
 import { atProcessEnd } from "./process-end.ts";
 
@@ -54,7 +55,9 @@ export async function shareTensors({ plan, memory, search, service, dataset, ask
       memory,
       service,
       dataset,
-      slotCount: isValidated ? slotCountOf(plan, search, service) : 1,
+      slotCount: isValidated
+        ? Math.min(slotCountOf(plan, search, service), hostLimitsOf(plan, search).maxOutstanding)
+        : 1,
       ask,
     });
   } catch (error) {

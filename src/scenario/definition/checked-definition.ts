@@ -42,6 +42,7 @@ export interface CheckedDefinition {
   readonly stallTimeout?: Duration;
   readonly requestTimeout?: Duration;
   readonly maxResponseBytes?: number;
+  readonly maxOutstanding?: number;
 }
 
 /** Returns the schema of a scenario's definition. */
@@ -123,6 +124,7 @@ export function definitionSchema(): Schema<CheckedDefinition> {
     maxResponseBytes: v.optional(
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
+    maxOutstanding: v.optional(countSchema()),
   }) as unknown as Schema<CheckedDefinition>;
 }
 

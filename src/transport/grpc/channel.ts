@@ -31,10 +31,15 @@ export class Channel {
   /** Connections that the server is closing, until their streams have ended. */
   private readonly draining = new Set<Http2Connection>();
   /** Users that wait until the peer's limit of concurrent streams allows their stream. */
-  private readonly waiting: ChannelUser[] = [];
+  private readonly waiting = new Set<ChannelUser>();
 
   constructor(endpoint: Endpoint) {
     this.endpoint = endpoint;
+  }
+
+  /** Opens the connection, unless a stream has begun to. Resolves when it is ready or has failed. */
+  open(): Promise<void> {
+    return (this.connection ?? this.connect()).ready;
   }
 
   connect(): Http2Connection {
@@ -58,12 +63,11 @@ export class Channel {
   begin(user: ChannelUser): void {
     const connection = this.connection ?? this.connect();
     if (connection.hasCapacity) this.openStream(connection, user);
-    else this.waiting.push(user);
+    else this.waiting.add(user);
   }
 
   forget(user: ChannelUser): void {
-    const index = this.waiting.indexOf(user);
-    if (index >= 0) this.waiting.splice(index, 1);
+    this.waiting.delete(user);
   }
 
   flush(): void {
@@ -80,7 +84,7 @@ export class Channel {
   }
 
   close(failure: Failure): void {
-    this.waiting.length = 0;
+    this.waiting.clear();
     this.connection?.close(failure);
     this.connection = undefined;
     for (const connection of this.draining) connection.close(failure);
@@ -92,7 +96,7 @@ export class Channel {
     else this.draining.add(connection);
     if (this.connection !== connection) return;
     this.connection = undefined;
-    if (this.waiting.length === 0) return;
+    if (this.waiting.size === 0) return;
     // This connection will never have room for them, so they use the next one, and fail with it.
     this.connect();
     this.openWaiting();
@@ -100,9 +104,9 @@ export class Channel {
 
   private openWaiting(): void {
     const connection = this.connection;
-    while (connection?.hasCapacity === true) {
-      const user = this.waiting.shift();
-      if (user === undefined) return;
+    for (const user of this.waiting) {
+      if (connection?.hasCapacity !== true) return;
+      this.waiting.delete(user);
       this.openStream(connection, user);
     }
   }

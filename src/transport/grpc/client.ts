@@ -1,5 +1,6 @@
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { type Failure, silentFor } from "../failure.ts";
+import { openInSlices } from "../open-in-slices.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Channel } from "./channel.ts";
@@ -47,7 +48,7 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
   }
 
   async reserve(count: number): Promise<void> {
-    const opening: Promise<void>[] = [];
+    const added: Channel[] = [];
     while (this.slots.length < count) {
       const call = new Call(this.slots.length);
       const channelIndex = channelIndexOf(call.slot, this.options.laneCount);
@@ -55,13 +56,17 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
       if (channel === undefined) {
         channel = new Channel(this.endpoint);
         this.channels[channelIndex] = channel;
-        opening.push(channel.connect().ready);
+        added.push(channel);
       }
       this.calls.push(call);
       this.slots.push(this.createSlot(call, channel));
     }
     this.stallWatch.start();
-    await Promise.all(opening);
+    await openInSlices(
+      added,
+      (channel) => channel.open(),
+      () => this.isClosed,
+    );
   }
 
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {

@@ -1,5 +1,6 @@
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
+import { openInSlices } from "../open-in-slices.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Connection, type ConnectionContext } from "./connection.ts";
@@ -38,16 +39,20 @@ export class Http1Client implements LoadClient {
   }
 
   async reserve(count: number): Promise<void> {
-    const opening: Promise<void>[] = [];
+    const added: Connection[] = [];
     while (this.connections.length < count) {
       const call = new Call(this.connections.length);
       const connection = new Connection(call, this.context);
       this.calls.push(call);
       this.connections.push(connection);
-      opening.push(connection.preconnect());
+      added.push(connection);
     }
     this.stallWatch.start();
-    await Promise.all(opening);
+    await openInSlices(
+      added,
+      (connection) => connection.preconnect(),
+      () => this.isClosed,
+    );
   }
 
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {

@@ -63,7 +63,9 @@ export class Connection {
     this.parser = new ResponseParser(this.response);
   }
 
+  /** Opens the connection, unless a request has begun to. */
   preconnect(): Promise<void> {
+    if (this.socket !== undefined) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.onPreconnected = resolve;
     this.connect();

@@ -119,6 +119,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       startsEarly: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,
+      usesWholeHost: true,
     },
   });
   assert.deepEqual(built.warnings, []);

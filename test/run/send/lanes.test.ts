@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
-import { RunError } from "../../../src/plan/problem.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
-import { callModeOf, checkOpenFiles, laneOptionsOf, slotCountOf, UNKNOWN_MODEL } from "../../../src/run/send/lanes.ts";
-import { openFileLimit } from "../../../src/runtime/files.ts";
+import { callModeOf, laneOptionsOf, slotCountOf, UNKNOWN_MODEL } from "../../../src/run/send/lanes.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 
 const UNSHARED = 2 ** 30;
@@ -80,21 +78,4 @@ describe("requests outstanding", () => {
       const plan = makePlan(change);
       assert.equal(slotCountOf(plan, searchOf(plan), UNKNOWN_MODEL), count);
     });
-
-  test("that need more files than a process may open are refused, and few are not looked at", () => {
-    const few = makePlan(concurrency(8));
-    checkOpenFiles(few, searchOf(few));
-    // Where the system tells of no limit there is none to reach.
-    if (openFileLimit() === undefined) return;
-    const many = makePlan({ ...concurrency(100_000), target: { moreUrls: new Array(10_000).fill("h:1") } });
-    assert.throws(
-      () => checkOpenFiles(many, searchOf(many)),
-      (error: unknown) => {
-        assert.ok(error instanceof RunError);
-        assert.match(error.message, /^1000100000 connections are needed, and this process may open only \d+ files$/);
-        assert.match(error.hint, /ulimit -n 1000100032/);
-        return true;
-      },
-    );
-  });
 });

@@ -21,6 +21,7 @@ export async function measureDuration(
   if (graceMs === undefined) await finishRound(frame);
   if (handOver !== undefined) return frame.cutAndChange(handOver);
   const laneCount = driver.activeLanes;
+  frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
   const nowNs = frame.clock.nowNs();
   driver.drain();

@@ -1,0 +1,163 @@
+import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { formatCount } from "../../plan/units.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { membersOf } from "../../registry/mix.ts";
+import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
+import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
+import { type HostResources, readHostResources } from "../../runtime/host-resources.ts";
+import { LANES_PER_CONNECTION } from "../../transport/grpc/lanes.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
+
+/** What decides how many requests may be in flight. */
+type LimitCause = "asked" | "memory" | "files" | "ports";
+
+/** What a run may use of its host. */
+export interface HostLimits {
+  /** Maximum number of outstanding requests. */
+  readonly maxOutstanding: number;
+  readonly cause: LimitCause;
+  /** Whether the user can raise the number. */
+  readonly canRaise: boolean;
+  /** Memory in bytes that requests in flight may take. */
+  readonly requestBytes: number;
+  /** Memory in bytes that the process may use beyond what it uses when the load begins. */
+  readonly memoryBytes: number;
+  readonly resources: HostResources;
+}
+
+const MIB = 1024 * 1024;
+/** Share of the free memory, and bytes, that requests in flight may take by default. */
+const REQUESTS_RATIO = 0.25;
+const REQUESTS_BYTES = 512 * MIB;
+/** Share of the free memory beyond which the host is in danger. */
+const DANGER_RATIO = 0.75;
+/** Memory of one request in flight with its connection, and on a shared connection; measured, and rounded up. */
+const CONNECTION_BYTES = 24 * 1024;
+const STREAM_BYTES = 8 * 1024;
+/** Files of a process that it opens besides connections during a run. */
+const OTHER_FILES = 32;
+/** No limit is below this, so that small hosts can measure too. */
+const FEW_REQUESTS = 64;
+/** Requests of so few lanes share so few connections that these need no limit. */
+const FEW_LANES = 64;
+const WATCH_MS = 250;
+
+/** Returns the limits of a run. @param resources what the host has. Default: read now */
+export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHostResources()): HostLimits {
+  const { client, load } = plan;
+  const usesWholeHost = plan.behaviour?.usesWholeHost === true;
+  const { bytes, files, ports } = needsOf(plan, search);
+  const free = resources.memoryBytes;
+  const budget = usesWholeHost ? free * DANGER_RATIO : Math.min(free * REQUESTS_RATIO, REQUESTS_BYTES);
+  // A load that limits itself asks for this number.
+  const asked = client.maxOutstanding ?? loadModeOf(load).maxOutstanding?.(load);
+  const memory = Math.max(asked ?? 0, Math.floor(budget / bytes));
+  const spareFiles = resources.fileLimit - resources.openFiles - OTHER_FILES;
+  const causes: readonly [LimitCause, number][] = [
+    ["asked", client.maxOutstanding ?? Number.POSITIVE_INFINITY],
+    ["files", Math.max(FEW_REQUESTS, Math.floor(spareFiles / files))],
+    ["ports", Math.floor(resources.localPorts / ports)],
+    ["memory", Math.max(FEW_REQUESTS, memory)],
+  ];
+  const [cause, maxOutstanding] = causes.reduce((least, other) => (other[1] < least[1] ? other : least));
+  return {
+    maxOutstanding,
+    cause,
+    canRaise: !usesWholeHost,
+    requestBytes: budget,
+    memoryBytes: free * DANGER_RATIO,
+    resources,
+  };
+}
+
+/** What one more request in flight needs; 0 files or ports: none of its own. */
+interface RequestNeeds {
+  readonly bytes: number;
+  readonly files: number;
+  /** Ports towards one address. */
+  readonly ports: number;
+}
+
+/** With HTTP each request in flight has a connection to every server; with gRPC lanes share some. */
+function needsOf(plan: Plan, search: LevelSearch): RequestNeeds {
+  const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
+  const members = membersOf(plan.target).map((member) => member.target);
+  let bytes = 0;
+  let files = 0;
+  let ports = 0;
+  for (const target of members.length > 0 ? members : [plan.target]) {
+    const isShared = target.protocol !== "http" && laneCount <= FEW_LANES;
+    const connections = target.protocol === "http" ? 1 : isShared ? 0 : 1 / LANES_PER_CONNECTION;
+    const serverCount = urlsOf(target).length;
+    const isInProcess = targetKindOf(target).isInProcess === true;
+    // When the run starts the target itself, this process also holds the target's end of each connection.
+    const ends = isInProcess ? 0 : Math.max(1, serverCount) * connections * (serverCount === 0 ? 2 : 1);
+    files += ends;
+    ports = Math.max(ports, isInProcess ? 0 : connections);
+    bytes += STREAM_BYTES + ends * CONNECTION_BYTES;
+  }
+  return { bytes, files, ports };
+}
+
+/** Ends a run that has reached the limit. @param wanted the load's number of requests in flight, when it was not begun for that reason */
+export function limitReached(limits: HostLimits, wanted?: number): RunError {
+  const most = `${formatCount(limits.maxOutstanding)} requests in flight`;
+  const [why, hint] = EXPLANATIONS[limits.cause](limits);
+  const message =
+    wanted === undefined
+      ? `the client reached its limit of ${most}: ${why}`
+      : `the load needs ${formatCount(wanted)} requests in flight, above the client's limit of ${formatCount(limits.maxOutstanding)}: ${why}`;
+  return new RunError("host-limit", message, hint);
+}
+
+const MORE = setting("client.maxOutstanding");
+
+const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly [why: string, hint: string]>> = {
+  asked: () => [`as ${MORE} says`, `Lower the load, or raise ${MORE}.`],
+  memory: ({ canRaise, requestBytes, resources }) => [
+    `more could take above ${formatMib(requestBytes)} of the ${formatMib(resources.memoryBytes)} of free memory`,
+    canRaise ? `Lower the load, or raise ${MORE} if this host has the memory.` : "Lower the load.",
+  ],
+  files: ({ resources }) => [
+    `this process may open ${formatCount(resources.fileLimit)} files`,
+    "Raise that limit (ulimit -n), or lower the load.",
+  ],
+  ports: ({ resources }) => [
+    `this host has ${formatCount(resources.localPorts)} ports for connections to one address`,
+    "Widen their range (sysctl net.ipv4.ip_local_port_range), or lower the load.",
+  ],
+};
+
+/** Ends a run whose requests fail because this host has no free file descriptor. */
+export function hostExhausted({ resources }: HostLimits): RunError {
+  const message = `this host, not the server, ran out of file descriptors: this process may open ${formatCount(resources.fileLimit)} files`;
+  return new RunError("host-limit", message, "Raise that limit (ulimit -n), or lower the load.");
+}
+
+/**
+ * Watches the memory of this process during a load.
+ * @param onReached called once, when it uses more than the limits allow @returns ends the watch
+ */
+export function watchMemory(
+  { memoryBytes, resources }: HostLimits,
+  onReached: (error: RunError) => void,
+  clock: Clock = systemClock,
+  usedBytes: () => number = () => process.memoryUsage.rss(),
+): Cancel {
+  const atStart = usedBytes();
+  const stop = clock.every(WATCH_MS, () => {
+    const used = usedBytes() - atStart;
+    if (used <= memoryBytes) return;
+    stop();
+    const message = `the load took ${formatMib(used)} of the ${formatMib(resources.memoryBytes)} of memory that were free`;
+    onReached(new RunError("host-limit", message, "Lower the load, or the size of its requests and answers."));
+  });
+  return stop;
+}
+
+function formatMib(bytes: number): string {
+  return `${formatCount(Math.round(bytes / MIB))} MiB`;
+}

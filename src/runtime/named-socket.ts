@@ -1,0 +1,179 @@
+import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+
+/**
+ * Connections to a host by its name. Runtimes open sockets to several addresses of a name at once and keep the first, so that a thousand
+ * connections need two thousand descriptors for a moment. Here a name is resolved once, and its addresses are tried one after the other.
+ */
+
+/** Returns the addresses of a host, in the order to try. Rejects when it has none. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** Time for one address while others are left and none has answered, as in Node. */
+const ATTEMPT_MS = 250;
+
+/** Creates a function that opens connections to names. @param resolve default: the system's resolver */
+export function createNamedOpen(resolve: ResolveHost = lookUp): (open: OpenSocket) => OpenSocket {
+  const places: KnownPlaces = { addresses: new Map(), working: new Map(), resolve };
+  return (open) => (target, handlers) =>
+    isAddress(target.host) ? open(target, handlers) : new NamedConnection(target, handlers, open, places);
+}
+
+/** Whether a host is an IP address and not a name. */
+function isAddress(host: string): boolean {
+  return host.includes(":") || /^[\d.]+$/.test(host);
+}
+
+function lookUp(host: string): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    process.getBuiltinModule("node:dns").lookup(host, { all: true }, (error, found) => {
+      if (error === null || error === undefined) resolve([...new Set(found.map(({ address }) => address))]);
+      else reject(error);
+    });
+  });
+}
+
+interface KnownPlaces {
+  /** By host. */
+  readonly addresses: Map<string, Promise<readonly string[]>>;
+  /** The address that the latest connection to a host and port uses. */
+  readonly working: Map<string, string>;
+  readonly resolve: ResolveHost;
+}
+
+class NamedConnection implements Socket {
+  private readonly target: SocketTarget;
+  private readonly handlers: SocketHandlers;
+  private readonly open: OpenSocket;
+  private readonly places: KnownPlaces;
+  private readonly place: string;
+  private inner: Socket | undefined;
+  private isOpen = false;
+  private isFinished = false;
+  /** What was written before the connection was open. */
+  private readonly queue: Uint8Array[] = [];
+  /** Number of the current attempt. */
+  private attempt = 0;
+  private error: Error | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(target: SocketTarget, handlers: SocketHandlers, open: OpenSocket, places: KnownPlaces) {
+    this.target = target;
+    this.handlers = handlers;
+    this.open = open;
+    this.places = places;
+    this.place = `${target.host}:${target.port}`;
+    this.resolved().then(
+      (addresses) => this.tryAll(addresses),
+      (error: unknown) => this.fail(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  get pendingBytes(): number {
+    return this.isOpen ? (this.inner as Socket).pendingBytes : this.queue.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.isOpen) return (this.inner as Socket).write(bytes);
+    if (this.isFinished) return true;
+    this.queue.push(bytes);
+    return false;
+  }
+
+  close(): void {
+    if (this.isOpen) {
+      this.inner?.close();
+      return;
+    }
+    this.attempt++;
+    this.inner?.close();
+    this.finish(undefined);
+  }
+
+  private resolved(): Promise<readonly string[]> {
+    const { host } = this.target;
+    const { addresses, resolve } = this.places;
+    let found = addresses.get(host);
+    if (found === undefined) {
+      found = resolve(host);
+      addresses.set(host, found);
+    }
+    return found;
+  }
+
+  private tryAll(addresses: readonly string[]): void {
+    if (this.isFinished) return;
+    const working = this.places.working.get(this.place);
+    const first = working !== undefined && addresses.includes(working) ? [working] : [];
+    this.tryNext([...first, ...addresses.filter((address) => address !== working)]);
+  }
+
+  private tryNext([address, ...others]: readonly string[]): void {
+    if (address === undefined) {
+      this.fail(this.error);
+      return;
+    }
+    const { target, handlers } = this;
+    const attempt = ++this.attempt;
+    const isCurrent = (): boolean => attempt === this.attempt && !this.isFinished;
+    const tls = target.tls && { ...target.tls, serverName: target.tls.serverName ?? target.host };
+    const inner = this.open(
+      { ...target, host: address, ...(tls === undefined ? {} : { tls }) },
+      {
+        onOpen: () => {
+          if (isCurrent()) this.opened(address);
+        },
+        onData: (bytes) => handlers.onData(bytes),
+        onClose: (error) => {
+          if (!isCurrent()) return;
+          if (this.isOpen) this.finish(error);
+          else this.failed(address, error, others);
+        },
+        isUnanswered: () => handlers.isUnanswered?.() === true,
+      },
+    );
+    this.inner = inner;
+    if (others.length === 0 || this.places.working.has(this.place)) return;
+    this.timer = setTimeout(() => {
+      if (!isCurrent() || this.isOpen) return;
+      this.attempt++;
+      inner.close();
+      this.tryNext(others);
+    }, ATTEMPT_MS);
+  }
+
+  private opened(address: string): void {
+    clearTimeout(this.timer);
+    this.places.working.set(this.place, address);
+    this.isOpen = true;
+    this.handlers.onOpen();
+    for (const bytes of this.queue.splice(0)) this.inner?.write(bytes);
+  }
+
+  private failed(address: string, error: Error | undefined, others: readonly string[]): void {
+    clearTimeout(this.timer);
+    const { working } = this.places;
+    if (working.get(this.place) === address) working.delete(this.place);
+    // An address of a family that this host does not have says nothing about the server.
+    if (this.error === undefined || isUnroutable(this.error)) this.error = error;
+    this.tryNext(others);
+  }
+
+  /** Fails; the next connection resolves the name again. */
+  private fail(error: Error | undefined): void {
+    this.places.addresses.delete(this.target.host);
+    this.finish(error);
+  }
+
+  private finish(error: Error | undefined): void {
+    if (this.isFinished) return;
+    this.isFinished = true;
+    this.isOpen = false;
+    clearTimeout(this.timer);
+    this.queue.length = 0;
+    this.handlers.onClose(error);
+  }
+}
+
+function isUnroutable(error: Error): boolean {
+  return /^(EADDRNOTAVAIL|EAFNOSUPPORT|ENETUNREACH|EHOSTUNREACH)$/.test((error as { code?: string }).code ?? "");
+}
