@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition, type ScenarioExtras } from "../define.ts";
 import type { ParameterTable, ParameterValue } from "../params/parameter.ts";
 import { checkFields } from "../to-plan.ts";
@@ -46,7 +46,7 @@ export function loadDataScenario(path: string, file: string): DataScenario {
 
 function readText(path: string, file: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFileText(path, MOST_SETTINGS_BYTES);
   } catch (error) {
     throw unreadable(file, error);
   }
