@@ -53,7 +53,9 @@ export function readHost(files: HostFiles): HostRun {
  */
 function readInputConfig(text: string, path: string): SettingsBuilder {
   const { document, faults } = readYaml(text);
-  if (faults[0] !== undefined) throw refuse(path, `input_config cannot be read: ${faults[0].message}`);
+  // JSON allows equal keys.
+  const fault = faults.find(({ code }) => code !== "DUPLICATE_KEY");
+  if (fault !== undefined) throw refuse(path, `input_config cannot be read: ${fault.message}`);
   const all: unknown = document.toJS();
   if (typeof all !== "object" || all === null) throw refuse(path, "input_config holds no settings");
   for (const key of Object.keys(all)) if (!Object.hasOwn(PARTS, key)) document.delete(key);
