@@ -56,7 +56,7 @@ export class PayloadFile extends LargeFile {
   }
 
   private readEntry(scanner: JsonScanner): PayloadEntry {
-    const fields: Record<string, unknown> = {};
+    const fields: Record<string, unknown> = Object.create(null);
     let extent: Extent | undefined;
     for (const key of scanner.members()) {
       if (key === "payload") extent = scanner.extent();

@@ -43,26 +43,27 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const DOORS: readonly (readonly [name: string, line: string, said: RegExp, env?: Readonly<Record<string, string>>])[] = [
+const DOORS: readonly (readonly [name: string, line: string, said: RegExp, env?: Readonly<Record<string, string>>])[] =
   [
-    "a collector of metrics",
-    "run DIR/x.yaml --otlp URL",
-    /metrics could not be sent to .*: the response is longer than 1 MiB; the run continues/,
-  ],
-  [
-    "a page of metrics",
-    "perf_analyzer -m m -u KSERVE --request-count 50 --collect-metrics --metrics-url URL/metrics",
-    /the response is longer than the 16,777,216 bytes/,
-  ],
-  ["a model's metadata", "perf_analyzer -m m -u URL", /the response is longer than the 16,777,216 bytes/],
-  ["a list of models", "chat URL hello", /the response is longer than the 16,777,216 bytes/],
-  [
-    "a tokenizer",
-    "genai-perf profile -m m --endpoint-type chat --tokenizer a/b -u KSERVE --artifact-dir DIR/artifacts",
-    /the response is longer than 256 MiB/,
-    { HF_ENDPOINT: "URL", HF_HUB_CACHE: "DIR/hub", HF_HUB_OFFLINE: "" },
-  ],
-];
+    [
+      "a collector of metrics",
+      "run DIR/x.yaml --otlp URL",
+      /metrics could not be sent to .*: the response is longer than 1 MiB; the run continues/,
+    ],
+    [
+      "a page of metrics",
+      "perf_analyzer -m m -u KSERVE --request-count 50 --collect-metrics --metrics-url URL/metrics",
+      /the response is longer than the 16,777,216 bytes/,
+    ],
+    ["a model's metadata", "perf_analyzer -m m -u URL", /the response is longer than the 16,777,216 bytes/],
+    ["a list of models", "chat URL hello", /the response is longer than the 16,777,216 bytes/],
+    [
+      "a tokenizer",
+      "genai-perf profile -m m --endpoint-type chat --tokenizer a/b -u KSERVE --artifact-dir DIR/artifacts",
+      /the response is longer than 256 MiB/,
+      { HF_ENDPOINT: "URL", HF_HUB_CACHE: "DIR/hub", HF_HUB_OFFLINE: "" },
+    ],
+  ];
 
 describe("endless answers", () => {
   for (const [name, line, said, env = {}] of DOORS)

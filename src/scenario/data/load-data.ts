@@ -69,7 +69,7 @@ function toScenario(data: unknown, problems: Problem[]): Scenario {
       problems.push(problem("unsupported", name, "is a function", WRITE_CODE));
       continue;
     }
-    const part = FIELD_PARTS[name as keyof ScenarioDefinition];
+    const part = Object.hasOwn(FIELD_PARTS, name) ? FIELD_PARTS[name as keyof ScenarioDefinition] : undefined;
     const read = (given: unknown, found: Problem[]): unknown =>
       part === undefined ? given : readers[part](given, name, found);
     const earlier = problems.length;
