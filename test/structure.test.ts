@@ -444,3 +444,37 @@ test(`each file of ${TESTED.join("/, ")}/ has a test of its own`, () => {
     .filter((path) => !tests.has(path.replace(/\.ts$/, ".test.ts")));
   assert.deepEqual(missing, []);
 });
+
+/** They read the program's own parts, what it wrote, the system, or a user's module in place of the runtime. */
+const OWN_READERS = [
+  "runtime/",
+  "cli/doctor/host.ts",
+  "cli/help/guides.ts",
+  "cli/types/declarations.ts",
+  "report/output-file.ts",
+  "report/plots/chart-library.ts",
+  "scenario/hooks/process-group.ts",
+  "scenario/load-module.ts",
+  "transport/shared-memory/",
+];
+
+test("files that a user names are read by the functions of runtime/files.ts, which have limits, and YAML by one function", () => {
+  const READERS = /\b(?:readFileSync|readFile|createReadStream|openSync)\b/;
+  const fromFs = sources.filter(
+    ({ text, imports }) =>
+      [...text.matchAll(/import \{([^}]*)\} from "node:fs(?:\/promises)?"/g)].some(([, names = ""]) =>
+        READERS.test(names),
+      ) ||
+      (imports.some((name) => name.endsWith("runtime/files.ts")) &&
+        /fileSystem\(\)(?:\.promises)?\.(?:readFile|openSync|open\b)/.test(text)),
+  );
+  const others = fromFs.map(({ path }) => path).filter((path) => !OWN_READERS.some((own) => path.startsWith(own)));
+  assert.deepEqual(others, []);
+  const parsers = sources.filter(({ text }) =>
+    /\bparse(?:All)?Documents?\b[^;]*from "yaml"|\bYAML\.parse\b/.test(text),
+  );
+  assert.deepEqual(
+    parsers.map(({ path }) => path),
+    ["plan/document/read-yaml.ts"],
+  );
+});

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { access, constants, readFile } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { parseOutsideJson } from "../plan/json-depth.ts";
+import { parseOutsideJson } from "../plan/document/json-depth.ts";
 import { messageOf, type UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
 import type { PointParameters } from "../report/genai-perf/sweep/sweep.ts";
 import { writeReport } from "../report/write-report.ts";
+import { loadFileText, readFileBytes } from "../runtime/files.ts";
 import { STORED_RESULT } from "./stored-result.ts";
 
 /** Results that are kept between commands: `checkpoint.json` in GenAI-Perf's layout, with an additional part of Rampart in each entry. */
@@ -128,7 +128,7 @@ export class Checkpoint {
     if (this.path === undefined) return;
     let text: string;
     try {
-      text = await readFile(this.path, "utf8");
+      text = await loadFileText(this.path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
       throw this.refuse(`cannot be read: ${messageOf(error)}`);
@@ -153,7 +153,7 @@ export class Checkpoint {
 /** Undefined when the file does not exist. */
 function hashFile(path: string): string | undefined {
   try {
-    return createHash("sha256").update(readFileSync(path)).digest("hex");
+    return createHash("sha256").update(readFileBytes(path)).digest("hex");
   } catch {
     return undefined;
   }

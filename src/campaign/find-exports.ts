@@ -1,7 +1,8 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, readdirSync, readSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
+import { openFile } from "../runtime/files.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
 export interface HostFiles {
@@ -95,7 +96,7 @@ function isExport(path: string): boolean {
   if (basename(path) === "profile_export.json") return true;
   if (!path.endsWith(".json")) return false;
   try {
-    const fd = openSync(path, "r");
+    const fd = openFile(path);
     try {
       const bytes = new Uint8Array(HEAD_BYTES);
       return /^\s*\{\s*"experiments"/.test(new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes))));

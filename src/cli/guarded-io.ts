@@ -1,4 +1,5 @@
 import { maskText } from "../plan/secrets.ts";
+import { limitMessage } from "../plan/show-value.ts";
 import { escapeControls, showColors } from "../plan/terminal-text.ts";
 import type { CommandIo } from "./execute.ts";
 
@@ -15,8 +16,10 @@ export function guardIo(io: CommandIo): CommandIo {
   });
 }
 
+const MAX_CHARACTERS = 10_000;
+
 /** Describes a defect of Rampart, whose text can contain anything. Ends with a line break. */
 export function describeDefect(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return escapeControls(maskText(`rampart: internal error: ${text}\n`));
+  return escapeControls(maskText(`rampart: internal error: ${limitMessage(text, MAX_CHARACTERS)}\n`));
 }

@@ -1,6 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Problem, problem, UserError, unreadable } from "../plan/problem.ts";
+import { loadFileBytes, MOST_BODY_BYTES } from "../runtime/files.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -52,7 +53,7 @@ async function readTensor(
   const path = join(directory, spec.name);
   let contents: Uint8Array;
   try {
-    contents = new Uint8Array(await readFile(path));
+    contents = new Uint8Array(await loadFileBytes(path, MOST_BODY_BYTES));
   } catch {
     const message = `failed to open file '${directory}/${spec.name}'`;
     problems.push(problem("unreadable", path, message, `Write the data of ${role} ${spec.name} there.`));

@@ -1,6 +1,6 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
-import { fileSystem } from "../runtime/files.ts";
+import { fileSystem, loadFileBytes, MOST_BODY_BYTES, readFileBytes, refuseDevice, tooLarge } from "../runtime/files.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
@@ -109,6 +109,8 @@ async function sizeOf(file: NamedFile, problems: Problem[]): Promise<number> {
     const { constants, promises } = fileSystem();
     await promises.access(file.path, constants.R_OK);
     const found = await stat(file.path);
+    refuseDevice(file.path);
+    if (found.size > MOST_BODY_BYTES) throw tooLarge(MOST_BODY_BYTES);
     if (!found.isDirectory()) return found.size;
     report(
       file,
@@ -124,7 +126,7 @@ async function sizeOf(file: NamedFile, problems: Problem[]): Promise<number> {
 
 async function readOne(file: NamedFile, problems: Problem[]): Promise<Uint8Array> {
   try {
-    return new Uint8Array(await readFile(file.path));
+    return new Uint8Array(await loadFileBytes(file.path, MOST_BODY_BYTES));
   } catch (error) {
     report(file, messageOf(error), "Give the path of a file that can be read.", problems);
     return new Uint8Array(0);
@@ -151,7 +153,7 @@ class StoredFile implements DataStep {
 
   get payload(): Uint8Array {
     try {
-      return new Uint8Array(fileSystem().readFileSync(this.path));
+      return new Uint8Array(readFileBytes(this.path, MOST_BODY_BYTES));
     } catch (error) {
       throw new RunError("internal", `${this.path}: ${messageOf(error)}`, "Do not change the files during a run.");
     }

@@ -1,4 +1,4 @@
-import { isTooDeep, TOO_DEEP } from "../plan/json-depth.ts";
+import { isTooDeep, TOO_DEEP } from "../plan/document/json-depth.ts";
 import { messageOf } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";

@@ -1,5 +1,6 @@
-import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
+import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/document/json-depth.ts";
 import { userError } from "../plan/problem.ts";
+import { MOST_FILE_BYTES } from "../runtime/files.ts";
 
 /** Reads bytes in sequence. */
 export interface ByteSource {
@@ -240,6 +241,7 @@ export class JsonScanner {
     this.end -= keepFrom;
     if (this.mark !== undefined) this.mark = 0;
     if (this.end === this.buffer.length) {
+      if (this.end >= MOST_FILE_BYTES) this.fail(`a value or line is longer than ${MOST_FILE_BYTES / 2 ** 20} MiB`);
       const grown = new Uint8Array(2 * this.buffer.length);
       grown.set(this.buffer);
       this.buffer = grown;

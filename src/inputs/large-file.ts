@@ -1,6 +1,7 @@
-import { openSync, readSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { readSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { unreadable } from "../plan/problem.ts";
+import { loadFileText, openFile } from "../runtime/files.ts";
 import type { ByteSource, Extent } from "./json-scanner.ts";
 
 /** Files of request data above this size are not kept in memory; their entries are read when they are sent. */
@@ -19,7 +20,7 @@ export async function isLargeFile(path: string, maxHeldBytes = MAX_HELD_BYTES): 
 
 /** Reads a whole file. @throws UserError when it cannot be read */
 export function readWhole(path: string): Promise<string> {
-  return readFile(path, "utf8").catch((error: unknown) => {
+  return loadFileText(path).catch((error: unknown) => {
     throw unreadable(path, error, "Give an existing JSON file.");
   });
 }
@@ -33,7 +34,7 @@ export class LargeFile {
   constructor(path: string) {
     this.path = path;
     try {
-      this.fd = openSync(path, "r");
+      this.fd = openFile(path);
     } catch (error) {
       throw unreadable(path, error, "Give an existing JSON file.");
     }

@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 import { heldFunction } from "../plan/functions.ts";
 import { messageOf, userError } from "../plan/problem.ts";
-import { fileSystem } from "../runtime/files.ts";
+import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
 import { encodeForm, type FormPart } from "../service/multipart.ts";
 import type { PayloadRequest } from "../service/service.ts";
@@ -151,7 +151,7 @@ function encodePart({ name, fileName, value }: FormPartPlan): FormPart {
 
 function readFile(path: string): Uint8Array {
   try {
-    return new Uint8Array(fileSystem().readFileSync(path));
+    return readFileBytes(path, MOST_BODY_BYTES);
   } catch (error) {
     throw userError("unreadable", path, `cannot be read: ${messageOf(error)}`, "Check its path and permissions.");
   }

@@ -64,7 +64,7 @@ export class PayloadFile extends LargeFile {
   }
 
   private readEntry(scanner: JsonScanner): PayloadEntry {
-    const fields: Record<string, unknown> = {};
+    const fields: Record<string, unknown> = Object.create(null);
     let found: Pick<PayloadEntry, "payload" | "hasSeveral"> = { payload: undefined };
     for (const key of scanner.members()) {
       if (key === "payload") found = this.findPayload(scanner);

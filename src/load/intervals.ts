@@ -1,6 +1,6 @@
 import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { usToNs } from "../plan/units.ts";
-import { fileSystem } from "../runtime/files.ts";
+import { readFileText } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -41,7 +41,7 @@ export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
 export function readIntervalsNs(path: string): number[] {
   let text: string;
   try {
-    text = fileSystem().readFileSync(path, "utf8");
+    text = readFileText(path);
   } catch (error) {
     const message = `failed to open file '${path}': ${messageOf(error)}`;
     throw userError("unreadable", path, message, "Give an existing text file.");

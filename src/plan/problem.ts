@@ -1,3 +1,5 @@
+import { limitMessage } from "./show-value.ts";
+
 /**
  * What is wrong with the user's input:
  *
@@ -40,23 +42,46 @@ export interface Problem {
 
 /** Enough to recognise a value without printing a whole file. */
 const MAX_VALUE_CHARACTERS = 300;
+/** A path has 4,096 characters at most. */
+const MAX_PATH_CHARACTERS = 4200;
+/** The hint of an internal error is its stack. */
+const MAX_STACK_CHARACTERS = 4000;
+/** Nobody reads more at once. */
+const MAX_PROBLEMS = 50;
 
-/** Invalid input, with all problems at once. Values are cut to 300 characters. When it is thrown, nothing has been started or written. */
+/**
+ * Invalid input, with all problems at once, at most 50. Values are cut to 300 characters, messages and hints to 2,000. When it is thrown,
+ * nothing has been started or written.
+ */
 export class UserError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: Problem | readonly Problem[]) {
-    const shown = [problems].flat().map(withShortValue);
+    const shown = limitProblems([problems].flat());
     super(shown.map(formatProblem).join("\n"));
     this.name = "UserError";
     this.problems = shown;
   }
 }
 
-function withShortValue(problem: Problem): Problem {
-  const { value = "" } = problem;
-  if (value.length <= MAX_VALUE_CHARACTERS) return problem;
-  return { ...problem, value: `${value.slice(0, MAX_VALUE_CHARACTERS)}…` };
+/** Limits the number and the length of problems. */
+function limitProblems(problems: readonly Problem[]): readonly Problem[] {
+  const shown = problems.slice(0, MAX_PROBLEMS).map(limitLength);
+  const last = shown.at(-1);
+  const hiddenCount = problems.length - shown.length;
+  if (last === undefined || hiddenCount === 0) return shown;
+  const hint = "Correct the ones above first.";
+  return [...shown, problem(last.code, last.path, `${hiddenCount} more problems follow`, hint)];
+}
+
+function limitLength({ code, path, message, value, hint }: Problem): Problem {
+  return {
+    code,
+    path: limitMessage(path, MAX_PATH_CHARACTERS),
+    message: limitMessage(message),
+    ...(value === undefined ? {} : { value: limitMessage(value, MAX_VALUE_CHARACTERS + 1) }),
+    hint: limitMessage(hint),
+  };
 }
 
 /** Formats a problem: `PATH: message (got VALUE). Hint.` */
@@ -141,17 +166,19 @@ export interface RunErrorFacts {
   readonly failure?: FailureFacts | undefined;
 }
 
-/** A run failed, for example because the target is unreachable, rejects requests, or lacks a feature. */
+/**
+ * A run failed, for example because the target is unreachable, rejects requests, or lacks a feature. Its message is cut to 2,000 characters.
+ */
 export class RunError extends Error {
   readonly code: RunErrorCode;
   readonly hint: string;
   readonly facts: RunErrorFacts;
 
   constructor(code: RunErrorCode, message: string, hint: string, facts: RunErrorFacts = {}) {
-    super(message);
+    super(limitMessage(message));
     this.name = "RunError";
     this.code = code;
-    this.hint = hint;
+    this.hint = limitMessage(hint, MAX_STACK_CHARACTERS);
     this.facts = facts;
   }
 
@@ -161,10 +188,10 @@ export class RunError extends Error {
   }
 }
 
-/** Returns the message of anything caught. Never throws, even if a user's error object does. */
+/** Returns the message of anything caught, cut to 2,000 characters. Never throws, even if a user's error object does. */
 export function messageOf(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error);
+    return limitMessage(String(error instanceof Error ? error.message : error));
   } catch {
     return "an error that cannot be read";
   }

@@ -1,5 +1,3 @@
-import type { Plan } from "./plan.ts";
-
 /** Replaces a secret in a text. */
 const MASK = "***";
 /** Replaces the value of a secret header. */
@@ -108,17 +106,24 @@ export function maskText(text: string): string {
     );
 }
 
+/** The part of a target that may be secret. A mix has the targets of its members. */
+interface TargetHeaders {
+  readonly kind: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly members?: readonly { readonly target: TargetHeaders }[];
+}
+
 /** Returns a plan to show, with secret headers hidden. Other secrets are masked when it is printed. */
-export function withoutSecrets(plan: Plan): Plan {
+export function withoutSecrets<P extends { readonly target: TargetHeaders }>(plan: P): P {
   return { ...plan, target: hideHeaders(plan.target) };
 }
 
-function hideHeaders<T extends Plan["target"]>(target: T): T {
-  if ("members" in target) {
+function hideHeaders<T extends TargetHeaders>(target: T): T {
+  if (target.members !== undefined) {
     const members = target.members.map((member) => ({ ...member, target: hideHeaders(member.target) }));
     return { ...target, members };
   }
-  if (!("headers" in target)) return target;
+  if (target.headers === undefined) return target;
   const headers = target.headers.map(([name, value]) => [name, isSecretName(name) ? HIDDEN_VALUE : value] as const);
   return { ...target, headers };
 }

@@ -1,3 +1,5 @@
+import { maskText } from "./secrets.ts";
+
 const MAX_CHARACTERS = 80;
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 8;
@@ -27,9 +29,20 @@ export function writeJson(value: unknown): string {
   }
 }
 
-/** Cuts a text to 80 characters, with `…`. */
-export function shorten(text: string): string {
-  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS - 1)}…`;
+/** Cuts a text to `most` characters, with `…`; default: 80. */
+export function shorten(text: string, most = MAX_CHARACTERS): string {
+  // Not within a surrogate pair, which would not be valid in XML.
+  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+const MAX_MESSAGE_CHARACTERS = 2000;
+
+/**
+ * Cuts a message to `most` characters, with `…`; default: 2,000. All text from outside that becomes a message passes here: what servers
+ * answer, what a scenario's functions return or throw, names and values in files. Secrets are masked before the cut.
+ */
+export function limitMessage(text: string, most = MAX_MESSAGE_CHARACTERS): string {
+  return text.length <= most ? text : shorten(maskText(text), most);
 }
 
 /** Returns a small copy of a value. */

@@ -26,3 +26,133 @@ export function isOutOfFiles(): boolean {
     return code === "EMFILE" || code === "ENFILE";
   }
 }
+
+/**
+ * Maximum size of a file that is read as a whole, unless another is given: 256 MiB. Every reader of files that a user names uses the
+ * functions below, so that no file can fill the memory: devices are refused, and so are files above a limit.
+ */
+export const MOST_FILE_BYTES = 256 * 1024 * 1024;
+/** Maximum size of a file whose bytes are sent as they are, such as a body or a raw tensor: 1 GiB. A pipe's limit is {@link MOST_FILE_BYTES}. */
+export const MOST_BODY_BYTES = 1024 * 1024 * 1024;
+/** Maximum size of settings: scenarios, configurations, templates, `.proto` files, certificates and keys: 16 MiB. */
+export const MOST_SETTINGS_BYTES = 16 * 1024 * 1024;
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * Reads a whole file or pipe.
+ * @param file path or file descriptor
+ * @param mostBytes default: {@link MOST_FILE_BYTES}
+ * @throws Error for a device (`it is a device, not a file`) or a longer file; otherwise the system's error
+ */
+export function readFileBytes(file: string | number, mostBytes = MOST_FILE_BYTES): Buffer {
+  const { closeSync, readSync } = fileSystem();
+  const fd = typeof file === "number" ? file : openFile(file);
+  try {
+    const content = new Content(fd, mostBytes);
+    while (content.add(readSync(fd, content.space(), 0, content.space().length, null)));
+    return content.finish();
+  } finally {
+    if (typeof file !== "number") closeSync(fd);
+  }
+}
+
+/** Reads a whole file as UTF-8 without a byte order mark. The rest is like {@link readFileBytes}. */
+export function readFileText(file: string | number, mostBytes?: number): string {
+  return toText(readFileBytes(file, mostBytes));
+}
+
+/** Like {@link readFileBytes}, without blocking the thread: a pipe may have nothing to read for a long time. */
+export async function loadFileBytes(path: string, mostBytes = MOST_FILE_BYTES): Promise<Buffer> {
+  const handle = await openHandle(path);
+  try {
+    const content = new Content(handle.fd, mostBytes);
+    while (content.add((await handle.read(content.space(), 0, content.space().length, null)).bytesRead));
+    return content.finish();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Like {@link readFileText}, without blocking the thread. */
+export async function loadFileText(path: string, mostBytes?: number): Promise<string> {
+  return toText(await loadFileBytes(path, mostBytes));
+}
+
+/** Opens a file or pipe to read it in pieces. @returns the file descriptor @throws Error for a device */
+export function openFile(path: string): number {
+  refuseDevice(path);
+  return fileSystem().openSync(path, "r");
+}
+
+/** Like {@link openFile}, without blocking the thread. */
+export async function openHandle(path: string): Promise<import("node:fs/promises").FileHandle> {
+  refuseDevice(path);
+  return fileSystem().promises.open(path, "r");
+}
+
+/** Before opening, because that alone can have effects on a device. @throws Error @param path what cannot be looked at passes */
+export function refuseDevice(path: string): void {
+  let found: import("node:fs").Stats | undefined;
+  try {
+    found = fileSystem().statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Opening it reports the reason.
+  }
+  if (found?.isCharacterDevice() || found?.isBlockDevice()) throw new Error("it is a device, not a file");
+}
+
+/** The refusal of a file above a limit in bytes, which is a whole number of MiB. */
+export function tooLarge(mostBytes: number): Error {
+  const mebibytes = mostBytes / (1024 * 1024);
+  return new Error(
+    `it is larger than the maximum of ${mebibytes < 1024 ? `${mebibytes} MiB` : `${mebibytes / 1024} GiB`}`,
+  );
+}
+
+/** Collects what is read. One buffer of the known size of a regular file, else pieces. */
+class Content {
+  private readonly mostBytes: number;
+  private readonly pieces: Buffer[] = [];
+  private byteCount = 0;
+  private piece: Buffer;
+  private used = 0;
+
+  constructor(fd: number, mostBytes: number) {
+    const found = fileSystem().fstatSync(fd);
+    const size = found.isFile() ? found.size : 0;
+    this.mostBytes = found.isFile() ? mostBytes : Math.min(mostBytes, MOST_FILE_BYTES);
+    if (size > this.mostBytes) throw tooLarge(mostBytes);
+    // One more byte, so that the read at the end finds room. Files of /proc have no size.
+    this.piece = Buffer.allocUnsafeSlow(size === 0 ? CHUNK_BYTES : size + 1);
+  }
+
+  /** The room for the next read. */
+  space(): Buffer {
+    if (this.used === this.piece.length) {
+      this.pieces.push(this.piece);
+      this.piece = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      this.used = 0;
+    }
+    return this.piece.subarray(this.used);
+  }
+
+  /** Takes what a read put into the space. Returns false at the end. @throws Error when it is too long */
+  add(count: number): boolean {
+    this.used += count;
+    this.byteCount += count;
+    if (this.byteCount > this.mostBytes) throw tooLarge(this.mostBytes);
+    return count > 0;
+  }
+
+  finish(): Buffer {
+    const last = this.piece.subarray(0, this.used);
+    return this.pieces.length === 0 ? last : Buffer.concat([...this.pieces, last]);
+  }
+}
+
+const decoder = new TextDecoder();
+
+function toText(bytes: Buffer): string {
+  return decoder.decode(bytes);
+}

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Problem, UserError, userError } from "../plan/problem.ts";
+import { type Problem, UserError, unreadable, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
+import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
 import { toLoadError } from "./scenario-error.ts";
@@ -38,6 +39,8 @@ interface BunPlugins {
 /** The names of files with scenarios that are data. */
 const DATA_FILE = /\.(?:ya?ml|json)$/i;
 
+const SIZE_HINT = "Keep data in files of its own.";
+
 /** Long, because a scenario may start a server before it is loaded. */
 const LOAD_LIMIT_MS = 300_000;
 
@@ -53,6 +56,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     const hint = "Give the path of a scenario, or write one with rampart init.";
     throw userError("unreadable", file, "there is no such file", hint);
   }
+  if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);
   if (DATA_FILE.test(path)) {
     const { loadDataScenario } = await import("./data/load-data.ts");
     return { ...loadDataScenario(path, file), file, folder: dirname(path) };

@@ -1,4 +1,4 @@
-import { parseOutsideJson } from "../plan/json-depth.ts";
+import { parseOutsideJson } from "../plan/document/json-depth.ts";
 
 /**
  * JSON that is sent as written. `JSON.parse` and `JSON.stringify` round long integers, print `1.0` as `1` and `1e400` as `null`, and move

@@ -1,7 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { fileSystem } from "../runtime/files.ts";
+import { fileSystem, loadFileText, MOST_SETTINGS_BYTES } from "../runtime/files.ts";
 
 /** The cache of HuggingFace's hub on this machine. Source: the documentation of `huggingface_hub`, "Understand caching". */
 
@@ -66,7 +66,7 @@ export async function listHubCache(cache: string): Promise<string[]> {
 
 async function readRef(path: string): Promise<string | undefined> {
   try {
-    const commit = (await readFile(path, "utf8")).trim();
+    const commit = (await loadFileText(path, MOST_SETTINGS_BYTES)).trim();
     return isCommit(commit) ? commit : undefined;
   } catch {
     return undefined;

@@ -3,12 +3,11 @@ import { createWriteStream } from "node:fs";
 import { copyFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
-// The real package: Bun replaces a bare `undici` import by a stub of its own.
-import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
+import type { Dispatcher } from "undici/index.js";
 import { messageOf, RunError, UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
-import { describeConnectError } from "../transport/connect-failure.ts";
-import { USER_AGENT } from "../transport/user-agent.ts";
+import { MOST_FILE_BYTES } from "../runtime/files.ts";
+import { openDispatcher, readBody, requestOnce, type UnreadResponse } from "../transport/request-once.ts";
 import { type Environment, type HubModel, isCommit, modelFolder } from "./hub-cache.ts";
 
 /** Fetches a tokenizer from HuggingFace's hub, or from a mirror of it, into the cache that all its tools share. */
@@ -20,6 +19,8 @@ const FILES = [
 const DEFAULT_ENDPOINT = "https://huggingface.co";
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
+/** Of the whole download, from a server that sends a little again and again. */
+const TOTAL_TIMEOUT_MS = 600_000;
 const LOCAL = "a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
 
 /** A response of the hub. */
@@ -29,7 +30,7 @@ interface Answer {
   readonly commit: string | undefined;
   /** Identifies the file's content. */
   readonly etag: string | undefined;
-  readonly body: Dispatcher.ResponseData["body"];
+  readonly response: UnreadResponse;
 }
 
 /**
@@ -39,18 +40,14 @@ interface Answer {
  */
 export async function downloadFromHub(cache: string, model: HubModel, env: Environment): Promise<string> {
   const endpoint = readEndpoint(env);
-  const dispatcher = new EnvHttpProxyAgent({
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    connect: { timeout: TIMEOUT_MS },
-  });
+  const dispatcher = openDispatcher(TIMEOUT_MS);
   const hub = new Hub(endpoint, model, env["HF_TOKEN"], dispatcher);
   try {
     let snapshot = "";
     for (const { file, isNeeded } of FILES) {
       const answer = await hub.get(file);
       if (!isNeeded && answer.status === 404) {
-        await answer.body.dump();
+        await answer.response.body.dump();
         continue;
       }
       snapshot = await hub.store(modelFolder(cache, model.id), file, answer);
@@ -76,6 +73,7 @@ class Hub {
   private readonly model: HubModel;
   private readonly token: string | undefined;
   private readonly dispatcher: Dispatcher;
+  private readonly signal = AbortSignal.timeout(TOTAL_TIMEOUT_MS);
 
   constructor(endpoint: URL, model: HubModel, token: string | undefined, dispatcher: Dispatcher) {
     this.endpoint = endpoint;
@@ -92,13 +90,14 @@ class Hub {
     let commit: string | undefined;
     let etag: string | undefined;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-      const { statusCode: status, headers, body } = await this.send(url);
+      const response = await this.send(url);
+      const { statusCode: status, headers, body } = response;
       commit ??= textOf(headers["x-repo-commit"]);
       etag ??= textOf(headers["x-linked-etag"]) ?? (status === 200 ? textOf(headers["etag"]) : undefined);
       const location = textOf(headers["location"]);
       if (status < 300 || status >= 400 || location === undefined) {
         if (status !== 200 && !(status === 404 && file !== FILES[0].file)) await this.refuse(file, status, body);
-        return { status, commit, etag: etag?.replace(/^W\//, "").replaceAll('"', ""), body };
+        return { status, commit, etag: etag?.replace(/^W\//, "").replaceAll('"', ""), response };
       }
       await body.dump();
       url = new URL(location, url);
@@ -107,21 +106,20 @@ class Hub {
     throw new RunError("refused", message, `Give ${LOCAL}`);
   }
 
-  private async send(url: URL): Promise<Dispatcher.ResponseData> {
+  private async send(url: URL): Promise<UnreadResponse> {
     const isOwn = url.origin === this.endpoint.origin;
-    const headers: Record<string, string> = { "user-agent": USER_AGENT };
+    const headers: Record<string, string> = {};
     if (isOwn && this.token) headers["authorization"] = `Bearer ${this.token}`;
     try {
-      return await request(url, { dispatcher: this.dispatcher, headers });
+      return await requestOnce(url, { dispatcher: this.dispatcher, headers, signal: this.signal });
     } catch (error) {
-      const reason = describeConnectError(error instanceof Error ? error : new Error(String(error)));
       const hint = `Check the network, HTTPS_PROXY and HF_ENDPOINT. Or give ${LOCAL}`;
-      const message = `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${reason}`;
+      const message = `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${messageOf(error)}`;
       throw new RunError("unreachable", message, hint);
     }
   }
 
-  private async refuse(file: string, status: number, body: Dispatcher.ResponseData["body"]): Promise<never> {
+  private async refuse(file: string, status: number, body: UnreadResponse["body"]): Promise<never> {
     await body.dump();
     const { id, revision } = this.model;
     const { host } = this.endpoint;
@@ -144,16 +142,18 @@ class Hub {
   }
 
   /** Stores the response in the model's folder; returns the folder of its commit. */
-  async store(folder: string, file: string, { commit, etag, body }: Answer): Promise<string> {
+  async store(folder: string, file: string, { commit, etag, response }: Answer): Promise<string> {
     if (commit === undefined || !isCommit(commit) || etag === undefined || !/^[\w-][\w.-]*$/.test(etag)) {
-      await body.dump();
+      await response.body.dump();
       const message = `${this.endpoint.host} does not name the commit and content of its response: it is not a hub`;
       throw new RunError("refused", message, "Check HF_ENDPOINT.");
     }
     const blob = join(folder, "blobs", etag);
     const link = join(folder, "snapshots", commit, file);
     try {
-      await putInPlace(blob, (path) => pipeline(body, createWriteStream(path)));
+      await putInPlace(blob, (path) =>
+        pipeline(readBody(response, MOST_FILE_BYTES, this.signal), createWriteStream(path)),
+      );
       await putInPlace(link, (path) => linkOrCopy(blob, link, path));
       const { revision } = this.model;
       if (revision !== commit)

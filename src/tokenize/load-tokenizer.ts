@@ -1,10 +1,11 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { parseOutsideJson } from "../plan/json-depth.ts";
+import { parseOutsideJson } from "../plan/document/json-depth.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { messageOf, notJson, RunError, UserError, unreadable, userError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
+import { loadFileText } from "../runtime/files.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision, listHubCache } from "./hub-cache.ts";
 import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
@@ -141,13 +142,13 @@ async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
 async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await loadFileText(path);
   } catch (error) {
     if (!isNeeded) return undefined;
     throw unreadable(path, error, "Give an existing tokenizer.json or its folder.");
   }
   try {
-    return parseOutsideJson(text.startsWith("\uFEFF") ? text.slice(1) : text);
+    return parseOutsideJson(text);
   } catch (error) {
     const hint = `Give a ${basename(path)} written by Hugging Face's libraries.`;
     throw notJson(path, error, hint);

@@ -1,4 +1,3 @@
-import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { formatDurationNs, nsToMs } from "../plan/units.ts";
 import type { Call, ClientOptions, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
@@ -29,12 +28,14 @@ const MIN_LIMIT_NS = 2e9; // 2 s
 /** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_BYTES = new Uint8Array(0);
+/** Default limit of a response: 16 MiB. Metadata and statistics have a few kilobytes, and what is read of them takes many times their size. */
+export const MOST_CONTROL_BYTES = 16 * 1024 * 1024;
 
 /** Limits of a control client besides the stall timeout. */
 export interface ControlLimits {
   /** Timeout of a whole call, in nanoseconds. Default: twice the stall timeout, at least 2 s. */
   readonly limitNs?: number;
-  /** Maximum bytes of a response. Default: {@link DEFAULT_MAX_RESPONSE_BYTES}. */
+  /** Maximum bytes of a response. Default: {@link MOST_CONTROL_BYTES}. */
   readonly maxResponseBytes?: number;
 }
 
@@ -55,7 +56,7 @@ export class ControlClient {
   constructor(
     stallTimeoutNs: number,
     create: (options: ClientOptions) => LoadClient,
-    { limitNs, maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES }: ControlLimits = {},
+    { limitNs, maxResponseBytes = MOST_CONTROL_BYTES }: ControlLimits = {},
   ) {
     this.limitNs = limitNs ?? Math.max(2 * stallTimeoutNs, MIN_LIMIT_NS);
     const limits = { stallTimeoutNs, maxResponseBytes };

@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { readFileText } from "../runtime/files.ts";
 
 /** Larger files are not looked at before the run. */
 const LARGEST_FILE_BYTES = 16 * 1024 * 1024;
@@ -14,7 +15,7 @@ export function pathFrom(scenario: string, path: string): string {
 /** Returns the text of a file; undefined when it cannot be read or is large. */
 export function readText(path: string): string | undefined {
   try {
-    return statSync(path).size > LARGEST_FILE_BYTES ? undefined : readFileSync(path, "utf8");
+    return readFileText(path, LARGEST_FILE_BYTES);
   } catch {
     return undefined;
   }

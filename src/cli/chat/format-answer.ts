@@ -1,4 +1,5 @@
 import { meanOf } from "../../measure/statistics.ts";
+import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatTable } from "../../report/rampart/format.ts";
@@ -6,6 +7,9 @@ import type { TextPiece } from "../../service/openai/response-text.ts";
 import type { TimedAnswer } from "./ask.ts";
 
 const SUMMARY_COLUMNS = 25;
+/** More are only counted. */
+const MOST_PIECES = 10_000;
+const MOST_NAME_CHARACTERS = 200;
 
 /** Token counts of a tokenizer on this side. */
 export interface CountedTokens {
@@ -27,13 +31,16 @@ export function formatAnswer({ answer, offsetsNs }: TimedAnswer, counted: Counte
 
 function formatPieces(pieces: readonly (TextPiece & { isReasoning: boolean })[], offsetsNs: readonly number[]): string {
   if (pieces.length === 0) return "the answer has no text";
-  const rows = pieces.map(({ read, text, isReasoning }, index) => {
+  const rows = pieces.slice(0, MOST_PIECES).map(({ read, text, isReasoning }, index) => {
     const before = pieces[index - 1];
     const atNs = offsetsNs[read] ?? 0;
     const gap = before === undefined ? "" : formatGap(atNs - (offsetsNs[before.read] ?? 0));
     return [formatDurationNs(atNs), gap, `${isReasoning ? "(reasoning) " : ""}${quote(text)}`];
   });
-  return formatTable(["after the send", "after the last", "text"], rows);
+  const table = formatTable(["after the send", "after the last", "text"], rows);
+  return pieces.length > rows.length
+    ? `${table}\n… and ${formatCount(pieces.length - rows.length)} more pieces`
+    : table;
 }
 
 /** Pieces that were read at once have gaps of single nanoseconds, so that their order is kept. */
@@ -43,9 +50,9 @@ function formatGap(gapNs: number): string {
   return gapNs < SAME_READ_NS ? "at once" : `+${formatDurationNs(gapNs)}`;
 }
 
-/** Quotes a text on one line. */
+/** Quotes a text on one line, at most 2,000 characters of it. */
 function quote(text: string): string {
-  return escapeControls(JSON.stringify(text));
+  return escapeControls(JSON.stringify(limitMessage(text)));
 }
 
 function formatSummary({ answer, offsetsNs }: TimedAnswer, counted: CountedTokens | undefined): string {
@@ -65,7 +72,9 @@ function formatSummary({ answer, offsetsNs }: TimedAnswer, counted: CountedToken
     ["pieces with text", formatCount(timesNs.length)],
     ["output tokens", describeCount(counted?.outputCount, usage?.completionTokens, counted)],
     ["input tokens", describeCount(counted?.inputCount, usage?.promptTokens, counted)],
-    ...(finishReason === undefined ? [] : [["finish reason", escapeControls(finishReason)]]),
+    ...(finishReason === undefined
+      ? []
+      : [["finish reason", escapeControls(limitMessage(finishReason, MOST_NAME_CHARACTERS))]]),
   ];
   return rows.map(([name = "", value = ""]) => `${name.padEnd(SUMMARY_COLUMNS)}${value}`).join("\n");
 }

@@ -1,7 +1,7 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
-import { fileSystem } from "../../runtime/files.ts";
+import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { errorRate } from "../../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
 import { hold, rate } from "../../scenario/loads.ts";
@@ -123,7 +123,7 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
 
 function readStdin(problems: Problem[]): ReadBody | undefined {
   try {
-    const bytes = new Uint8Array(fileSystem().readFileSync(0));
+    const bytes = readFileBytes(0, MOST_BODY_BYTES);
     return { value: bytes, isJson: isJson(new TextDecoder().decode(bytes)) };
   } catch (error) {
     problems.push(

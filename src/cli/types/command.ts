@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, problem, UserError, userError } from "../../plan/problem.ts";
+import { readFileText } from "../../runtime/files.ts";
 import type { CommandIo } from "../execute.ts";
 import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
@@ -45,7 +46,7 @@ export async function runTypesCommand(args: readonly string[], command: string, 
     if (flags.problems.length > 0) throw new UserError(flags.problems);
     const [folder = "."] = flags.positionals;
     const types = join(folder, TYPES);
-    if (existsSync(types) && !readFileSync(types, "utf8").startsWith(MARK))
+    if (existsSync(types) && !readFileText(types).startsWith(MARK))
       throw new UserError(problem("overwrite", types, "exists, and is not written by this command", "Rename it."));
     const { readDeclarations } = await import("./declarations.ts");
     write(folder, types, readDeclarations());

@@ -1,7 +1,8 @@
-import { parseOutsideJson } from "../../plan/json-depth.ts";
+import { parseOutsideJson } from "../../plan/document/json-depth.ts";
 import { messageOf, notJson, type UserError, userError } from "../../plan/problem.ts";
+import { MOST_FILE_BYTES } from "../../runtime/files.ts";
 import type { Json, JsonObject } from "../../service/openai/prompt-entry.ts";
-import { readLines, readText } from "./lines.ts";
+import { readLines, readText, tooLong } from "./lines.ts";
 
 /** An object from a file, with its place for errors. */
 export interface JsonRecord {
@@ -63,6 +64,7 @@ export async function* readJsonObjects(path: string): AsyncGenerator<JsonRecord>
   for await (const text of readText(path)) {
     for (const found of splitter.push(text)) yield parseFound(found, path);
     const { problem } = splitter;
+    if (splitter.keptLength > MOST_FILE_BYTES) throw tooLong(path, splitter.startLine);
     if (problem !== undefined) throw notObjects(`${path}, line ${splitter.line}`, problem);
   }
   if (splitter.isInside) throw notObjects(path, "ends within an object");
@@ -97,8 +99,14 @@ class ObjectSplitter {
   private depth = 0;
   private isInString = false;
   private isEscaped = false;
-  private startLine = 1;
+  /** Line of the object that is not complete yet. */
+  startLine = 1;
   private kept = "";
+
+  /** Characters that are held of it. */
+  get keptLength(): number {
+    return this.kept.length;
+  }
 
   get isInside(): boolean {
     return this.depth > 0;

@@ -1,5 +1,5 @@
-import { open } from "node:fs/promises";
-import { unreadable } from "../../plan/problem.ts";
+import { type UserError, unreadable, userError } from "../../plan/problem.ts";
+import { MOST_FILE_BYTES, openHandle, tooLarge } from "../../runtime/files.ts";
 
 /** A line of a text file. */
 export interface Line {
@@ -16,14 +16,18 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
   let number = 0;
   // Join a line of many pieces once, at its end: joining piece by piece would copy a long line repeatedly.
   let rest: string[] = [];
+  let restLength = 0;
   for await (const text of readText(path)) {
     const lines = text.split("\n");
     if (lines.length === 1) {
       rest.push(text);
+      restLength += text.length;
+      if (restLength > MOST_FILE_BYTES) throw tooLong(path, number + 1);
       continue;
     }
     lines[0] = rest.join("") + lines[0];
     rest = [lines.pop() as string];
+    restLength = rest[0]?.length ?? 0;
     for (const line of lines) {
       number++;
       const trimmed = line.trim();
@@ -34,18 +38,28 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
   if (last !== "") yield { number: number + 1, text: last };
 }
 
+/** The problem of a line, or a value, that does not fit into memory. */
+export function tooLong(path: string, line: number): UserError {
+  const message = `is longer than ${MOST_FILE_BYTES / 2 ** 20} MiB`;
+  return userError("invalid-value", `${path}, line ${line}`, message, "Give a text file with shorter lines.");
+}
+
 /** Yields the file's text in pieces, decoded from UTF-8, without a byte order mark. @throws UserError when it cannot be read */
 export async function* readText(path: string): AsyncGenerator<string> {
   const fail = (error: unknown): never => {
     throw unreadable(path, error, "Give the path of an existing file.");
   };
-  const handle = await open(path, "r").catch(fail);
+  const handle = await openHandle(path).catch(fail);
   try {
     const decoder = new TextDecoder();
     const buffer = new Uint8Array(CHUNK_BYTES);
+    // A pipe can be endless.
+    let leftBytes = (await handle.stat()).isFile() ? Number.POSITIVE_INFINITY : MOST_FILE_BYTES;
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, null).catch(fail);
       if (bytesRead === 0) break;
+      leftBytes -= bytesRead;
+      if (leftBytes < 0) fail(tooLarge(MOST_FILE_BYTES));
       yield decoder.decode(buffer.subarray(0, bytesRead), { stream: true });
     }
     yield decoder.decode();

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { dirname, extname, isAbsolute, join } from "node:path";
 import { messageOf, type UserError, userError } from "../../plan/problem.ts";
+import { loadFileBytes } from "../../runtime/files.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 
 /** The place where a media file is named. */
@@ -41,7 +41,7 @@ async function readMedia(content: string, at: MediaPlace): Promise<Buffer> {
   let problem = "";
   for (const path of [content, ...beside]) {
     try {
-      return await readFile(path);
+      return await loadFileBytes(path);
     } catch (error) {
       problem ||= messageOf(error);
     }

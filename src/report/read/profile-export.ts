@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
 import { messageOf, type UserError, userError } from "../../plan/problem.ts";
+import { openFile } from "../../runtime/files.ts";
 
 /** Reads profile exports of perf_analyzer and Rampart request by request, so that a file needs only the memory of its longest request. */
 
@@ -48,7 +49,7 @@ export interface ProfileExport {
  * @param open returns the bytes from the start; default: the file's
  * @throws UserError with file, position and byte when the file cannot be read or is not a profile export
  */
-export function openProfileExport(path: string, open: () => ByteSource = () => openFile(path)): ProfileExport {
+export function openProfileExport(path: string, open: () => ByteSource = () => openSource(path)): ProfileExport {
   const head = withScanner(path, open, readHead);
   return { ...head, path, requests: () => readRequests(path, open) };
 }
@@ -202,7 +203,7 @@ function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: Js
 }
 
 /** Opens a file's bytes. @throws UserError when it cannot be read */
-export function openFile(path: string): ByteSource {
+export function openSource(path: string): ByteSource {
   const toError = (error: unknown): UserError =>
     userError(
       "unreadable",
@@ -211,7 +212,7 @@ export function openFile(path: string): ByteSource {
       "Give the path of an existing profile export.",
     );
   try {
-    const fd = openSync(path, "r");
+    const fd = openFile(path);
     return {
       read: (into) => {
         try {

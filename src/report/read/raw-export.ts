@@ -1,5 +1,5 @@
 import { JsonScanner } from "../../inputs/json-scanner.ts";
-import { openFile } from "./profile-export.ts";
+import { openSource } from "./profile-export.ts";
 
 /** A part of a profile export's first experiment, as written, for files that are composed of others. */
 export interface RawPart {
@@ -9,7 +9,7 @@ export interface RawPart {
 
 /** Returns the parts of an export's first experiment in order, request by request. @throws UserError when the file is not valid */
 export function* readRawParts(path: string): Generator<RawPart> {
-  const source = openFile(path);
+  const source = openSource(path);
   try {
     const scanner = new JsonScanner(source, path);
     for (const key of scanner.members()) {
@@ -35,7 +35,7 @@ function* readExperiment(scanner: JsonScanner): Generator<RawPart> {
 
 /** Returns the texts of some members of a file's object, without missing ones. @throws UserError when the file is not valid */
 export function readRawMembers<K extends string>(path: string, keys: readonly K[]): Partial<Record<K, string>> {
-  const source = openFile(path);
+  const source = openSource(path);
   try {
     const scanner = new JsonScanner(source, path);
     const texts: Partial<Record<K, string>> = {};

@@ -2,6 +2,7 @@ import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import { separateReads } from "../../measure/tokens/read-times.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
+import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
@@ -269,12 +270,12 @@ export class RequestJudge implements Judging {
   }
 }
 
-/** Masks secrets, because servers repeat keys in messages that are printed and exported. */
+/** Masks secrets, because servers repeat keys in messages that are printed and exported. Cuts a message of any length. */
 function maskFailure(failure: Failure): Failure {
   const { message, answer, excerpt } = failure;
   return {
     ...failure,
-    message: maskSecrets(message),
+    message: limitMessage(maskSecrets(message)),
     ...(answer === undefined ? {} : { answer: maskSecrets(answer) }),
     ...(excerpt === undefined ? {} : { excerpt: maskSecrets(excerpt) }),
   };

@@ -17,7 +17,7 @@ import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, Service, ServiceAddress } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../../transport/client.ts";
-import { ControlClient } from "../../transport/control-client.ts";
+import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-client.ts";
 import type { MemberRoute } from "../../transport/mixed-client.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
 import { createAsk } from "./ask.ts";
@@ -184,7 +184,7 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
   if (isTracing && address.wire !== "http") observer.onTrace?.({ kind: "connect", url: address.url });
   const stallTimeoutNs = msToNs(plan.client.stallTimeoutMs);
   return new ControlClient(stallTimeoutNs, (options) => create({ ...options, onWire }), {
-    maxResponseBytes: maxResponseBytesOf(plan.client),
+    maxResponseBytes: Math.min(MOST_CONTROL_BYTES, maxResponseBytesOf(plan.client)),
   });
 }
 

@@ -1,7 +1,7 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
-import { fileSystem } from "../../runtime/files.ts";
+import { MOST_SETTINGS_BYTES, readFileBytes } from "../../runtime/files.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 
 const CERTIFICATE = /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]*?-----END (?:X509 )?CERTIFICATE-----/g;
@@ -18,11 +18,13 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
   const problems: Problem[] = [];
   const read = (path: string, what: string, toPem: (bytes: Buffer) => string): string | undefined => {
     if (path === "") return undefined;
+    let failure = "cannot be read";
     try {
-      return toPem(fileSystem().readFileSync(path));
+      const bytes = readFileBytes(path, MOST_SETTINGS_BYTES);
+      failure = `is not a ${what}`;
+      return toPem(bytes);
     } catch (error) {
-      const isParsed = !("syscall" in (error as object));
-      const message = isParsed ? `is not a ${what}: ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
+      const message = `${failure}: ${messageOf(error)}`;
       problems.push(problem("unreadable", path, message, "Give an existing file of this type."));
       return undefined;
     }

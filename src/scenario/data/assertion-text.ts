@@ -138,14 +138,14 @@ function parseText(text: string, path: string, problems: Problem[]): Record<stri
 }
 
 function readTags(text: string, path: string, problems: Problem[]): Record<string, string> {
-  const tags: Record<string, string> = {};
+  const tags = new Map<string, string>();
   for (const part of text.split(",")) {
     const [, name, value] = /^\s*([^=\s]+)\s*={1,2}\s*(.+?)\s*$/.exec(part) ?? [];
-    if (name !== undefined && value !== undefined) tags[name] = value;
+    if (name !== undefined && value !== undefined) tags.set(name, value);
     else
       problems.push(problem("invalid-value", path, "where needs TAG=VALUE", "Write where length=long.", part.trim()));
   }
-  return tags;
+  return Object.fromEntries(tags);
 }
 
 /** Reads the limits of goodput: `timeToFirstToken <= 200 ms, outputTokensPerSecPerUser >= 20`. */

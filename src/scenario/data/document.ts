@@ -1,14 +1,5 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type YAMLError,
-} from "yaml";
+import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from "yaml";
+import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, searchedFamily, targetFamily } from "./families.ts";
@@ -23,27 +14,20 @@ export interface DataDocument {
   place(problem: Problem): Problem;
 }
 
-/** Aliases are repetitions: more than this many are refused. */
-const MAX_ALIASES = 100;
-
 /**
  * Parses a file.
  * @param file as the user typed it
  * @throws UserError with all mistakes of the text, each with line and column
  */
 export function parseData(text: string, file: string): DataDocument {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const positionAt = (offset: number): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${file}:${line}:${col}`;
-  };
+  const { document, faults, at } = readYaml(text, { merge: true });
+  const positionAt = (offset: number): string => `${file}:${at(offset)}`;
   const isJson = /\.json$/i.test(file);
-  if (document.errors.length > 0)
+  if (faults.length > 0)
     throw new UserError(
-      withoutEchoes(document.errors).map(({ pos: [offset], message, code }) => {
-        const hint = (isJson ? undefined : YAML_HINTS[code]) ?? "Correct the file.";
-        return problem(isJson ? "not-json" : "invalid-value", positionAt(offset), lowerFirst(message), hint);
+      withoutEchoes(faults).map(({ at: position, message, code }) => {
+        const hint = (isJson || code === undefined ? undefined : YAML_HINTS[code]) ?? "Correct the file.";
+        return problem(isJson ? "not-json" : "invalid-value", `${file}:${position}`, lowerFirst(message), hint);
       }),
     );
   if (isJson) checkJson(text, file);
@@ -53,19 +37,19 @@ export function parseData(text: string, file: string): DataDocument {
 const INDENTATION =
   "Check the indentation of this line and of the lines around it: fields of one object start in the same column";
 /** How to correct mistakes whose message does not say it. */
-const YAML_HINTS: Readonly<Partial<Record<YAMLError["code"], string>>> = {
+const YAML_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   BLOCK_AS_IMPLICIT_KEY: `${INDENTATION}. Or put a text with a colon in quotes.`,
   BAD_INDENT: `${INDENTATION}.`,
   TAB_AS_INDENT: "Indent with spaces.",
 };
 
 /** Leaves out the second error about a key that has a value of its own already. */
-function withoutEchoes(errors: readonly YAMLError[]): readonly YAMLError[] {
-  return errors.filter(
-    ({ code, pos: [offset] }, index) =>
+function withoutEchoes(faults: readonly YamlFault[]): readonly YamlFault[] {
+  return faults.filter(
+    ({ code, at }, index) =>
       code !== "MULTILINE_IMPLICIT_KEY" ||
-      errors[index - 1]?.code !== "BLOCK_AS_IMPLICIT_KEY" ||
-      errors[index - 1]?.pos[0] !== offset,
+      faults[index - 1]?.code !== "BLOCK_AS_IMPLICIT_KEY" ||
+      faults[index - 1]?.at !== at,
   );
 }
 
@@ -81,12 +65,11 @@ function checkJson(text: string, file: string): void {
 
 function toData(document: Document, file: string): unknown {
   try {
-    return copyPlainData(document.toJS({ maxAliasCount: MAX_ALIASES }));
+    return copyPlainData(document.toJS());
   } catch (error) {
     if (error instanceof UserError)
       throw new UserError(error.problems.map((found) => ({ ...found, path: `${file}, ${found.path}` })));
-    const hint = "Write the parts out instead of repeating them with aliases.";
-    throw new UserError(problem("invalid-value", file, lowerFirst(messageOf(error)), hint));
+    throw new UserError(problem("invalid-value", file, lowerFirst(messageOf(error)), "Correct the file."));
   }
 }
 
@@ -122,7 +105,7 @@ function locate(document: Document, path: readonly string[]): Location {
   const keys: string[] = [];
   const rest = [...path];
   while (rest.length > 0) {
-    const step = stepInto(resolveAlias(node, document), rest, families);
+    const step = stepInto(node, rest, families);
     if (step === undefined) break;
     keys.push(step.key);
     ({ node, keyOffset, valueOffset } = step);
@@ -173,8 +156,4 @@ function nameArgument(name: string, body: Node | null, rest: string[], families:
   if (arg === undefined) return;
   const isList = takes !== undefined && isSeq(body.get(arg, true));
   rest.splice(0, 1, arg, ...(isList ? [key] : []));
-}
-
-function resolveAlias(node: Node | null, document: Document): Node | null {
-  return isAlias(node) ? (node.resolve(document) ?? null) : node;
 }

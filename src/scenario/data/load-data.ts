@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition, type ScenarioExtras } from "../define.ts";
 import type { ParameterTable, ParameterValue } from "../params/parameter.ts";
 import { checkFields } from "../to-plan.ts";
@@ -46,7 +46,7 @@ export function loadDataScenario(path: string, file: string): DataScenario {
 
 function readText(path: string, file: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFileText(path, MOST_SETTINGS_BYTES);
   } catch (error) {
     throw unreadable(file, error);
   }
@@ -69,7 +69,7 @@ function toScenario(data: unknown, problems: Problem[]): Scenario {
       problems.push(problem("unsupported", name, "is a function", WRITE_CODE));
       continue;
     }
-    const part = FIELD_PARTS[name as keyof ScenarioDefinition];
+    const part = Object.hasOwn(FIELD_PARTS, name) ? FIELD_PARTS[name as keyof ScenarioDefinition] : undefined;
     const read = (given: unknown, found: Problem[]): unknown =>
       part === undefined ? given : readers[part](given, name, found);
     const earlier = problems.length;

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import protobuf from "protobufjs";
 import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { resolveTypes } from "./methods.ts";
 
 /** Names in messages like in the files, not converted to camel case. */
@@ -106,7 +107,7 @@ const IGNORED_IMPORTS: ReadonlySet<string> = new Set(["google/protobuf/descripto
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFileText(path, MOST_SETTINGS_BYTES);
   } catch (error) {
     throw unreadable(path, error, "Give a .proto file that can be read.");
   }

@@ -5,8 +5,16 @@ const FRAME = /(?:\(|@|at |\/)(?:async )?(?:file:\/\/)?([^\s()]+\.[cm]?[jt]sx?)(
 
 /** Describes an error of a scenario's function: its message and the place in the file, if the runtime reports it. */
 export function describeUserError(error: unknown): string {
-  const stack = error instanceof Error ? error.stack : undefined;
-  const [, file = "", line = ""] = FRAME.exec(stack ?? "") ?? [];
+  const [, file = "", line = ""] = FRAME.exec(stackOf(error)) ?? [];
   const place = file === "" ? "" : ` (${file.slice(file.lastIndexOf("/") + 1)}:${line})`;
   return `${messageOf(error)}${place}`;
+}
+
+/** A user's error object can have anything as its stack, also a getter that throws. */
+function stackOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.stack) : "";
+  } catch {
+    return "";
+  }
 }

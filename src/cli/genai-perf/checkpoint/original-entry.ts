@@ -65,12 +65,12 @@ function perfRecords({ statistics }: GenAiPerfResult): PythonJson {
 }
 
 function gpuRecords({ telemetry }: GenAiPerfResult): PythonJson {
-  const records: Record<string, Record<string, PythonJson>> = {};
+  const records = new Map<string, Record<string, PythonJson>>();
   for (const [metric, { gpus }] of telemetry ?? [])
     for (const [gpu, values] of gpus)
       for (const [statistic, value] of values) {
         const tag = `${metric}_${statistic}`;
-        records[gpu] = { ...records[gpu], [tag]: [tag, { _value: value, _timestamp: 0, _device: gpu }] };
+        records.set(gpu, { ...records.get(gpu), [tag]: [tag, { _value: value, _timestamp: 0, _device: gpu }] });
       }
-  return records;
+  return Object.fromEntries(records);
 }

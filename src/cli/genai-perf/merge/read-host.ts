@@ -1,5 +1,6 @@
-import { isMap, parseDocument } from "yaml";
+import { isMap } from "yaml";
 import type { HostFiles } from "../../../campaign/find-exports.ts";
+import { readYaml } from "../../../plan/document/read-yaml.ts";
 import { UserError, userError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
 import { parseTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
@@ -51,7 +52,10 @@ export function readHost(files: HostFiles): HostRun {
  * file.
  */
 function readInputConfig(text: string, path: string): SettingsBuilder {
-  const document = parseDocument(text);
+  const { document, faults } = readYaml(text);
+  // JSON allows equal keys.
+  const fault = faults.find(({ code }) => code !== "DUPLICATE_KEY");
+  if (fault !== undefined) throw refuse(path, `input_config cannot be read: ${fault.message}`);
   const all: unknown = document.toJS();
   if (typeof all !== "object" || all === null) throw refuse(path, "input_config holds no settings");
   for (const key of Object.keys(all)) if (!Object.hasOwn(PARTS, key)) document.delete(key);

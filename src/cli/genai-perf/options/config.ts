@@ -1,20 +1,10 @@
-import {
-  type Document,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  visit,
-  type YAMLMap,
-} from "yaml";
-import { isTooDeep, TOO_DEEP } from "../../../plan/json-depth.ts";
+import { type Document, isMap, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
+import { readYaml } from "../../../plan/document/read-yaml.ts";
 import { nearestName } from "../../../plan/nearest-name.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { registerArguments } from "../../../plan/secrets.ts";
 import { showValue } from "../../../plan/show-value.ts";
-import { fileSystem } from "../../../runtime/files.ts";
+import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 import { JsonNumber, orderedKey } from "../../../service/json-text.ts";
 import type { LoadName } from "../loads.ts";
 import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "./keys.ts";
@@ -34,7 +24,7 @@ type Entries = readonly (YamlKey | YamlGroup)[];
 export function readConfig(builder: SettingsBuilder, path: string): boolean {
   let text: string;
   try {
-    text = fileSystem().readFileSync(path, "utf8");
+    text = readFileText(path, MOST_SETTINGS_BYTES);
   } catch (error) {
     builder.fail(path, "the file cannot be read", messageOf(error), "Give an existing YAML file with -f.");
     return false;
@@ -46,18 +36,11 @@ export function readConfig(builder: SettingsBuilder, path: string): boolean {
 export function readConfigText(builder: SettingsBuilder, text: string, path: string): boolean {
   // Register secrets before any error quotes the file.
   registerArguments(text.split("\n").map((line) => line.replace(/^[\s-]*["']?|["']?\s*$/g, "")));
-  const lineCounter = new LineCounter();
   // Version 1.1, like PyYAML: `yes` and `on` are also booleans.
-  const document = parseDocument(text, { lineCounter, version: "1.1", prettyErrors: false });
-  for (const error of document.errors) {
-    const { line, col } = lineCounter.linePos(error.pos[0]);
-    builder.fail(`${path}:${line}:${col}`, error.message.replace(/\.$/, ""), undefined, "Correct the YAML there.");
-  }
-  if (document.errors.length > 0 || !resolveAliases(builder, document, path)) return false;
-  const placeOf: PlaceOf = (node) => {
-    const { line, col } = lineCounter.linePos(node?.range?.[0] ?? 0);
-    return `${path}:${line}:${col}`;
-  };
+  const { document, faults, at } = readYaml(text, { version: "1.1" });
+  for (const fault of faults) builder.fail(`${path}:${fault.at}`, fault.message, undefined, "Correct the YAML there.");
+  if (faults.length > 0 || !checkMerges(builder, document, path)) return false;
+  const placeOf: PlaceOf = (node) => `${path}:${at(node?.range?.[0] ?? 0)}`;
   const root = document.contents;
   if (root === null) return true;
   if (isMap(root)) {
@@ -68,17 +51,16 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
   return false;
 }
 
-/** Replaces aliases by their values. Reports an infinite alias, or a merge key without a map, and returns false. */
-function resolveAliases(builder: SettingsBuilder, document: Document.Parsed, path: string): boolean {
+/** Reports a merge key without a map, and returns false. */
+function checkMerges(builder: SettingsBuilder, document: Document.Parsed, path: string): boolean {
   try {
-    if (isTooDeep(document.toJS())) throw new Error(`it ${TOO_DEEP}`);
+    document.toJS();
+    return true;
   } catch (error) {
-    const hint = "Write out what an alias (*) or a merge key (<<) stands for.";
+    const hint = "Write out what a merge key (<<) stands for.";
     builder.fail(path, `cannot be read: ${messageOf(error)}`, undefined, hint);
     return false;
   }
-  visit(document, { Alias: (_key, alias) => alias.resolve(document) });
-  return true;
 }
 
 function readEntries(builder: SettingsBuilder, map: YAMLMap, entries: Entries, label: string, placeOf: PlaceOf): void {

@@ -1,5 +1,5 @@
 import { unreadable, userError } from "../../../plan/problem.ts";
-import { fileSystem } from "../../../runtime/files.ts";
+import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 import { deriveSeed } from "../../../runtime/random.ts";
 import { compactJson, formatJson } from "../../../service/json-text.ts";
 import { createPayload, type Payload } from "../../../service/openai/payload.ts";
@@ -84,7 +84,7 @@ function findTemplate(value: string, file: string | undefined): TemplateSource {
     throw userError("unreadable", "--extra-inputs payload_template", `Template file not found: ${value}`, hint, value);
   }
   try {
-    return { text: fileSystem().readFileSync(value, "utf8"), name: value };
+    return { text: readFileText(value, MOST_SETTINGS_BYTES), name: value };
   } catch (error) {
     throw unreadable(value, error, "Give a file that can be read.");
   }

@@ -18,15 +18,17 @@ const KINDS = ["gauge", "counter", "histogram"] as const;
 /** Formats the JSON file. */
 export function formatServerMetricsJson(result: ScrapeResult): string {
   const { endpoints } = result;
-  const metrics: Record<string, { type: string; description: string; unit?: string; series: object[] }> = {};
+  // By names that servers choose: one may be `constructor`.
+  const metrics = new Map<string, { type: string; description: string; unit?: string; series: object[] }>();
   for (const { endpoint, family, labels, statistics } of toServerMetrics(result)) {
-    metrics[family.name] ??= {
+    const metric = metrics.get(family.name) ?? {
       type: family.kind,
       description: family.help,
       ...(family.unit === "" ? {} : { unit: family.unit }),
       series: [],
     };
-    metrics[family.name]?.series.push({
+    metrics.set(family.name, metric);
+    metric.series.push({
       endpoint_url: endpoint.url,
       ...(labels.size === 0 ? {} : { labels: Object.fromEntries(labels) }),
       stats: Object.fromEntries(statistics),
@@ -41,7 +43,7 @@ export function formatServerMetricsJson(result: ScrapeResult): string {
       endpoint_info: Object.fromEntries(endpoints.map((endpoint) => [endpoint.url, describeEndpoint(endpoint)])),
     },
     metrics_phase: "profiling",
-    metrics,
+    metrics: Object.fromEntries(metrics),
   };
   // Time stamps have 19 digits, of which a number keeps 16.
   return `${JSON.stringify(document, null, 2).replace(/"((?:first|last)_fetch_ns)": "(\d+)"/g, '"$1": $2')}\n`;

@@ -1,3 +1,4 @@
+import type { Dispatcher } from "undici/index.js";
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { msToSec } from "../../../plan/units.ts";
@@ -17,6 +18,8 @@ import { type OtlpSettings, readOtlpSettings } from "./otlp-settings.ts";
 
 /** How long the last request may take at the end of the run. */
 const FLUSH_MS = 3000;
+/** Collectors answer with a few bytes. */
+const MOST_ANSWER_BYTES = 1024 * 1024; // 1 MiB
 
 /** Creates the exporter. @param sink gets one warning when metrics cannot be delivered @param env default: the process's environment */
 export function createOtlpExporter(
@@ -39,6 +42,7 @@ class OtlpExporter implements Report {
   private timer: ReturnType<typeof setInterval> | undefined;
   private sending: AbortController | undefined;
   private hasWarned = false;
+  private dispatcher: Dispatcher | undefined;
 
   constructor(plan: Plan, state: RunState, sink: TextSink, url: string, settings: OtlpSettings) {
     this.state = state;
@@ -67,12 +71,16 @@ class OtlpExporter implements Report {
   /** Sends the last state; a request that is under way is older, and ends. */
   async finish(): Promise<void> {
     this.discard();
-    if (this.timer !== undefined) await this.send(Math.min(FLUSH_MS, this.settings.timeoutMs));
+    if (this.timer === undefined) return;
+    await this.send(Math.min(FLUSH_MS, this.settings.timeoutMs));
+    this.discard();
   }
 
   discard(): void {
     clearInterval(this.timer);
     this.sending?.abort();
+    void this.dispatcher?.destroy();
+    this.dispatcher = undefined;
   }
 
   /** Never rejects. */
@@ -98,9 +106,13 @@ class OtlpExporter implements Report {
 
   private async post(body: string, signal: AbortSignal): Promise<void> {
     const headers = { ...this.settings.headers, "Content-Type": "application/json" };
-    const response = await fetch(this.url, { method: "POST", headers, body, signal, redirect: "error" });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`the collector answered with status ${response.status}`);
+    const { openDispatcher, readBodyText, requestOnce } = await import("../../../transport/request-once.ts");
+    this.dispatcher ??= openDispatcher();
+    const { dispatcher, url } = this;
+    const response = await requestOnce(url, { dispatcher, method: "POST", headers, body, signal });
+    const text = await readBodyText(response, MOST_ANSWER_BYTES, signal);
+    const { statusCode: status } = response;
+    if (status < 200 || status > 299) throw new Error(`the collector answered with status ${status}`);
     const rejected = readRejected(text);
     if (rejected !== undefined) throw new Error(`the collector rejected metrics: ${rejected}`);
   }
@@ -108,9 +120,8 @@ class OtlpExporter implements Report {
   private warn(error: unknown): void {
     if (this.hasWarned) return;
     this.hasWarned = true;
-    const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     this.sink.err(
-      `rampart: metrics could not be sent to ${this.url}: ${messageOf(reason)}; the run continues, and later failures are not reported\n`,
+      `rampart: metrics could not be sent to ${this.url}: ${messageOf(error)}; the run continues, and later failures are not reported\n`,
     );
   }
 }

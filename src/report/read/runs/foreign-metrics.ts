@@ -33,7 +33,9 @@ const KNOWN: ReadonlyMap<string, Known> = new Map([
 ]);
 
 /** Nanoseconds, or parts of one, by the unit in the file. */
-const SCALES: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, sec: 1e9, s: 1e9, "%": 0.01 };
+const SCALES: ReadonlyMap<string, number> = new Map(
+  Object.entries({ ns: 1, us: 1e3, ms: 1e6, sec: 1e9, s: 1e9, "%": 0.01 }),
+);
 
 /** Reads the metrics that comparisons know. {@link listOtherMetrics} names the others. */
 export function readForeignMetrics(document: Readonly<Record<string, unknown>>): Map<string, MeasuredValue> {
@@ -44,7 +46,7 @@ export function readForeignMetrics(document: Readonly<Record<string, unknown>>):
     const statistics = given as Readonly<Record<string, unknown>>;
     const unit = String(statistics["unit"] ?? "").split("/")[0] ?? "";
     const { metric, isTime, isOfRun } = known;
-    const scale = isTime || unit === "%" ? (SCALES[unit] ?? 1e6) : 1;
+    const scale = isTime || unit === "%" ? (SCALES.get(unit) ?? 1e6) : 1;
     if (!isOfRun) putStatistics(values, metric, { ...statistics, confidence95: undefined }, scale);
     else if (typeof statistics["avg"] === "number") values.set(metric, { value: statistics["avg"] * scale });
   }

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { notJson, unreadable, userError } from "../../../plan/problem.ts";
+import { openFile, readFileText } from "../../../runtime/files.ts";
 import { aiperfJson } from "./aiperf-json.ts";
 import { genaiPerfJson } from "./genai-perf-json.ts";
 import type { MeasuredRun, RunFile, RunFormat } from "./measured-run.ts";
@@ -79,12 +80,13 @@ function openRunFile(path: string): RunFile {
   let text: string | undefined;
   let parsed: { readonly document: Readonly<Record<string, unknown>> | undefined } | undefined;
   const readText = (): string => {
-    text ??= attempt(path, () => readFileSync(path, "utf8"));
+    text ??= attempt(path, () => readFileText(path));
     return text;
   };
   return {
     path,
-    head: attempt(path, () => readHead(path)),
+    // A pipe can be read once.
+    head: isRegular(path) ? attempt(path, () => readHead(path)) : readText().slice(0, HEAD_BYTES),
     readText,
     readDocument: () => {
       parsed ??= { document: parseObject(readText()) };
@@ -93,8 +95,12 @@ function openRunFile(path: string): RunFile {
   };
 }
 
+function isRegular(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
+}
+
 function readHead(path: string): string {
-  const fd = openSync(path, "r");
+  const fd = openFile(path);
   try {
     const bytes = new Uint8Array(HEAD_BYTES);
     const count = readSync(fd, bytes);

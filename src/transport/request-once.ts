@@ -1,0 +1,75 @@
+// The real package: Bun replaces a bare `undici` import by a stub of its own.
+import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
+import { describeConnectError } from "./connect-failure.ts";
+import { USER_AGENT } from "./user-agent.ts";
+
+/** A request off the measured path, whose response may be of any length and any speed. */
+
+/** Settings of one request. */
+export interface RequestOnceOptions {
+  /** Proxies and timeouts. Its owner destroys it. */
+  readonly dispatcher: Dispatcher;
+  /** Default: `GET`. */
+  readonly method?: "GET" | "POST";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Ends the request and the reading of its response. */
+  readonly signal: AbortSignal;
+}
+
+/** Opens connections, by way of the proxies of the environment. @param timeoutMs for connecting, for headers, and between parts of a body; default: undici's */
+export function openDispatcher(timeoutMs?: number): Dispatcher {
+  if (timeoutMs === undefined) return new EnvHttpProxyAgent();
+  const connect = { timeout: timeoutMs };
+  return new EnvHttpProxyAgent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect });
+}
+
+/** A response whose body has not been read. */
+export type UnreadResponse = Dispatcher.ResponseData;
+
+/**
+ * Sends a request without following redirects.
+ * @throws the signal's reason, or an Error in this project's words
+ */
+export async function requestOnce(url: URL | string, options: RequestOnceOptions): Promise<UnreadResponse> {
+  const { dispatcher, method = "GET", headers, body, signal } = options;
+  try {
+    const all = { "user-agent": USER_AGENT, ...headers };
+    return await request(url, { dispatcher, method, headers: all, signal, ...(body === undefined ? {} : { body }) });
+  } catch (error) {
+    throw describe(error, signal);
+  }
+}
+
+/** Yields the bytes of a response's body. @throws Error when it has more than `mostBytes`; otherwise like {@link requestOnce} */
+export async function* readBody(
+  { body }: UnreadResponse,
+  mostBytes: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let byteCount = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      byteCount += chunk.length;
+      if (byteCount > mostBytes) break;
+      yield chunk;
+    }
+  } catch (error) {
+    throw describe(error, signal);
+  }
+  if (byteCount > mostBytes)
+    throw new Error(`the response is longer than ${(mostBytes / 2 ** 20).toLocaleString("en-US")} MiB`);
+}
+
+/** Reads a response's body as text. The rest is like {@link readBody}. */
+export async function readBodyText(response: UnreadResponse, mostBytes: number, signal: AbortSignal): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of readBody(response, mostBytes, signal)) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}
+
+function describe(error: unknown, signal: AbortSignal): Error {
+  if (signal.aborted) return signal.reason as Error;
+  return new Error(describeConnectError(error instanceof Error ? error : new Error(String(error))));
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import { startAnsweringServer } from "../servers/answering-server.ts";
+import { type AnsweringKserve, goodAnswers, startHttp } from "./answering-kserve.ts";
+import { assertEndsWell, runDoor } from "./command.ts";
+
+/** Names that every object of the language has: servers, files and command lines may use them as theirs. */
+
+const LIMIT = { timeout: 120_000 };
+const NAMES = ["constructor", "__proto__", "toString", "hasOwnProperty"];
+
+let folder = "";
+let server: AnsweringKserve<string>;
+let metricsUrl = "";
+let llmUrl = "";
+let stopOthers = async (): Promise<void> => {};
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rampart-names-"));
+  server = await startHttp();
+  const page = NAMES.map((name) => `# TYPE ${name} gauge\n${name}{${name}="1",gpu_uuid="${name}"} 5\n`).join("");
+  const gpu = NAMES.map((name) => `nv_gpu_utilization{gpu_uuid="${name}"} 0.5\n`).join("");
+  const metrics = await startAnsweringServer((response) => response.end(`${page}${gpu}`));
+  metricsUrl = `${metrics.url}/metrics`;
+  const mockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+  const mock = await startMock(mockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  llmUrl = `127.0.0.1:${mock.httpPort}`;
+  stopOthers = async () => {
+    metrics.close();
+    await mock.stop();
+  };
+});
+after(async () => {
+  server.stop();
+  await stopOthers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const PA = "perf_analyzer -m m --request-count 1 -u URL";
+const GENAI =
+  "genai-perf profile -m m --endpoint-type chat --tokenizer none --request-count 2 --artifact-dir DIR/a -u LLM";
+const SCENARIO = "name: x\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 3 } }\n";
+
+/** Where a name may stand: a command line, and the text of the file that it names. */
+const PLACES: readonly (readonly [name: string, line: string, file?: string, text?: string])[] = [
+  ["a field of a scenario in YAML", "run DIR/x.yaml", "x.yaml", "NAME: 1\n"],
+  ["one field more", "run DIR/x.yaml", "x.yaml", `${SCENARIO}NAME: 1\n`],
+  ["a field of a scenario in JSON", "run DIR/x.json", "x.json", '{"NAME": {"a": 1}}'],
+  ["a target", "run DIR/x.yaml", "x.yaml", "name: x\ntarget: NAME\nload: { hold: 1 }\n"],
+  ["a builder", "run DIR/x.yaml", "x.yaml", "name: x\ntarget: { NAME: {} }\nload: { NAME: 1 }\ninputs: { NAME: 1 }\n"],
+  ["an assertion", "run DIR/x.yaml", "x.yaml", `${SCENARIO}assert: [NAME < 5, errorRate where NAME=1 == 0]\n`],
+  ["a parameter", "run DIR/x.yaml --set NAME=1", "x.yaml", `${SCENARIO}params: { NAME: { integer: 3 } }\n`],
+  ["an unknown parameter", "run DIR/x.yaml --set NAME=1", "x.yaml", SCENARIO],
+  ["a tag", "run DIR/x.yaml", "x.yaml", `${SCENARIO}tags: { NAME: a }\n`],
+  ["a key of a configuration", "genai-perf config -f DIR/c.yaml", "c.yaml", "model_names: m\nNAME: 1\n"],
+  ["a key within it", "genai-perf config -f DIR/c.yaml", "c.yaml", "model_names: m\nendpoint: { NAME: 1 }\n"],
+  ["an anchor", "genai-perf config -f DIR/c.yaml", "c.yaml", "model_names: &NAME m\nendpoint: { url: *NAME }\n"],
+  ["a header", "http URL --requests 1 -H NAME:1"],
+  ["a field of a form", "http URL --requests 1 --form NAME=1"],
+  ["a tensor of the data", `${PA} --input-data DIR/d.json`, "d.json", '{"data": [{"NAME": [1], "IN": [1, 2]}]}'],
+  ["a field of the data", `${PA} --input-data DIR/d.json`, "d.json", '{"NAME": [1], "data": [{"IN": [1, 2]}]}'],
+  ["a shape", `${PA} --shape NAME:1`],
+  ["a parameter of requests", `${PA} --request-parameter NAME:1:int`],
+  ["a field of prompts", `${GENAI} --input-file DIR/p.jsonl`, "p.jsonl", '{"text": "x", "NAME": 1}\n'],
+  ["a payload's field", `${GENAI} --input-file payload:DIR/p.jsonl`, "p.jsonl", '{"timestamp": 1, "NAME": 1}\n'],
+  ["an extra input", `${GENAI} --extra-inputs NAME:1`],
+  ["a goodput", `${GENAI} --streaming --goodput NAME:1`],
+  ["a report", "compare DIR/r.json DIR/r.json", "r.json", '{"NAME": {"unit": "NAME", "avg": 1}}'],
+  [
+    "a unit of a report",
+    "compare DIR/r.json DIR/r.json",
+    "r.json",
+    '{"request_latency": {"unit": "NAME", "avg": 1}, "NAME": {"unit": "ms", "avg": 1}, "input_config": {"NAME": 1}}',
+  ],
+  ["a metric of a server", `${GENAI} --server-metrics-url METRICS`],
+  ["a GPU", `${PA} --collect-metrics --metrics-url METRICS --verbose-csv -f DIR/x.csv`],
+  ["a command", "NAME"],
+  ["a guide", "help NAME"],
+  ["an option", "run --NAME"],
+];
+
+describe("names of the language's own", () => {
+  for (const [place, line, file, text] of PLACES)
+    test(place, LIMIT, async () => {
+      for (const name of NAMES) {
+        if (file !== undefined) await writeFile(join(folder, file), (text ?? "").replaceAll("NAME", name));
+        const fill = (word: string): string =>
+          word
+            .replace("DIR", folder)
+            .replace("URL", server.url)
+            .replace("LLM", llmUrl)
+            .replace("METRICS", metricsUrl)
+            .replace("NAME", name);
+        const ended = await runDoor(line.split(" ").map(fill));
+        assertEndsWell(ended, [0, 1, 2, 64, 65, 66, 69, 99], `${line} with ${name}`);
+      }
+    });
+
+  test("tensors and settings of a server", LIMIT, async () => {
+    for (const name of NAMES) {
+      const answers = JSON.parse(JSON.stringify(goodAnswers()).replaceAll(/"(?:IN|OUT|m)"/g, JSON.stringify(name)));
+      server.answers = Object.fromEntries(
+        Object.entries(answers).map(([door, value]) => [door, JSON.stringify(value)]),
+      );
+      const line = `perf_analyzer -m ${name} --request-count 1 -u ${server.url} --profile-export-file ${folder}/e.json`;
+      assertEndsWell(await runDoor(line.split(" ")), [0, 1, 2, 99], line);
+    }
+  });
+});
