@@ -29,6 +29,8 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** Seed of all that is drawn, with the seeds of the parts; a whole number. See `planOfRun`. Default: 0. */
+  readonly seed?: number | undefined;
   /** Absent: one run. */
   readonly repeat?: RepeatPlan;
   /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */

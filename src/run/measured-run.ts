@@ -59,6 +59,8 @@ export class MeasuredRun {
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
+  /** Number of measurements of levels that have begun. */
+  private measuredCount = 0;
   private readonly warmup = { sentCount: 0, failedCount: 0 };
   private readonly manyVersioned = new Set<string>();
   /** Start of the run, after a rehearsal. */
@@ -184,7 +186,7 @@ export class MeasuredRun {
   }
 
   private driveAt(level: number): Drive {
-    return this.load.drive(level, this.timestampsMs);
+    return this.load.drive(level, this.timestampsMs, this.measuredCount);
   }
 
   /** Returns the total number of requests; undefined when time decides. */
@@ -214,6 +216,7 @@ export class MeasuredRun {
   private async measureLevel(level: number): Promise<LevelResult> {
     const { unit } = this.load.search;
     const drive = this.driveAt(level);
+    this.measuredCount++;
     const run = new LevelRun(this.contextOf(drive), this.meter, level);
     this.isDriverOpen = true;
     if (this.canceller !== undefined) this.canceller.isEnabled = true;

@@ -36,6 +36,7 @@ export interface PlanOverrides {
   readonly client?: Plan["client"]["kind"] | undefined;
   readonly stallTimeoutMs?: number | undefined;
   readonly requestTimeoutMs?: number | undefined;
+  readonly seed?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly files?: OutputFilesPlan;
   readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
@@ -105,6 +106,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   const isAsync = LEVEL_UNITS[levelUnitOf(loadPlan)].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
+  const { seed = definition.seed } = overrides;
   return {
     version: 1,
     name: definition.name,
@@ -137,6 +139,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       trace: definition.serverTrace === undefined ? null : { ...NO_TRACE, ...definition.serverTrace },
     },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(seed === undefined ? {} : { seed }),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(definition.check === undefined ? {} : { check: holdFunction("check", definition.check) }),

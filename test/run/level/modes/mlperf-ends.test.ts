@@ -8,6 +8,12 @@ import { nsToMs } from "../../../../src/plan/units.ts";
 import { LevelRun } from "../../../../src/run/level/level.ts";
 import { type LoadgenAnswer, type LoadgenTask, runLoadgen } from "../../../servers/loadgen.ts";
 import { makeLevel, settleWithin } from "../make-level.ts";
+// Loaded before the simulated clock moves, because a run imports them when it needs them.
+import "../../../../src/measure/mlperf/judge-mlperf.ts";
+import "../../../../src/measure/mlperf/mlperf-tally.ts";
+import "../../../../src/measure/mlperf/token-sample.ts";
+import "../../../../src/run/send/groups/group-load.ts";
+import "../../../../src/run/send/scheduled-load.ts";
 
 /**
  * Time decides when these loads end. LoadGen runs with a real clock; then the same requests are answered at the same times on a simulated
@@ -97,7 +103,7 @@ async function simulate({ load, minDurationMs, queries }: Case, times: Times, co
   const samplesPerQuery = load === MULTI ? MULTI.samplesPerQuery : 1;
   const level = makeLevel({ load, mode: { kind: "requests", count: queries * samplesPerQuery, minDurationMs } });
   const { clock, context, meter, driver, client } = level;
-  const latencies = times.latenciesMs.map((query) => query.slice(0, samplesPerQuery)).flat();
+  const latencies = times.latenciesMs.flatMap((query) => query.slice(0, samplesPerQuery));
   Object.defineProperty(level.server, "latencyMs", { get: () => latencies[client.sent.length - 1] });
   const drives: Readonly<Record<string, Drive>> = {
     "mlperf-server": { kind: "scheduled", arrivals: scheduledArrivals(times.dueMs) },
