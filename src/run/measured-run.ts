@@ -59,7 +59,7 @@ export class MeasuredRun {
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
-  /** Number of measurements of levels that have begun. */
+  /** Number of levels measured so far, repeated ones included. */
   private measuredCount = 0;
   private readonly warmup = { sentCount: 0, failedCount: 0 };
   private readonly manyVersioned = new Set<string>();
@@ -205,6 +205,7 @@ export class MeasuredRun {
     if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return "ended";
     const result = await this.measureLevel(level).finally(() => this.poller?.stop());
     this.policy.checkRatio();
+    this.measuredCount++;
     if (repeat === 0) this.levels.push(result);
     else repeatLevel(this.levels, result);
     this.observer.onLevelEnd?.(result);
@@ -216,7 +217,6 @@ export class MeasuredRun {
   private async measureLevel(level: number): Promise<LevelResult> {
     const { unit } = this.load.search;
     const drive = this.driveAt(level);
-    this.measuredCount++;
     const run = new LevelRun(this.contextOf(drive), this.meter, level);
     this.isDriverOpen = true;
     if (this.canceller !== undefined) this.canceller.isEnabled = true;
