@@ -2,6 +2,7 @@ import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
+import { planOfRun } from "../registry/plan-of-run.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
@@ -87,8 +88,8 @@ export async function executePlan(
     return observer;
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
-  const runOnce = async (): Promise<RunResult> => {
-    running = startPlan(plan, openReports, check, peers, meter, held);
+  const runOnce = async (number: number): Promise<RunResult> => {
+    running = startPlan(planOfRun(plan, number), openReports, check, peers, meter, held);
     // An interrupt between two runs of a repeated plan found no run to interrupt.
     if (isInterrupted) running.interrupt();
     return running.result;
@@ -97,7 +98,7 @@ export async function executePlan(
   let repeated: RepeatedResult;
   try {
     repeated =
-      repeat === undefined ? { runs: [await runOnce()] } : await executeRepeated(plan, repeat, runOnce, openReports);
+      repeat === undefined ? { runs: [await runOnce(1)] } : await executeRepeated(plan, repeat, runOnce, openReports);
   } catch (error) {
     for (const report of reports) report.discard?.();
     if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
@@ -126,7 +127,7 @@ export async function executePlan(
 async function executeRepeated(
   plan: Plan,
   repeat: RepeatPlan,
-  runOnce: () => Promise<RunResult>,
+  runOnce: (number: number) => Promise<RunResult>,
   openReports: () => Promise<RunObserver>,
 ): Promise<RepeatedResult> {
   const { repeatRuns, unstartedRun } = await import("../campaign/repeat-runs.ts");
@@ -134,7 +135,7 @@ async function executeRepeated(
   return repeatRuns(plan, repeat, async (run) => {
     (await openReports()).onRun?.(run, repeat.atMost);
     try {
-      const result = await runOnce();
+      const result = await runOnce(run);
       first ??= result;
       return result;
     } catch (error) {

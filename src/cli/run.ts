@@ -54,6 +54,12 @@ export const FLAGS: readonly Flag[] = [
     value: "NAME=VALUE",
     help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
   },
+  {
+    name: "seed",
+    value: "N",
+    defaultText: "the scenario's, or 0",
+    help: "Seed of all random draws: the same number repeats arrivals and data, also of all runs of a scenario with repeat.",
+  },
   ...REPORT_FLAGS,
   {
     name: "client",
@@ -254,10 +260,20 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     stallTimeoutMs,
     requestTimeoutMs,
     maxOutstanding: readMaxOutstanding(flags, problems),
+    seed: readSeed(flags, problems),
     verbosity: flags.has("verbose") ? 1 : 0,
     files,
     live: readLive(flags, problems),
   };
+}
+
+/** Reads the seed; undefined when it is absent or no seed. @param problems gets the problem */
+function readSeed(flags: FlagValues, problems: Problem[]): number | undefined {
+  const text = flags.text("seed");
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  problems.push(problem("invalid-value", "--seed", "is not a whole number", "Give one of at most 15 digits.", text));
+  return undefined;
 }
 
 /** Prints the help of a scenario, with its parameters. */

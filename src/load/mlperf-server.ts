@@ -1,6 +1,6 @@
 import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
-import { poissonArrivals } from "./arrivals.ts";
+import { type Arrivals, poissonArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** MLPerf's server scenario: a Poisson process of requests, whose latency has a limit. */
@@ -33,7 +33,7 @@ export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
   schema,
   prepare: ({ ratePerSec, seed }) => ({
     search: { unit: "request-rate", levels: { kind: "list", values: [ratePerSec] }, search: "linear" },
-    drive: () => ({ kind: "scheduled", arrivals: poissonArrivals(ratePerSec, seed) }),
+    drive: () => ({ kind: "scheduled", arrivals: fromStart(poissonArrivals(ratePerSec, seed)) }),
   }),
   unit: "request-rate",
   describe,
@@ -47,6 +47,16 @@ export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
     ...(tokenLimits === undefined ? {} : { tokenLimits }),
   }),
 };
+
+/** Adds a first request at the start, as LoadGen does, so that one gap less than requests lies before the last one. */
+function fromStart(arrivals: Arrivals): Arrivals {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) return arrivals();
+    isFirst = false;
+    return 0;
+  };
+}
 
 function describe({ ratePerSec, latencyLimitMs, tokenLimits, percentile }: MlperfServerLoadPlan): string {
   const limits: readonly (readonly [name: string, limitMs: number | undefined])[] = [

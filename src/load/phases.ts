@@ -3,6 +3,7 @@ import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts
 import type { LoadPlan } from "../plan/load-plan.ts";
 import { measurementModeSchema } from "../plan/plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import { drawLoad } from "./draw-load.ts";
 import { largestLevel } from "./levels.ts";
 import type { LevelSearch, LoadMode, PreparedPhase } from "./load-mode.ts";
 
@@ -33,7 +34,11 @@ export function createPhasesMode(
     schema: (v) => schema(v, allModes().filter(canBePhase)) as unknown as Schema<PhasesLoadPlan>,
     prepare: ({ phases }) => {
       const prepared = phases.map(
-        (plan): PreparedPhase => ({ plan, label: labelOf(plan), load: modeOf(plan.load).prepare(plan.load) }),
+        (plan, index): PreparedPhase => ({
+          plan,
+          label: labelOf(plan),
+          load: modeOf(plan.load).prepare(drawLoad(plan.load, index)),
+        }),
       );
       const drive: PreparedPhase["load"]["drive"] = (...args) => (prepared[0] as PreparedPhase).load.drive(...args);
       return { search: searchOf(prepared), drive, phases: prepared };

@@ -3,6 +3,7 @@ import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import type { Builders, PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
+import { drawLoad } from "./draw-load.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -39,9 +40,9 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   schema,
   prepare: (plan) => ({
     search: { unit: "request-rate", levels: plan.levels, search: plan.search },
-    drive: (level) => {
+    drive: (level, _, draw = 0) => {
       const { ramp, maxOutstanding } = plan;
-      const steady = steadyArrivals(plan, level);
+      const steady = steadyArrivals(drawLoad(plan, draw), level);
       const arrivals = ramp === undefined ? steady : rampArrivals(steady, level, ramp);
       return { kind: "scheduled", arrivals, ...(maxOutstanding === undefined ? {} : { maxOutstanding }) };
     },

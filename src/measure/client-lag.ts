@@ -5,6 +5,12 @@ import type { TokenColumns } from "./tokens/token-columns.ts";
 import { tokenSamples } from "./tokens/token-samples.ts";
 import type { WindowResult } from "./window.ts";
 
+/**
+ * Whether the client was so late that its times may show it. How much of a latency is the client's cannot be known: no runtime returns when a
+ * response arrived, a timer's lag is the average over time and not over requests, and percentiles do not add. So this says how late the
+ * client was, and nothing of the latency.
+ */
+
 /** A lag above this ratio of a figure is reported. */
 const MOST_RATIO = 0.05;
 /** Shorter lags are ignored: timers and the JavaScript clock cannot measure them. */
@@ -19,20 +25,8 @@ export interface ReportedTime {
   readonly gaps?: number | undefined;
 }
 
-/** A reported time with a large share of client lag. */
-export interface LagBias {
-  readonly figure: ReportedTime["figure"];
-  readonly statistic: "mean" | "p99";
-  readonly reportedNs: number;
-  /**
-   * Likely effect of the lag: the time is too long by this, or, for the mean inter-token latency, each gap is off by this in either
-   * direction.
-   */
-  readonly biasNs: number;
-}
-
-/** The client's lag in a window: late reads, and the time from the start of a request until it was sent. */
-export type ClientLag = Pick<WindowResult["health"], "loopLagMeanNs" | "loopLagP99Ns" | "coreWaitRatio"> &
+/** How late the client was in a window, and the time from the start of a request until it was sent. */
+export type ClientLag = Pick<WindowResult["health"], "cpuRatio" | "loopLagMeanNs" | "loopLagP99Ns" | "coreWaitRatio"> &
   Pick<WindowResult, "sendMeanNs">;
 
 /** Returns the client's lag in a window. */
@@ -70,51 +64,39 @@ export function reportedTimes(window: WindowResult, tokens?: TokenColumns, isStr
   return times;
 }
 
-/** Returns the times with more than 5 % client lag: means are compared with the mean lag, 99th percentiles with its 99th percentile. */
-export function judgeLag(lag: ClientLag, times: readonly ReportedTime[]): LagBias[] {
-  const readNs = floorNs(lag.loopLagMeanNs);
-  const sendNs = floorNs(lag.sendMeanNs);
-  const worstNs = floorNs(lag.loopLagP99Ns ?? 0);
-  return times.flatMap(({ figure, meanNs, p99Ns, gaps }): LagBias[] => {
-    // Both ends of a gap are read late, so it is off by about one lag in either direction; a mean of n gaps by 1/n of that.
-    const mean = {
-      figure,
-      statistic: "mean",
-      reportedNs: meanNs,
-      biasNs: gaps === undefined ? readNs + sendNs : readNs,
-    } as const;
-    const p99 = { figure, statistic: "p99", reportedNs: p99Ns, biasNs: worstNs / (gaps ?? 1) } as const;
-    // A stall may be longer than a time that it did not affect: cap the effect at the time itself.
-    const capped =
-      gaps === undefined
-        ? [mean, p99].map((one) => ({ ...one, biasNs: Math.min(one.biasNs, one.reportedNs) }))
-        : [mean, p99];
-    return capped.filter(({ reportedNs, biasNs }) => biasNs > MOST_RATIO * reportedNs);
-  });
+/** Describes how late the client was, and what to do; undefined when it does not matter for these times. Without a full stop. */
+export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): string | undefined {
+  if (!times.some((time) => mayShow(lag, time))) return undefined;
+  const { coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs } = lag;
+  const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatDurationNs(loopLagP99Ns)})`;
+  const facts = [
+    ...(coreWaitRatio < MOST_RATIO
+      ? []
+      : [`waited for a core ${Math.round(100 * coreWaitRatio)} % of the time, while other processes used it`]),
+    ...(floorNs(loopLagMeanNs) + floorNs(loopLagP99Ns ?? 0) === 0
+      ? []
+      : [`woke up about ${formatDurationNs(loopLagMeanNs)}${p99} late`]),
+    ...(floorNs(sendMeanNs) === 0
+      ? []
+      : [`took ${formatDurationNs(sendMeanNs)} to send a request, including new connections`]),
+  ];
+  return `the client ${facts.join(", and ")}: its times may include that; stop other processes, give the client its own core, or lower the load`;
 }
 
-const NAMES: Readonly<Record<ReportedTime["figure"], string>> = {
-  latency: "latency",
-  firstResponse: "latency of the first response",
-  timeToFirstToken: "time to first token",
-  interTokenLatency: "inter-token latency",
-};
-
-/** Describes the lag and its effect on the affected times; undefined when there is none. Without a full stop. */
-export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): string | undefined {
-  const biases = judgeLag(lag, times);
-  if (biases.length === 0) return undefined;
-  const p99 = lag.loopLagP99Ns === undefined ? "" : ` (p99 ${formatDurationNs(lag.loopLagP99Ns)})`;
-  const read = `the client read responses about ${formatDurationNs(lag.loopLagMeanNs)}${p99} after they arrived`;
-  const sent =
-    floorNs(lag.sendMeanNs) === 0
-      ? ""
-      : `, and sent requests ${formatDurationNs(lag.sendMeanNs)} after they began, including new connections`;
-  const wait =
-    lag.coreWaitRatio === undefined || lag.coreWaitRatio < MOST_RATIO
-      ? ""
-      : `; it waited for a core ${Math.round(100 * lag.coreWaitRatio)} % of the time, while other processes used it`;
-  return `${read}${sent}: ${biases.map(describeBias).join(", ")}${wait}; lower the load, or give the client its own core`;
+/**
+ * Whether a lag can be more than 5 % of a time. A mean includes at most the ratio of time in which the client worked or waited, because each
+ * moment delays only what is in flight; and about the mean lag, where responses come at any time. A 99th percentile changes when the lag
+ * makes a usual request longer than it.
+ */
+function mayShow(lag: ClientLag, { meanNs, p99Ns, gaps }: ReportedTime): boolean {
+  const { cpuRatio, coreWaitRatio } = lag;
+  const readNs = floorNs(lag.loopLagMeanNs);
+  // Both ends of a gap are read late, and neither is sent.
+  const sendNs = gaps === undefined ? floorNs(lag.sendMeanNs) : 0;
+  const lateRatio = coreWaitRatio === undefined ? 1 : cpuRatio + coreWaitRatio;
+  if (Math.min(readNs, lateRatio * meanNs) + sendNs > MOST_RATIO * meanNs) return true;
+  const worstNs = floorNs(lag.loopLagP99Ns ?? 0) / (gaps ?? 1);
+  return worstNs > 0 && meanNs + worstNs > (1 + MOST_RATIO) * p99Ns;
 }
 
 /**
@@ -126,17 +108,6 @@ export function lagWarnings(windows: readonly WindowResult[], tokens: TokenColum
   return windows
     .map((window) => explainLag(clientLagOf(window), reportedTimes(window, ofOne, isStreamed)))
     .filter((text) => text !== undefined);
-}
-
-function describeBias({ figure, statistic, reportedNs, biasNs }: LagBias): string {
-  const percent = biasNs > reportedNs ? "more than 100 %" : `${Math.round((100 * biasNs) / reportedNs)} %`;
-  const share = `${formatDurationNs(biasNs)} (${percent})`;
-  const name = `${statistic === "mean" ? "" : "p99 of "}${NAMES[figure]}, ${formatDurationNs(reportedNs)},`;
-  if (figure === "interTokenLatency" && statistic === "mean")
-    return `${name} is an average of gaps that are off by ${share} each`;
-  // A delay of the whole time cannot be true of all requests: some were read at once.
-  if (biasNs >= reportedNs) return `${name} is not longer than this delay and may show the client, not the server`;
-  return `${name} is likely too long by ${share}`;
 }
 
 function floorNs(lagNs: number): number {

@@ -11,10 +11,9 @@ import type { ServerDelta } from "./server-delta.ts";
  * Resource use and delays of the client during a measurement.
  *
  * The loop lag is the delay until the measuring thread handles an event, such as arriving bytes: the wait for a core after waking up, plus
- * callbacks that run first. A timer samples it every 20 ms; a stall counts once for each sample that it delays. It estimates how late
- * responses are read, because the kernel reports arrival times only through `recvmsg`, which no runtime uses. Responses in bursts are read
- * later than the estimate, because each waits for the previous ones. The timer's resolution (0.1 ms on Bun, 1 ms on Node and Deno) is not
- * included. `test/bench/wire` compares it with a network capture.
+ * callbacks that run first. A timer samples it every 20 ms; a stall counts once for each sample that it delays. It is an average over time,
+ * not over responses: a long stall delays only the few responses in flight. The timer's resolution (0.1 ms on Bun, 1 ms on Node and Deno) is
+ * not included.
  */
 export interface ClientHealth {
   /** CPU time of the measuring thread divided by wall time; 1 is one full core. */

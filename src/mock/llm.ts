@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { DEFAULT_MOCK, type MockPlan } from "../plan/mock.ts";
-import { createRandom } from "../runtime/random.ts";
+import { createRandom, seedOfNumber } from "../runtime/random.ts";
 import { createLatency } from "./latency.ts";
 import {
   countTokens,
@@ -18,11 +18,12 @@ const TOKEN = " the";
 export class MockLlm {
   private readonly plan: NonNullable<MockPlan["llm"]>;
   private readonly errorRatio: number;
-  private readonly random = createRandom(SEED);
+  private readonly random: () => number;
   private readonly firstTokenMs: () => number;
   private readonly plainMs: () => number;
 
-  constructor({ llm = DEFAULT_MOCK.llm, errorRatio, latency }: MockPlan) {
+  constructor({ llm = DEFAULT_MOCK.llm, errorRatio, latency, seed = 0 }: MockPlan) {
+    this.random = createRandom(seedOfNumber(SEED, "draw", seed));
     this.plan = llm;
     this.errorRatio = errorRatio;
     this.firstTokenMs = createLatency(llm.firstToken, this.random);

@@ -1,6 +1,6 @@
 import type { MockPlan } from "../plan/mock.ts";
 import { msToNs } from "../plan/units.ts";
-import { createRandom } from "../runtime/random.ts";
+import { createRandom, seedOfNumber } from "../runtime/random.ts";
 import { EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";
 
@@ -26,7 +26,7 @@ export class MockError extends Error {
 /** The mock's model with its statistics: Triton's `simple`, the sum and difference of two INT32[16] tensors. */
 export class MockModel {
   private readonly plan: MockPlan;
-  private readonly random = createRandom(SEED);
+  private readonly random: () => number;
   private readonly latencyMs: () => number;
   private readonly padding: Uint8Array;
   private inferences = 0;
@@ -38,6 +38,7 @@ export class MockModel {
 
   constructor(plan: MockPlan) {
     this.plan = plan;
+    this.random = createRandom(seedOfNumber(SEED, "draw", plan.seed ?? 0));
     this.latencyMs = createLatency(plan.latency, this.random);
     this.padding = new Uint8Array(plan.responseBytes).fill(0x61);
   }

@@ -1,5 +1,5 @@
 import type { MockPlan } from "../plan/mock.ts";
-import { createRandom } from "../runtime/random.ts";
+import { createRandom, seedOfNumber } from "../runtime/random.ts";
 import { createLatency } from "./latency.ts";
 
 const SEED = 3;
@@ -15,8 +15,8 @@ export interface Pacing {
 }
 
 /** Creates a service's pacing, with random numbers of its own. */
-export function createPacing({ latency, errorRatio, llm }: MockPlan): Pacing {
-  const random = createRandom(SEED);
+export function createPacing({ latency, errorRatio, llm, seed = 0 }: MockPlan): Pacing {
+  const random = createRandom(seedOfNumber(SEED, "draw", seed));
   const latencyMs = createLatency(latency, random);
   const cutRatio = llm?.cutRatio ?? 0;
   return {

@@ -50,6 +50,8 @@ export function mockSchema(v: Builders) {
     latency,
     /** Ratio of requests answered with an error, 0 to 1. */
     errorRatio: ratio,
+    /** Seed of latencies and errors. Default: 0. */
+    seed: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"))),
     /** Bytes of extra output per response; 0: only the model's own outputs. */
     responseBytes: whole(0, MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
     /** The language model: token `i` is sent at `firstToken + i * tokenGapMs`. Default: that of `DEFAULT_MOCK`. */

@@ -29,6 +29,8 @@ export interface Plan {
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
+  /** Seed of all that is drawn, with the seeds of the parts; a whole number. See `planOfRun`. Default: 0. */
+  readonly seed?: number | undefined;
   /** Absent: one run. */
   readonly repeat?: RepeatPlan;
   /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
@@ -86,8 +88,8 @@ export function measurementModeSchema(v: Builders) {
     /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
     v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
     /**
-     * A total number of requests; null: the number that the load defines. With `minDurationMs`, requests are sent until this time has
-     * passed too.
+     * A total number of requests; null: the number that the load defines. With `minDurationMs` it is the lowest number, and the last
+     * request is sent (or due, if the load has a schedule) when this time has passed, or later.
      */
     v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
     /**

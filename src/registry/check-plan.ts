@@ -65,6 +65,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
         }),
       ),
     ),
+    seed: v.optional(v.pipe(v.number(), v.integer("must be a whole number"))),
     sequences: sequencesSchema(builders),
     measurement: measurementSchema(builders),
     client: clientSchema(builders),

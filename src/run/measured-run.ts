@@ -64,6 +64,8 @@ export class MeasuredRun {
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
+  /** Number of levels measured so far, repeated ones included. */
+  private measuredCount = 0;
   private readonly warmup = { sentCount: 0, failedCount: 0 };
   private readonly manyVersioned = new Set<string>();
   /** Start of the run, after a rehearsal. */
@@ -195,7 +197,7 @@ export class MeasuredRun {
   }
 
   private driveAt(level: number): Drive {
-    return this.load.drive(level, this.timestampsMs);
+    return this.load.drive(level, this.timestampsMs, this.measuredCount);
   }
 
   /** Returns the total number of requests; undefined when time decides. */
@@ -219,6 +221,7 @@ export class MeasuredRun {
     const result = await measuring.finally(() => this.poller?.stop());
     if (result === undefined) return "ended";
     this.policy.checkRatio();
+    this.measuredCount++;
     if (repeat === 0) this.levels.push(result);
     else repeatLevel(this.levels, result);
     this.observer.onLevelEnd?.(result);

@@ -54,6 +54,15 @@ export function deriveSeed(seed: number, ...purpose: readonly (string | number)[
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
+/**
+ * Returns the seed for one of several draws of the same thing, which must be independent: the seed itself for number 0, an unrelated one for
+ * each other number.
+ * @param what runs, levels, phases …
+ */
+export function seedOfNumber(seed: number, what: string, number: number): number {
+  return number === 0 ? seed : deriveSeed(seed, what, number);
+}
+
 /** Creates a generator for one purpose; see {@link deriveSeed}. */
 export function createRandomFor(seed: number, ...purpose: readonly (string | number)[]): Random {
   return createRandom(deriveSeed(seed, ...purpose));

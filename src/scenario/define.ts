@@ -113,6 +113,11 @@ export interface ScenarioDefinition<
    * all of them together, and `assert` judges the mean over runs. With `findMax` each run searches the highest load again. Default: one run.
    */
   readonly repeat?: Repeat<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>;
+  /**
+   * Changes all random draws: arrivals, generated data, cancelled requests, and the latencies of `embedded`. The same number gives the same
+   * draws. Each run of `repeat` has a number of its own, derived from this one; the report lists them. Default: 0.
+   */
+  readonly seed?: number;
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
   /**

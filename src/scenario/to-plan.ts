@@ -37,6 +37,7 @@ export interface PlanOverrides {
   readonly stallTimeoutMs?: number | undefined;
   readonly requestTimeoutMs?: number | undefined;
   readonly maxOutstanding?: number | undefined;
+  readonly seed?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly files?: OutputFilesPlan;
   readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
@@ -107,6 +108,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
   const maxOutstanding = overrides.maxOutstanding ?? definition.maxOutstanding;
+  const { seed = definition.seed } = overrides;
   return {
     version: 1,
     name: definition.name,
@@ -140,6 +142,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       trace: definition.serverTrace === undefined ? null : { ...NO_TRACE, ...definition.serverTrace },
     },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
+    ...(seed === undefined ? {} : { seed }),
     ...(definition.repeat === undefined ? {} : { repeat: toRepeatPlan(definition.repeat) }),
     ...(definition.tags === undefined ? {} : { tags: toTagsPlan(definition.tags, "tags") }),
     ...(definition.check === undefined ? {} : { check: holdFunction("check", definition.check) }),

@@ -86,6 +86,28 @@ describe("rampart run measures MLPerf's", () => {
     );
   });
 
+  for (const load of [
+    'singleStream({ for: "120 ms", queries: 11, percentile: 50 })',
+    'multiStream({ for: "120 ms", queries: 11, percentile: 50, samplesPerQuery: 2 })',
+    'server(200, { latency: "1 min", for: "120 ms", queries: 11, percentile: 50 })',
+    'offline({ for: "120 ms", samples: 1, maxOutstanding: 2 })',
+  ])
+    test(`${load} in 20 runs, all of them VALID`, async () => {
+      const text = scenarioText({ load, target: 'embedded({ latency: "7 ms" })', repeat: "20" });
+      await inFolder({ "x.ts": text }, async (cwd) => {
+        const { code, out } = await runRampart(["run", "x.ts", "--json", "report.json"], { cwd });
+        assert.equal(code, 0, out);
+        const { runs } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as {
+          runs: { levels: [LevelJson] }[];
+        };
+        assert.deepEqual(
+          runs.map(({ levels: [{ mlperf }] }) => mlperf.broken),
+          runs.map(() => []),
+        );
+        assert.equal(runs.length, 20);
+      });
+    });
+
   test("server with limits of tokens, which are also in the metrics of tokens", async () => {
     const load =
       'server(300, { timeToFirstToken: "2 s", timePerOutputToken: "1 s", for: "1 ms", queries: 120, percentile: 90 })';

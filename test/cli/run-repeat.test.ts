@@ -42,6 +42,41 @@ describe("a repeated run", LIMIT, () => {
     });
   });
 
+  test("draws arrivals of its own in each run, and one seed draws them all again", async () => {
+    const text = `import { appendFileSync } from "node:fs";\n${scenarioText({
+      load: 'rate(500, { distribution: "poisson", requests: 30 })',
+      repeat: "3",
+      onRecord: `({ index, sentAtMs, latencyMs, scheduledLatencyMs }) =>
+        appendFileSync("due.txt", \`\${index} \${sentAtMs + latencyMs - scheduledLatencyMs}\\n\`)`,
+    })}`;
+    const gapsOf = async (...flags: string[]): Promise<{ out: string; seeds: number[]; gaps: number[][] }> =>
+      inFolder({ "x.ts": text }, async (cwd) => {
+        const { code, out } = await runRampart(["run", "x.ts", "--json", "r.json", ...flags], { cwd });
+        assert.equal(code, 0, out);
+        const { runs } = JSON.parse(await readFile(join(cwd, "r.json"), "utf8")) as { runs: { seed: number }[] };
+        const rows = (await readFile(join(cwd, "due.txt"), "utf8")).trim().split("\n");
+        const due = rows.map((row) => Number(row.split(" ")[1]));
+        const gaps = runs.map((_, run) => {
+          const ofRun = due.slice(30 * run, 30 * (run + 1)).toSorted((a, b) => a - b);
+          return ofRun.slice(1).map((at, index) => Math.round((at - (ofRun[index] ?? 0)) * 100));
+        });
+        return { out, seeds: runs.map(({ seed }) => seed), gaps };
+      });
+    const isSame = (a: readonly number[] = [], b: readonly number[] = []): boolean =>
+      a.length === b.length && a.every((gap, index) => Math.abs(gap - (b[index] ?? 0)) <= 1);
+    const first = await gapsOf();
+    const [one, two, three] = first.gaps;
+    assert.deepEqual([isSame(one, two), isSame(two, three), isSame(one, three)], [false, false, false]);
+    assert.equal(first.out.match(/^seeds of the runs: 0, \d+, \d+; seed 0 draws all of them again$/gm)?.length, 1);
+    const again = await gapsOf("--seed", "0");
+    assert.deepEqual(again.seeds, first.seeds);
+    for (const [run, gaps] of again.gaps.entries()) assert.ok(isSame(gaps, first.gaps[run]), `run ${run + 1}`);
+    // The seed of a run draws it alone.
+    const second = await gapsOf("--seed", String(first.seeds[1]));
+    assert.ok(isSame(second.gaps[0], two));
+    assert.ok(!isSame(second.gaps[1], three));
+  });
+
   test("that is not precise after the most runs exits with 66", async () => {
     const { code, out } = await runText({
       repeat: '{ atLeast: 2, atMost: 3, until: average().within("0.000001 %") }',

@@ -11,12 +11,13 @@ const PLAN: MlperfServerLoadPlan = {
   seed: 3,
 };
 
-test("requests are a Poisson process at the rate", () => {
+test("requests are a Poisson process at the rate, after one at the start", () => {
   const { search, drive } = mlperfServerMode.prepare(PLAN);
   assert.deepEqual(search.levels, { kind: "list", values: [200] });
   const made = drive(200, []);
   assert.ok(made.kind === "scheduled");
   const expected = poissonArrivals(200, 3);
+  assert.equal(made.arrivals(), 0);
   for (let index = 0; index < 100; index++) assert.equal(made.arrivals(), expected());
 });
 

@@ -4,8 +4,6 @@ import {
   type ClientLag,
   clientLagOf,
   explainLag,
-  judgeLag,
-  type LagBias,
   lagWarnings,
   type ReportedTime,
   reportedTimes,
@@ -22,109 +20,54 @@ const time = (figure: ReportedTime["figure"], meanMs: number, p99Ms: number, gap
   ...(gaps === undefined ? {} : { gaps }),
 });
 const lagOf = (meanMs: number, p99Ms?: number, sendMs = 0): ClientLag => ({
+  cpuRatio: 0.02,
   loopLagMeanNs: meanMs * MS,
   ...(p99Ms === undefined ? {} : { loopLagP99Ns: p99Ms * MS }),
   sendMeanNs: sendMs * MS,
 });
-const bias = (
-  figure: LagBias["figure"],
-  statistic: LagBias["statistic"],
-  reportedMs: number,
-  biasMs: number,
-): LagBias => ({
-  figure,
-  statistic,
-  reportedNs: reportedMs * MS,
-  biasNs: biasMs * MS,
-});
-
 /** Streams of llama.cpp beside two busy processes, about as they were found. */
 const STREAMS = [time("latency", 40, 100), time("timeToFirstToken", 20, 60), time("interTokenLatency", 2, 4, 10)];
+const STEADY = [time("latency", 40, 42)];
 
-const CASES: readonly (readonly [name: string, lag: ClientLag, times: readonly ReportedTime[], biases: LagBias[]])[] = [
-  ["no lag", lagOf(0, 0), STREAMS, []],
-  ["a lag of 5 % of all figures and of less", lagOf(0.1, 2), STREAMS, []],
+const CASES: readonly (readonly [name: string, lag: ClientLag, times: readonly ReportedTime[], isSaid: boolean])[] = [
+  ["no lag", lagOf(0, 0), STREAMS, false],
+  ["a lag of 5 % of all means and of less", lagOf(0.1, 2), STREAMS, false],
+  ["a lag of more than 5 % of the tokens' gaps", lagOf(0.2), STREAMS, true],
+  ["requests that leave late", lagOf(0, 0, 3), STREAMS, true],
+  ["both, which only together are too much", lagOf(1, undefined, 1.2), STEADY, true],
+  ["less than a timer can tell, beside short latencies", lagOf(0.09, 0.09, 0.09), [time("latency", 0.2, 0.3)], false],
+  ["a rare lag that a wide distribution hides", lagOf(0.5, 6), [time("latency", 40, 100)], false],
+  ["the same lag beside steady latencies, whose p99 it makes", lagOf(0.5, 6), STEADY, true],
   [
-    "a lag of more than 5 % of the tokens' gaps alone",
-    lagOf(0.2),
-    STREAMS,
-    [bias("interTokenLatency", "mean", 2, 0.2)],
-  ],
-  [
-    "a lag of more than 5 % of the time to first token too",
-    lagOf(1.5),
-    STREAMS,
-    [bias("timeToFirstToken", "mean", 20, 1.5), bias("interTokenLatency", "mean", 2, 1.5)],
-  ],
-  [
-    "a lag that is rare: p99 is held against p99, and of a mean of gaps each has its share",
-    lagOf(0, 6),
-    STREAMS,
-    [bias("latency", "p99", 100, 6), bias("timeToFirstToken", "p99", 60, 6), bias("interTokenLatency", "p99", 4, 0.6)],
-  ],
-  [
-    "requests that leave late: what counts from the send is too long by that, gaps are not",
-    lagOf(0, 0, 3),
-    STREAMS,
-    [bias("latency", "mean", 40, 3), bias("timeToFirstToken", "mean", 20, 3)],
-  ],
-  [
-    "both, which only together are too much",
-    lagOf(0.09 + 1, undefined, 1.2),
+    "a long stall, of which the few requests in flight hold little",
+    { ...lagOf(35, 36), coreWaitRatio: 0.02 },
     [time("latency", 40, 100)],
-    [bias("latency", "mean", 40, 2.29)],
+    false,
   ],
   [
-    "less than a timer can tell, beside answers that take no longer",
-    lagOf(0.09, 0.09, 0.09),
-    [time("latency", 0.2, 0.3)],
-    [],
+    "the same stall, when the client waits a quarter of the time",
+    { ...lagOf(35, 36), coreWaitRatio: 0.26 },
+    [time("latency", 40, 100)],
+    true,
   ],
-  [
-    "stalls longer than the time itself",
-    lagOf(120),
-    [time("timeToFirstToken", 60, 900)],
-    [bias("timeToFirstToken", "mean", 60, 60)],
-  ],
-  ["the first response of several", lagOf(1), [time("firstResponse", 10, 20)], [bias("firstResponse", "mean", 10, 1)]],
+  ["waiting that delays no response", { ...lagOf(0), coreWaitRatio: 0.4 }, STREAMS, false],
 ];
 
-describe("the client's lag is compared with its measurements", () => {
-  for (const [name, lag, times, expected] of CASES)
-    test(name, () => {
-      const biases = judgeLag(lag, times);
-      assert.deepEqual(
-        biases.map((one) => ({ ...one, biasNs: Math.round(one.biasNs) })),
-        expected.map((one) => ({ ...one, biasNs: Math.round(one.biasNs) })),
-      );
-      assert.equal(explainLag(lag, times) === undefined, expected.length === 0);
-    });
+describe("the client's lag is reported when its times may show it", () => {
+  for (const [name, lag, times, isSaid] of CASES)
+    test(name, () => assert.equal(explainLag(lag, times) !== undefined, isSaid));
 });
 
-test("the warning says how late, which figures, by how much, and who had the core", () => {
-  const lag = { ...lagOf(1.5, 12, 0.3), coreWaitRatio: 0.23 };
-  const text = explainLag(lag, STREAMS) ?? "";
-  assert.match(
+test("the warning is about the client: how late, why, and what to do; and claims nothing of a latency", () => {
+  const text = explainLag({ ...lagOf(1.5, 12, 0.3), coreWaitRatio: 0.23 }, STREAMS) ?? "";
+  assert.equal(
     text,
-    /^the client read responses about 1\.5 ms \(p99 12 ms\) after they arrived, and sent requests 300 us after they began/,
+    "the client waited for a core 23 % of the time, while other processes used it, and woke up about 1.5 ms (p99 12 ms) late, " +
+      "and took 300 us to send a request, including new connections: its times may include that; " +
+      "stop other processes, give the client its own core, or lower the load",
   );
-  assert.match(
-    text,
-    /: p99 of latency, 100 ms, is likely too long by 12 ms \(12 %\), time to first token, 20 ms, is likely too long by 1\.8 ms \(9 %\)/,
-  );
-  assert.match(text, /inter-token latency, 2 ms, is an average of gaps that are off by 1\.5 ms \(75 %\) each/);
-  assert.match(
-    text,
-    /; it waited for a core 23 % of the time, while other processes used it; lower the load, .* core$/,
-  );
-  assert.match(explainLag(lagOf(3), STREAMS) ?? "", /gaps that are off by 3 ms \(more than 100 %\) each/);
-  assert.doesNotMatch(explainLag(lagOf(3), STREAMS) ?? "", /p99|left|waited/);
-});
-
-test("a time that is shorter than the lag is not said to be wrong by all of itself", () => {
-  const text = explainLag(lagOf(120), [time("latency", 60, 900)]) ?? "";
-  assert.match(text, /: latency, 60 ms, is not longer than this delay and may show the client, not the server; /);
-  assert.doesNotMatch(text, /100 %/);
+  const few = explainLag(lagOf(3), STREAMS) ?? "";
+  assert.match(few, /^the client woke up about 3 ms late: its times may include that; stop other processes, /);
 });
 
 test("a window's times are those that its report shows", () => {
@@ -170,14 +113,10 @@ test("each window of a run is judged separately, with its tokens when it is the 
     reasoningTokens: 0,
   };
   tokens.add({ sendNs: 0, times, inputTokens: 1 });
-  assert.match(
-    lagWarnings([late], tokens, true).join(),
-    /latency, 10 ms, .* time to first token, 4 ms, is likely too long by 1 ms \(25 %\)/,
-  );
+  assert.match(lagWarnings([late], tokens, true).join(), /^the client woke up about 1 ms late/);
   assert.deepEqual(lagWarnings([makeWindow()], tokens, true), []);
   const [only = "", ...rest] = lagWarnings([late, makeWindow()], tokens, true);
-  assert.match(only, /latency, 10 ms/);
-  assert.doesNotMatch(only, /first token/);
+  assert.match(only, /woke up about 1 ms late/);
   assert.deepEqual(rest, []);
 });
 

@@ -29,6 +29,8 @@ export interface LoadgenAnswer {
   readonly results: Readonly<Record<string, number | string | boolean>>;
   /** The latencies of each query's samples. */
   readonly latenciesNs: readonly (readonly number[])[];
+  /** When each query was due, or issued where nothing is due, since the first one. */
+  readonly dueNs: readonly number[];
   /** The latency of each query's first token; empty unless answers are streams and the scenario is Server. */
   readonly firstTokensNs: readonly number[];
 }
@@ -48,9 +50,10 @@ export async function runLoadgen(asked: LoadgenTask): Promise<LoadgenAnswer> {
     timeout: LIMIT_MS,
     maxBuffer: 64 * 1024 * 1024,
   });
-  const { results, latencies_ns, first_tokens_ns } = JSON.parse(stdout) as Pick<LoadgenAnswer, "results"> & {
+  const { results, latencies_ns, due_ns, first_tokens_ns } = JSON.parse(stdout) as Pick<LoadgenAnswer, "results"> & {
     readonly latencies_ns: number[][];
+    readonly due_ns: number[];
     readonly first_tokens_ns: number[];
   };
-  return { results, latenciesNs: latencies_ns, firstTokensNs: first_tokens_ns };
+  return { results, latenciesNs: latencies_ns, dueNs: due_ns, firstTokensNs: first_tokens_ns };
 }

@@ -83,7 +83,7 @@ export function judgeMlperf(
   if (failedCount > 0) broken.push(`${failedCount} of ${sampleCount} requests failed`);
   if (queryCount < minQueryCount)
     broken.push(`${formatCount(queryCount)} queries were sent, ${formatCount(minQueryCount)} are needed`);
-  const durationNs = durationOf(rules, sample) - startNs;
+  const durationNs = endOf(rules, sample) - startNs;
   if (durationNs < minDurationNs)
     broken.push(`the run lasted ${formatDurationNs(durationNs)}, ${formatDurationNs(minDurationNs)} are needed`);
   const stop = stopOf(rules, sorted, failedQueryCount);
@@ -112,10 +112,9 @@ export function judgeMlperf(
   };
 }
 
-/** Returns the time that counts as the length of a run. */
-function durationOf({ scenario }: MlperfRules, { lastEndNs, lastDueNs, lastSentNs }: MlperfSample): number {
-  if (scenario === "offline") return lastEndNs;
-  return scenario === "server" ? lastDueNs : lastSentNs;
+/** Returns the time that counts as the end of a run: when the last query was due, and without a schedule that is when it was sent. */
+function endOf({ scenario }: MlperfRules, { lastEndNs, lastDueNs }: MlperfSample): number {
+  return scenario === "offline" ? lastEndNs : lastDueNs;
 }
 
 function stopOf(
@@ -165,13 +164,13 @@ function targetOf({ percentile, tokenLimits }: MlperfRules, sorted: Float64Array
 
 /** LoadGen leaves out one request, because the last one only ends the time in which the others were sent. */
 function ratesOf({ scenario }: MlperfRules, sample: MlperfSample, startNs: number): Partial<MlperfResult> {
-  const { sampleLatenciesNs: sorted, lastDueNs, lastEndNs, lastSentNs } = sample;
+  const { sampleLatenciesNs: sorted, lastDueNs, lastEndNs } = sample;
   const count = sorted.length;
   const rate = (number: number, untilNs: number): number => (number * NS_PER_SEC) / (untilNs - startNs);
   if (count < 2) return {};
   switch (scenario) {
     case "single-stream": {
-      return { samplesPerSec: rate(count - 1, lastSentNs), withoutOverheadPerSec: 1e9 / meanOf(sorted) };
+      return { samplesPerSec: rate(count - 1, lastDueNs), withoutOverheadPerSec: 1e9 / meanOf(sorted) };
     }
     case "server":
       return { samplesPerSec: rate(count - 1, lastDueNs), completedPerSec: rate(count - 1, lastEndNs) };

@@ -10,10 +10,8 @@ export interface MlperfSample {
   /** Number of requests that failed or were cancelled, and, for several requests per query, of queries with such requests. */
   readonly failedCount: number;
   readonly failedQueryCount: number;
-  /** When the last request was due. */
+  /** When the last request was due; without a schedule, when it was sent. */
   readonly lastDueNs: number;
-  /** When the last request was sent. */
-  readonly lastSentNs: number;
   /** When the last response had arrived. */
   readonly lastEndNs: number;
 }
@@ -29,7 +27,6 @@ export class MlperfTally {
   private failedCount = 0;
   private failedQueryCount = 0;
   private lastDueNs = 0;
-  private lastSentNs = 0;
   private lastEndNs = 0;
   /** The query whose requests are ending: they are due at the same time, and the next one begins after its end. */
   private queryDueNs = Number.NaN;
@@ -41,12 +38,11 @@ export class MlperfTally {
     this.isGrouped = samplesPerQuery > 1;
   }
 
-  add({ intendedSendNs, sendStartNs, endNs, overNs, flags }: RecordColumns, count: number): void {
+  add({ intendedSendNs, endNs, overNs, flags }: RecordColumns, count: number): void {
     for (let row = 0; row < count; row++) {
       const dueNs = intendedSendNs[row] as number;
       const hasFailed = ((flags[row] as number) & RECORD_FAILED) !== 0;
       this.lastDueNs = Math.max(this.lastDueNs, dueNs);
-      this.lastSentNs = Math.max(this.lastSentNs, sendStartNs[row] as number);
       this.lastEndNs = Math.max(this.lastEndNs, overNs[row] as number);
       if (hasFailed) this.failedCount++;
       else this.samples.push((endNs[row] as number) - dueNs);
@@ -82,7 +78,6 @@ export class MlperfTally {
       failedCount: this.failedCount,
       failedQueryCount: this.isGrouped ? this.failedQueryCount : this.failedCount,
       lastDueNs: this.lastDueNs,
-      lastSentNs: this.lastSentNs,
       lastEndNs: this.lastEndNs,
     };
   }

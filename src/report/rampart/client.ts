@@ -1,11 +1,11 @@
-import { clientLagOf, explainLag, judgeLag, reportedTimes } from "../../measure/client-lag.ts";
+import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import { saturationReason } from "../../measure/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { nsToMs, nsToUs } from "../../plan/units.ts";
 
 /**
- * Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and which figures its lag affects.
+ * Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was.
  * @param tokens of the window's requests; absent when none are measured
  * @param isStreamed whether their answers were streamed
  */
@@ -22,12 +22,6 @@ export function toClientJson(window: WindowResult, tokens?: TokenColumns, isStre
     loopLagMaxMs: nsToMs(loopLagMaxNs),
     loopLagMeanMs: nsToMs(loopLagMeanNs),
     loopLagP99Ms: loopLagP99Ns === undefined ? null : nsToMs(loopLagP99Ns),
-    lagBias: judgeLag(lag, times).map(({ figure, statistic, reportedNs, biasNs }) => ({
-      figure,
-      statistic,
-      reportedMs: nsToMs(reportedNs),
-      biasMs: nsToMs(biasNs),
-    })),
     lagWarning: explainLag(lag, times) ?? null,
     saturation: saturationReason(window) ?? null,
   };

@@ -6,6 +6,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
+import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf, throughputUnitOf } from "../../registry/service-kinds.ts";
 import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
@@ -31,7 +32,13 @@ import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatPhases, formatRunTimeline, verdictsOfPhases } from "./phases.ts";
 import { type HighestOverRuns, highestOverRuns, type LevelOverRuns, levelsOverRuns } from "./runs.ts";
-import { describePrecision, describeRunsVerdict, describeVariation, formatRunsTable } from "./runs-table.ts";
+import {
+  describePrecision,
+  describeRunsVerdict,
+  describeSeeds,
+  describeVariation,
+  formatRunsTable,
+} from "./runs-table.ts";
 import { formatTokens } from "./tokens.ts";
 import { formatFailures, formatSessions, formatTotals } from "./totals.ts";
 import { formatVerdicts, type VerdictStyle } from "./verdicts-table.ts";
@@ -128,6 +135,7 @@ class RampartConsole implements Report {
     if (completeRuns(repeated).length === 0) out("\nno run ended as planned: there is nothing to combine\n");
     else if (found !== undefined) this.printHighest(repeated, found);
     else for (const level of levels) this.printLevelOverRuns(level);
+    if (isDrawn(plan)) out(`\n${describeSeeds(plan, repeated)}\n`);
     const precision = describePrecision(plan, repeated);
     if (precision !== undefined) out(`\n${precision}\n`);
     const verdicts = judgeRepeated(plan, repeated);

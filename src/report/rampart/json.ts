@@ -121,8 +121,10 @@ function toIsoTime({ startEpochNs }: RunResult): string {
 function toRunJson(plan: Plan, result: RunResult): object {
   const levels = measuredLevels(result);
   const repeats = describeRepeats(result);
+  const { seed = 0 } = result.prepared.plan;
   return {
     startedAt: toIsoTime(result),
+    ...(plan.repeat === undefined && seed === 0 ? {} : { seed }),
     durationSec: nsToSec(result.durationNs),
     isPartial: result.isInterrupted || result.error !== undefined,
     ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),

@@ -154,3 +154,9 @@ export function describeRunsVerdict(
       : `${formatRange(formatMetric(metric, low, unit), formatMetric(metric, high, unit))}; `;
   return `${range}${metCount} of ${runCount} runs`;
 }
+
+/** Describes how to draw again what the runs have drawn; a sentence without a full stop. */
+export function describeSeeds({ seed = 0 }: Plan, { runs }: RepeatedResult): string {
+  const seeds = runs.map(({ prepared }) => prepared.plan.seed ?? 0);
+  return `seeds of the runs: ${seeds.join(", ")}; seed ${seed} draws all of them again`;
+}

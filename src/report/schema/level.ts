@@ -55,8 +55,7 @@ function clientSchema({ object }: Parts) {
     loopLagMaxMs: v.number(),
     loopLagMeanMs: v.number(),
     loopLagP99Ms: v.nullable(v.number()),
-    lagBias: v.array(object({ figure: v.string(), statistic: v.string(), reportedMs: v.number(), biasMs: v.number() })),
-    lagWarning: v.nullable(v.string()),
+    lagWarning: v.nullable(v.pipe(v.string(), v.description("How late the client was, when its times may show it."))),
     saturation: v.nullable(
       v.pipe(v.string(), v.description("Why the client, and not the server, may have been the limit.")),
     ),

@@ -82,6 +82,7 @@ function runEntries(parts: Parts) {
   const optional = v.exactOptional;
   return {
     ...timeEntries(),
+    seed: optional(v.pipe(v.number(), v.description("Seed of all that was drawn. Absent: 0."))),
     error: optional(object({ code: v.string(), message: v.string() })),
     requests: object({
       sent: count(),

@@ -3,7 +3,7 @@ import type { LevelContext } from "./level-context.ts";
 import { LevelFrame } from "./level-frame.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { measureDuration } from "./modes/duration.ts";
-import { measureRequests, mlperfRulesOf } from "./modes/requests.ts";
+import { endAtMinimums, measureRequests, mlperfRulesOf } from "./modes/requests.ts";
 import { measureUntilResolved } from "./modes/until-resolved.ts";
 import { measureUntilStable } from "./modes/until-stable.ts";
 
@@ -19,6 +19,8 @@ export class LevelRun {
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { context, meter, windows } = this.frame;
     await windows.begin(ready);
+    const { mode } = context.plan.measurement;
+    if (mode.kind === "requests") endAtMinimums(this.frame, mode);
     const rules = mlperfRulesOf(context.plan);
     if (rules === undefined) return;
     const { MlperfTally } = await import("../../measure/mlperf/mlperf-tally.ts");

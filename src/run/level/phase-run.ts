@@ -223,7 +223,7 @@ export class PhaseRun {
     const level = phase && levelAt(phase.load.search.levels, levelIndex);
     if (phase === undefined || level === undefined) return undefined;
     const { mode = this.parts.mode } = phase.plan;
-    return { phaseIndex, phase, levelIndex, level, drive: phase.load.drive(level, []), mode };
+    return { phaseIndex, phase, levelIndex, level, drive: phase.load.drive(level, [], levelIndex), mode };
   }
 }
 

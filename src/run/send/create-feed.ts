@@ -12,7 +12,7 @@ import type { Session } from "../target/session.ts";
 import { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
 
-/** Seed for sequence lengths: the same in every run. */
+/** Seed for sequence lengths and data streams, in a run with seed 0. */
 const SEQUENCE_SEED = 5489;
 
 /** Creates the source of requests for a known model. @throws RunError when sequences or sessions are not possible */
@@ -72,11 +72,11 @@ async function createSequences(
       "Measure sequences with a concurrency or a request rate.",
     );
   const { Sequences } = await import("../../load/sequences.ts");
-  const { createRandom } = await import("../../runtime/random.ts");
+  const { createRandom, seedOfNumber } = await import("../../runtime/random.ts");
   return new Sequences({
     plan: plan.sequences,
     streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],
-    random: createRandom(SEQUENCE_SEED),
+    random: createRandom(seedOfNumber(SEQUENCE_SEED, "draw", plan.seed ?? 0)),
   });
 }
 

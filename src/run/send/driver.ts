@@ -34,6 +34,8 @@ export class Driver implements DriveHost {
   /** Number of requests handed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
+  /** Called before a request is sent, for a load that sets its quota when its end is known. @param intendedNs NaN: it is due now */
+  onSend: ((intendedNs: number) => void) | undefined;
   /** Called when the last request of the quota is sent. */
   onAllSent: (() => void) | undefined;
   readonly slots = new Slots();
@@ -293,6 +295,7 @@ export class Driver implements DriveHost {
       this.work?.onLimit?.();
       return;
     }
+    this.onSend?.(intendedNs);
     if (--this.quota <= 0) this.onAllSent?.();
     const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);

@@ -36,6 +36,7 @@ export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel)
     keepsOrder: plan.target.isStreaming,
     sequenceCount: concurrent,
     isSerial,
+    ...(plan.seed === undefined ? {} : { seed: plan.seed }),
   };
 }
 
@@ -75,4 +76,6 @@ export interface LaneOptions {
   readonly sequenceCount: number;
   /** Whether a sequence waits for its response before its next request. */
   readonly isSerial: boolean;
+  /** Seed of the run. Default: 0. */
+  readonly seed?: number;
 }

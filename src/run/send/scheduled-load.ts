@@ -11,7 +11,7 @@ import { Schedule } from "./schedule.ts";
 import { SendSlice } from "./send-slice.ts";
 import type { SequencePool } from "./sequence-pool.ts";
 
-/** Seed for choosing the sequence of each request. */
+/** Seed for choosing the sequence of each request, in a run with seed 0. */
 const POOL_SEED = 1;
 
 /** A load that has not begun. */
@@ -36,14 +36,15 @@ export async function createNextLoad(
 /** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */
 export async function createScheduledLoad(
   sender: Sender,
-  { sequenceCount, laneCount, isSerial, keepsOrder }: LaneOptions,
+  { sequenceCount, laneCount, isSerial, keepsOrder, seed = 0 }: LaneOptions,
   maxOutstanding: number | undefined,
 ): Promise<ScheduledLoad> {
   if (sender.sequences === undefined) return new ScheduledLoad(sender, undefined, maxOutstanding);
   const { SequencePool } = await import("./sequence-pool.ts");
-  const { createRandom } = await import("../../runtime/random.ts");
+  const { createRandom, seedOfNumber } = await import("../../runtime/random.ts");
+  const random = createRandom(seedOfNumber(POOL_SEED, "draw", seed));
   // When requests may overtake each other, a sequence may have only one outstanding request, or the server would see it out of order.
-  const pool = new SequencePool(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(POOL_SEED));
+  const pool = new SequencePool(sequenceCount, laneCount, isSerial || !keepsOrder, random);
   return new ScheduledLoad(sender, pool, maxOutstanding);
 }
 

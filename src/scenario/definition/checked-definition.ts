@@ -29,6 +29,7 @@ export interface CheckedDefinition {
   readonly check?: HeldFunction;
   readonly onRecord?: HeldFunction;
   readonly repeat?: CheckedRepeat;
+  readonly seed?: number;
   readonly warmupRequests?: number;
   readonly warmupFor?: Duration;
   readonly cancel?: CancelOptions;
@@ -64,6 +65,7 @@ export function definitionSchema(): Schema<CheckedDefinition> {
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
     repeat: v.optional(repeatSchema()),
+    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
     tags: v.optional(tagOptionsSchema()),
     check: v.optional(functionField()),
     onRecord: v.optional(functionField()),

@@ -304,6 +304,11 @@ describe("the search for the highest load", () => {
       const confirmed = [...err.matchAll(/search, to confirm: concurrency (\d+)/g)].map(([, load]) => Number(load));
       assert.deepEqual(confirmed, [4, 5]);
       assert.ok((await bench.list("artifacts")).includes("tiny-openai-chat-concurrency5-repeat1"));
+      // Points share the seed, as in GenAI-Perf; a measurement that confirms another one has data of its own.
+      const inputsOf = (point: string): Promise<string> =>
+        bench.read("artifacts", `tiny-openai-chat-concurrency${point}`, "inputs.json");
+      assert.equal(await inputsOf("4"), await inputsOf("5"));
+      assert.notEqual(await inputsOf("5-repeat1"), await inputsOf("5"));
       assert.match(err, /concurrency 8 breaks request_latency\.max <= 2,000\.00 ms: \d/);
       assert.deepEqual((await readRows(bench)).map((row) => Number(row[1])).toSorted(), [1, 2, 4, 4, 5, 5, 6, 8]);
       const json = JSON.parse(await bench.read("artifacts", "analyze_export_rampart.json"));

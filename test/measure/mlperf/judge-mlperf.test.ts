@@ -17,7 +17,6 @@ function makeSample(count: number, change: Partial<MlperfSample> = {}): MlperfSa
     failedCount: 0,
     failedQueryCount: 0,
     lastDueNs: SECOND_NS,
-    lastSentNs: SECOND_NS,
     lastEndNs: SECOND_NS,
     ...change,
   };

@@ -146,7 +146,6 @@ describe("MLPerf's LoadGen and Rampart agree on streams", () => {
       failedCount: 0,
       failedQueryCount: 0,
       lastDueNs: 0,
-      lastSentNs: 0,
       lastEndNs: (100 / Number(results["result_samples_per_second"])) * 1e9,
     };
     const rules: MlperfRules = { scenario: "offline", samplesPerQuery: 1, percentile: null, latencyLimitMs: null };

@@ -1,5 +1,5 @@
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
-import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
+import type { MeasurementModePlan, Plan } from "../../../src/plan/plan.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { LevelRun } from "../../../src/run/level/level.ts";
@@ -24,6 +24,7 @@ import { FakeClient, makeDataset, makeService } from "../send/fake-client.ts";
 
 /** How a level is made; everything has a default. */
 export interface LevelParts {
+  readonly load?: Plan["load"];
   readonly mode?: MeasurementModePlan;
   readonly latencyLimitMs?: number;
   /** What a level must keep that is measured until it is resolved. */
@@ -100,6 +101,7 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
   const signal = new RunSignal();
   const context: LevelContext = {
     plan: makePlan({
+      ...(parts.load === undefined ? {} : { load: parts.load }),
       ...(parts.limits === undefined ? {} : { limits: parts.limits }),
       measurement: {
         ...(mode === undefined ? {} : { mode }),

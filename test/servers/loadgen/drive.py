@@ -2,8 +2,8 @@
 
 The argument is a JSON object: "scenario", "latencies_us" (used in turn), "count" (queries, for Offline samples), "settings" (fields of
 TestSettings) and, for streams, "streams": pairs of microseconds to the first token and number of tokens, used in turn. The output is a JSON
-object: "results" (typed values of LoadGen's detail log), "latencies_ns" (LoadGen's latency of each sample, by query) and "first_tokens_ns"
-(the same of first tokens; only of Server).
+object: "results" (typed values of LoadGen's detail log), "latencies_ns" (LoadGen's latency of each sample, by query), "due_ns" (when each
+query was due, or issued where nothing is due, since the first one) and "first_tokens_ns" (the latencies of first tokens; only of Server).
 """
 
 import json
@@ -86,10 +86,12 @@ token = re.compile(r'"name":"Token_Latency".*"ts":([\d.]+),.*"issue_delay":(\d+)
 for due, delay, rest in token.findall(trace):
     first_tokens[due] = int(delay) + int(rest)
 latencies = {}
+due_us = {}
 first_tokens_ns = []
 sample = re.compile(r'"name":"Sample".*"ph":"b".*"ts":([\d.]+),.*"query_seq":(\d+),.*"complete_ns":(\d+)')
 for due, query, latency in sample.findall(trace):
     latencies.setdefault(int(query), []).append(int(latency))
+    due_us[int(query)] = float(due)
     if due in first_tokens:
         first_tokens_ns.append((int(query), first_tokens[due]))
 kept = {key: value for key, value in results.items() if key.startswith(("result_", "early_stopping"))}
@@ -99,6 +101,7 @@ print(
         {
             "results": kept,
             "latencies_ns": [latencies[key] for key in sorted(latencies)],
+            "due_ns": [round((due_us[key] - due_us[min(due_us)]) * 1000) for key in sorted(due_us)],
             "first_tokens_ns": [latency for _, latency in sorted(first_tokens_ns)],
         }
     )

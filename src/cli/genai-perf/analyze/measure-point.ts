@@ -4,6 +4,7 @@ import type { PointOutcome } from "../../../campaign/sweep.ts";
 import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
 import { formatPoint, type PointParameters, type SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
+import { seedOfNumber } from "../../../runtime/random.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, toKeepable } from "../checkpoint/keep.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -38,7 +39,7 @@ export async function measurePoint(
   repeat: number,
 ): Promise<PointOutcome> {
   const { given, io, checkpoint, tokens } = parts;
-  const settings = applyPoint(parts.settings, parameters);
+  const settings = drawAgain(applyPoint(parts.settings, parameters), repeat);
   const keepable = toKeepable(settings, given);
   const toPoint = ({ name, folder, result }: Pick<SweepRow, "name" | "folder" | "result">): SweepRow => ({
     name,
@@ -73,6 +74,12 @@ export async function measurePoint(
   if (repeat === 0 && isWhole(profile)) await checkpoint.add(keepable, parameters, named);
   const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
   return { kind: "measured", point: toPoint(named), complaint, isClientLimited };
+}
+
+/** Gives a repeated measurement arrivals and data of its own. The points themselves share the seed, as in GenAI-Perf. */
+function drawAgain(settings: GenaiSettings, repeat: number): GenaiSettings {
+  const { input } = settings;
+  return { ...settings, input: { ...input, randomSeed: seedOfNumber(input.randomSeed, "repeat", repeat) } };
 }
 
 function complaintOf({ run, measured, isPassed, outputError }: Profile): string | undefined {

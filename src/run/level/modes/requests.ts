@@ -3,13 +3,12 @@ import type { MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
-import { sleepUnless } from "../../../runtime/clock.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
 type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 
 /** Measures a number of requests in one window that ends with the last answer. */
-export async function measureRequests(frame: LevelFrame, { count, minDurationMs }: RequestsMode): Promise<LevelResult> {
+export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Promise<LevelResult> {
   const { driver, signal, handOver } = frame.context;
   if (handOver !== undefined && !handOver.isLast) {
     const sent = new Promise<void>((resolve) => {
@@ -20,12 +19,9 @@ export async function measureRequests(frame: LevelFrame, { count, minDurationMs 
     await Promise.race([sent, signal.stopped]);
     return frame.cutAndChange(handOver);
   }
-  if (minDurationMs !== undefined) {
-    await sleepUnless(minDurationMs, signal.stopped, frame.clock);
-    driver.quota = Math.max(0, (count ?? 0) - frame.windows.sentCount);
-  }
   await Promise.race([driver.finished(), signal.stopped]);
   const nowNs = frame.clock.nowNs();
+  driver.onSend = undefined;
   driver.drain();
   // Nothing happens after the last response, so the window ends with it.
   const { lastEndNs, lastSendNs } = frame.meter;
@@ -34,7 +30,27 @@ export async function measureRequests(frame: LevelFrame, { count, minDurationMs 
   const isDue = hasEnd && frame.context.isScheduled;
   const window = await frame.windows.cut(hasEnd ? lastEndNs : nowNs, isDue ? { sendingEndNs: lastSendNs } : {});
   const result = frame.finish(window, []);
-  return { ...result, ...(await judgeQueries(frame, { count: count ?? 0, minDurationMs }, startNs)) };
+  return { ...result, ...(await judgeQueries(frame, mode, startNs)) };
+}
+
+/**
+ * Ends a load with the first query that is due (server) or sent (otherwise) when the shortest time is over, and that completes the lowest
+ * number of requests, as LoadGen does. Call before the load starts. Loads without a shortest time have a quota instead.
+ */
+export function endAtMinimums({ context, windows, clock }: LevelFrame, { count, minDurationMs }: RequestsMode): void {
+  if (minDurationMs === undefined) return;
+  const { driver, plan } = context;
+  const { samplesPerQuery = 1 } = mlperfRulesOf(plan) ?? {};
+  const minDurationNs = msToNs(minDurationMs);
+  let sentCount = 0;
+  driver.onSend = (intendedNs) => {
+    // The requests of a query are sent at once: the first one decides for all.
+    if (sentCount++ % samplesPerQuery > 0 || sentCount - 1 + samplesPerQuery < (count ?? 0)) return;
+    const atNs = Number.isNaN(intendedNs) ? clock.nowNs() : intendedNs;
+    if (atNs - windows.startNs < minDurationNs) return;
+    driver.onSend = undefined;
+    driver.quota = samplesPerQuery;
+  };
 }
 
 /** Returns MLPerf's rules for the load of a plan; undefined for all other loads. */
@@ -45,14 +61,14 @@ export function mlperfRulesOf({ load }: Plan): MlperfRules | undefined {
 /** Returns what the rules of MLPerf say, and the tokens that they judge. */
 async function judgeQueries(
   { context, meter, windowCount }: LevelFrame,
-  { count, minDurationMs = 0 }: { count: number; minDurationMs: number | undefined },
+  { count, minDurationMs = 0 }: RequestsMode,
   startNs: number,
 ): Promise<Partial<LevelResult>> {
   const rules = mlperfRulesOf(context.plan);
   if (rules === undefined || meter.mlperf === undefined) return {};
   const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
   const { sampleTokens } = await import("../../../measure/mlperf/token-sample.ts");
-  const required = { minQueryCount: count / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
+  const required = { minQueryCount: (count ?? 0) / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
   const merged = await context.tokens?.mergeLevel(windowCount);
   const tokens = merged && sampleTokens(merged.tokens);
   return { ...merged, mlperf: judgeMlperf(rules, required, meter.mlperf.sample(), startNs, tokens) };

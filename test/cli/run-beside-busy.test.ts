@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { startTruth, type TruthServer } from "../servers/truth.ts";
+import { inFolder, rampartCommand, startProcess } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** What a run says of its own lag while busy processes have its core, beside a server that knows its own times. */
+
+const CAN_PIN = spawnSync("taskset", ["-c", "0", "true"]).status === 0;
+const LIMIT = { timeout: 120_000, skip: CAN_PIN ? false : "needs taskset" };
+const ON_CORE = ["taskset", "-c", "0"];
+
+interface ClientJson {
+  readonly cpuRatio: number;
+  readonly coreWaitRatio: number;
+  readonly loopLagMeanMs: number;
+  readonly lagWarning: string | null;
+  readonly lagBias?: readonly { readonly biasMs: number }[];
+}
+
+interface LevelJson {
+  readonly client: ClientJson;
+  readonly latency: { readonly meanUs: number; readonly maxUs: number };
+  readonly durationSec: number;
+}
+
+let stopBusy: () => void;
+before(() => {
+  if (!CAN_PIN) return;
+  const loops = [1, 2].map(() => spawn("taskset", ["-c", "0", process.execPath, "-e", "for (;;);"]));
+  stopBusy = () => {
+    for (const loop of loops) loop.kill("SIGKILL");
+  };
+});
+after(() => stopBusy?.());
+
+/** Runs a load on the core of the busy processes. */
+async function run(server: TruthServer, load: string): Promise<{ readonly level: LevelJson; readonly text: string }> {
+  const text = scenarioText({ load, target: `api.http("${server.url}/")` });
+  return inFolder({ "x.ts": text }, async (cwd) => {
+    const command = [...ON_CORE, ...rampartCommand(), "run", "x.ts", "--json", "r.json"];
+    const { code, out, err } = await startProcess(command, { cwd }).result;
+    assert.equal(code, 0, out + err);
+    const { levels } = JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as { levels: [LevelJson] };
+    return { level: levels[0], text: out + err };
+  });
+}
+
+/** Names of times, which a statement about the client does not have. */
+const CLAIM = /latency|too long|arrived|first token|bias/;
+
+for (const [latencyMs, load] of [
+  [0, 'hold(3, { for: "2500 ms" })'],
+  [20, 'hold(32, { for: "2500 ms" })'],
+  [5, 'rate(100, { for: "2500 ms" })'],
+] as const)
+  test(`${load} at ${latencyMs} ms claims no more lag than is outside of the server`, LIMIT, async (t) => {
+    const server = await startTruth(latencyMs);
+    try {
+      const { level, text } = await run(server, load);
+      const log = await server.log();
+      const ownMs = log.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / log.length;
+      const outsideMs = level.latency.meanUs / 1e3 - ownMs;
+      const { client } = level;
+      t.diagnostic(`${outsideMs.toFixed(3)} ms outside of ${ownMs.toFixed(3)} ms; ${client.lagWarning}`);
+      for (const { biasMs } of client.lagBias ?? []) assert.ok(biasMs <= outsideMs, `${biasMs} of ${outsideMs} ms`);
+      if (client.lagWarning === null) {
+        // Without a word, the mean may be wrong by 5 %, and by what the client does even when it has its core.
+        const share = client.cpuRatio + client.coreWaitRatio;
+        assert.ok(share < 0.05 || client.loopLagMeanMs * 1e3 <= 0.05 * level.latency.meanUs + 100, `${share}`);
+        return;
+      }
+      assert.doesNotMatch(client.lagWarning, CLAIM);
+      assert.match(client.lagWarning, /stop other processes, give the client its own core, or lower the load$/);
+      assert.ok(text.includes(client.lagWarning));
+      const said = /waited for a core (\d+) %/.exec(client.lagWarning)?.[1];
+      if (said !== undefined) assert.equal(Number(said), Math.round(client.coreWaitRatio * 100));
+    } finally {
+      await server.stop();
+    }
+  });
