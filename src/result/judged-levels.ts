@@ -16,7 +16,7 @@ export function judgedLevels(result: RunResult): LevelResult[] {
 /** Returns why a run has no level to judge its assertions at; undefined when they are judged. */
 export function whyUnjudged({ findMax }: RunResult): string | undefined {
   if (findMax === undefined || findMax.highest !== undefined) return undefined;
-  return `not judged: no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
+  return `no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
 }
 
 /** The levels that a metric over runs is taken at. */

@@ -6,8 +6,9 @@ import { throughputInterval } from "../intervals/throughput.ts";
 import { inferPerSec } from "../metrics.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import { isTokenMetric, type TokenMetricPlan, tokenSampleOf } from "../tokens/token-verdicts.ts";
-import { type JudgedLevel, metricValue } from "../verdicts.ts";
+import type { JudgedLevel } from "../verdicts.ts";
 import type { WindowResult } from "../window.ts";
+import { metricValue } from "./judge-part.ts";
 import { ratioInterval } from "./ratio-interval.ts";
 
 /** A metric with its 95 % confidence interval, in the unit of the metric. */

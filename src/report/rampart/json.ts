@@ -14,21 +14,20 @@ import {
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
-import { judge } from "../../measure/verdicts.ts";
+import type { Verdict } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
-import { throughputUnitOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
+import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { judgeRepeated } from "../run-verdicts.ts";
+import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
@@ -90,18 +89,12 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
     },
     runs: runs.map((run) => toRunJson(plan, run)),
     combination: toCombinationJson(plan, repeated),
-    assertions: judgeRepeated(plan, repeated).map(({ assertion, ...verdict }) => ({
-      text: verdict.text,
-      isMet: verdict.isMet,
-      level: verdict.level,
-      phase: verdict.phaseIndex,
-      measured: verdict.measured,
+    assertions: judgeRepeated(plan, repeated).map((verdict) => ({
+      ...toAssertionJson(verdict),
       low: verdict.low,
       high: verdict.high,
       runs: verdict.runCount,
       runsMet: verdict.metCount,
-      reason: verdict.reason,
-      limit: assertion.limit,
     })),
     plan: withoutSecrets(plan),
   };
@@ -153,20 +146,14 @@ function toRunJson(plan: Plan, result: RunResult): object {
     ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
-    assertions: plan.assertions.map((assertion, index) => {
-      const { isMet, level, phaseIndex, measured, reason, text } = judge(
-        assertion,
-        judgedLevels(result),
-        plan.target.batchSize,
-        throughputUnitOf(plan.target),
-      );
-      const why = reason ?? whyUnjudged(result);
-      const given = { text, isMet, level, phase: phaseIndex, measured, reason: why, limit: assertion.limit };
-      const { aborted } = result;
-      if (aborted?.assertionIndex !== index) return given;
-      return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
-    }),
+    assertions: judgeAssertions(plan, result).map(toAssertionJson),
   };
+}
+
+function toAssertionJson(verdict: Verdict): object {
+  const { text, state, level, phaseIndex: phase, measured, reason, endedRun, assertion } = verdict;
+  const isMet = state === "pass";
+  return { text, state, isMet, level, phase, endedRun, measured, reason, limit: assertion.limit };
 }
 
 /** @param tags those of the requests, if it is a part of them */
