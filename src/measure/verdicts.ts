@@ -90,7 +90,7 @@ export function judgeRuns(
   identify: (level: LevelPlace) => string = identifyLevel,
 ): RunsVerdict {
   const found = valuesOverRuns(assertion, runs, batchSize, identify).map(({ level, phase, over, parts }) => {
-    const judged = parts.length === 1 ? judgePart(assertion, parts[0], batchSize) : judgeOver(assertion, over, parts);
+    const judged = parts.length === 1 ? judgePart(assertion, parts[0], batchSize) : judgeOver(assertion, over, parts, batchSize);
     return { ...judged, value: over?.mean, level, phaseIndex: phase?.index, over };
   });
   const worst = worstOf(assertion, found)?.over;

@@ -59,26 +59,28 @@ function judgeMetric(assertion: AssertionPlan, { window, tokens }: MeasuredPart,
   return judgePercentile(comparison, metric.percentile, window[metric.of].above(limit, isAtLeast));
 }
 
-/** Judges the mean over several runs: of times by its interval, of everything else by its value. @param over undefined when a run has no value */
+/**
+ * Judges an assertion over several runs. Times pass or fail when the interval of the mean over the runs does, or when each run does on its own;
+ * everything else by the mean.
+ * @param over undefined when a run has no value
+ */
 export function judgeOver(
   assertion: AssertionPlan,
   over: OverRuns | undefined,
   parts: readonly (MeasuredPart | undefined)[],
+  batchSize: number,
 ): Omit<PartVerdict, "value"> {
-  const { metric } = assertion;
-  if (over === undefined) {
-    const missing = parts.find((part) => part === undefined || sampleCountOf(metric, part) === 0);
-    return { state: "unresolved", reason: explainMissing(metric, missing) };
-  }
-  const value = over.mean;
-  const counts = parts.flatMap((part) => (part && sampleCountOf(metric, part)) ?? []);
-  if (counts.length === 0) return { state: judgeValue(assertion, value) };
+  const each = parts.map((part) => judgePart(assertion, part, batchSize));
+  if (over === undefined) return { state: "unresolved", reason: each.find(({ value }) => value === undefined)?.reason };
+  const [own, ...others] = new Set(each.map(({ state }) => state));
+  if (others.length === 0 && own !== undefined && own !== "unresolved") return { state: own };
+  const counts = parts.flatMap((part) => (part && sampleCountOf(assertion.metric, part)) ?? []);
+  if (counts.length === 0) return { state: judgeValue(assertion, over.mean) };
   const few = explainFew(
     assertion,
     counts.reduce((sum, count) => sum + count, 0),
   );
-  const state =
-    metric.kind === "extracted" ? judgeValue(assertion, value) : judgeInterval(assertion, { ...over, value });
+  const state = judgeInterval(assertion, { ...over, value: over.mean });
   if (state === "fail" || (state === "pass" && few === undefined)) return { state };
   return { state: "unresolved", reason: few ?? "too close to the limit to decide; repeat it more often" };
 }
