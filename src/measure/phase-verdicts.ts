@@ -1,5 +1,6 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
 import { formatDurationNs, msToNs, secToNs, usToNs } from "../plan/units.ts";
+import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
 import type { TimelineBucket } from "./timeline.ts";
@@ -14,6 +15,8 @@ export interface PhaseLevel {
   readonly outcome?: string;
   readonly window: WindowResult;
   readonly timeline: readonly TimelineBucket[];
+  /** Times in which nothing ended for much longer than usual. Default: none */
+  readonly gaps?: readonly CompletionGap[];
 }
 
 /** The relative change from the first third of a time to the last: 0.1 is 10 % more. */
@@ -119,11 +122,14 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
   if (drift === undefined)
     return { state: "unresolved", text, measured: "the phase was too short to compare its thirds" };
   const { latency, throughput } = drift;
+  const isInterrupted = (level.gaps ?? []).length > 0;
   const state = worstState([
+    isInterrupted ? "unresolved" : "pass",
     judgeInterval({ comparison: "at-most", limit: maxRatio }, toInterval(latency)),
     judgeInterval({ comparison: "at-least", limit: -maxRatio }, toInterval(throughput)),
   ]);
-  const open = state === "unresolved" ? ": too uncertain to decide; hold the load longer" : "";
+  const why = isInterrupted ? "nothing completed for a time" : "too uncertain to decide; hold the load longer";
+  const open = state === "unresolved" ? `: ${why}` : "";
   const measured = `latency ${describeChange(latency)}, throughput ${describeChange(throughput)}${open}`;
   return { state, text, measured, drift };
 }

@@ -3,6 +3,7 @@ import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
+import { type CompletionGap, gapRatio } from "./gaps/completion-gaps.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
 import { judgeOver, judgePart, type MeasuredPart, metricValue, type PartVerdict } from "./limits/judge-part.ts";
@@ -11,7 +12,10 @@ import { errorRatioOfRun } from "./metrics.ts";
 import { formatTokenMetric, isTokenMetric, tokenMetricText } from "./tokens/token-verdicts.ts";
 
 /** The measurement of one level. */
-export interface JudgedLevel extends MeasuredPart, GroupedLevel, LevelPlace {}
+export interface JudgedLevel extends MeasuredPart, GroupedLevel, LevelPlace {
+  /** Times in which nothing ended for much longer than usual. Default: none */
+  readonly gaps?: readonly CompletionGap[];
+}
 
 /** The result of an assertion. It passes when it passes at every level. */
 export interface Verdict {
@@ -90,7 +94,8 @@ export function judgeRuns(
   identify: (level: LevelPlace) => string = identifyLevel,
 ): RunsVerdict {
   const found = valuesOverRuns(assertion, runs, batchSize, identify).map(({ level, phase, over, parts }) => {
-    const judged = parts.length === 1 ? judgePart(assertion, parts[0], batchSize) : judgeOver(assertion, over, parts, batchSize);
+    const judged =
+      parts.length === 1 ? judgePart(assertion, parts[0], batchSize) : judgeOver(assertion, over, parts, batchSize);
     return { ...judged, value: over?.mean, level, phaseIndex: phase?.index, over };
   });
   const worst = worstOf(assertion, found)?.over;
@@ -152,7 +157,8 @@ function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): r
 
 /** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */
 function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | undefined {
-  return where === undefined ? level : selectTags(level, where);
+  const part = where === undefined ? level : selectTags(level, where);
+  return part && { ...part, gapRatio: gapRatio(level.gaps, level.window.durationNs) };
 }
 
 /** Returns how far a value is on the wrong side of the limit. */

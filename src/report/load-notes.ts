@@ -1,7 +1,7 @@
 import { explainLittlesLaw } from "../measure/in-flight.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatDurationNs, msToNs } from "../plan/units.ts";
+import { formatDurationNs, msToNs, nsToSec } from "../plan/units.ts";
 import { inputKindOf } from "../registry/input-kinds.ts";
 import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
@@ -12,7 +12,12 @@ import type { LevelResult, RunResult } from "../result/run-result.ts";
 /** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const plan = planOfPhase(whole, level.phase?.index);
-  const notes = [describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
+  const notes = [
+    describeGaps(level),
+    describeDelayed(plan, level),
+    describeUnfinishedRamp(plan, level),
+    describeImbalance(plan, level),
+  ];
   return notes.filter((note) => note !== undefined);
 }
 
@@ -38,6 +43,20 @@ export function describeRepeats({
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
   return `${sentCount} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
+}
+
+const MOST_GAPS = 3;
+
+/** Reports when nothing ended for much longer than usual; undefined when that did not happen. */
+function describeGaps({ gaps }: LevelResult): string | undefined {
+  const [first] = gaps ?? [];
+  if (gaps === undefined || first === undefined) return undefined;
+  const inSec = (ns: number): string => `${nsToSec(ns).toFixed(1)} s`;
+  const shown = gaps.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
+    return `from ${inSec(startNs)} to ${inSec(endNs)} (${inSec(endNs - startNs)})`;
+  });
+  const more = gaps.length > MOST_GAPS ? ` and ${gaps.length - MOST_GAPS} times more` : "";
+  return `nothing completed ${shown.join(", ")}${more} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */

@@ -252,6 +252,7 @@ export class MeasuredRun {
       poller: this.poller,
       tokens: this.tokens,
       unit: this.load.search.unit,
+      runStartNs: this.startNs,
       isScheduled: isScheduled(drive),
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",

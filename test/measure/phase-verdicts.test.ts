@@ -37,20 +37,26 @@ describe("drift", () => {
     assert.deepEqual([drift?.throughput.ratio, drift?.throughput.lowRatio], [0, 0]);
   });
 
-  const cases: readonly (readonly [name: string, timeline: TimelineBucket[], state: VerdictState, measured: RegExp])[] = [
-    ["no change", line(10, 10.1, 9.9, 11, 10, 11, 10, 10.1, 9.9), "pass", /^latency 0 % \(-2.27 % to \+2.27 %\)/],
-    ["a change that may be chance", line(5, 20, 5, 9, 9, 9, 5, 24, 6), "unresolved", /latency \+16.7 % \(-/],
-    ["a certain change for the worse", line(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9), "fail", /latency \+40 % \(\+/],
-    ["a change for the better", line(14, 14.1, 13.9, 12, 12, 12, 10, 10.1, 9.9), "pass", /latency -28.6 % \(-/],
+  const cases: readonly (readonly [name: string, timeline: TimelineBucket[], state: VerdictState, measured: RegExp])[] =
     [
-      "less throughput",
-      Array.from({ length: 9 }, (_, index) => bucket(index, 10, index < 5 ? 100 + (index % 2) : 50 + (index % 2))),
-      "fail",
-      /throughput -49.8 % \(-50.9 % to -/,
-    ],
-    ["too few intervals", line(10, 10, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
-    ["thirds without an answer", line(0, 0, 0, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
-  ];
+      ["no change", line(10, 10.1, 9.9, 11, 10, 11, 10, 10.1, 9.9), "pass", /^latency 0 % \(-2.27 % to \+2.27 %\)/],
+      ["a change that may be chance", line(5, 20, 5, 9, 9, 9, 5, 24, 6), "unresolved", /latency \+16.7 % \(-/],
+      [
+        "a certain change for the worse",
+        line(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9),
+        "fail",
+        /latency \+40 % \(\+/,
+      ],
+      ["a change for the better", line(14, 14.1, 13.9, 12, 12, 12, 10, 10.1, 9.9), "pass", /latency -28.6 % \(-/],
+      [
+        "less throughput",
+        Array.from({ length: 9 }, (_, index) => bucket(index, 10, index < 5 ? 100 + (index % 2) : 50 + (index % 2))),
+        "fail",
+        /throughput -49.8 % \(-50.9 % to -/,
+      ],
+      ["too few intervals", line(10, 10, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
+      ["thirds without an answer", line(0, 0, 0, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
+    ];
   for (const [name, timeline, state, measured] of cases) {
     test(`${name}: ${state}`, () => {
       const [verdict, ...others] = judgePhases([{ load: hold, drift: { maxRatio: 0.1 } }], [levelOf(0, timeline)]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { formatMetric, judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
+import { formatMetric, judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makeWindow } from "./make-window.ts";
@@ -160,7 +160,10 @@ test("an assertion on tags is judged by the requests that have them, and not met
       tags: { length },
       window: makeWindow({ latenciesNs: many(ms) }),
     }));
-    return { level, window: { ...makeWindow({ latenciesNs: Object.values(lengths).flatMap((ms) => many(ms)) }), groups } };
+    return {
+      level,
+      window: { ...makeWindow({ latenciesNs: Object.values(lengths).flatMap((ms) => many(ms)) }), groups },
+    };
   };
   const long = { metric: p99, comparison: "below", limit: 8e6, where: { length: "long" } } as const;
   const levels = [levelOf(1, { long: 5, short: 20 }), levelOf(2, { long: 7 })];
@@ -202,7 +205,7 @@ describe("a percentile that the sample cannot show is unresolved", () => {
     assert.equal(stateOf(99, "below", 25, 30).state, "fail");
     assert.equal(stateOf(99, "below", 25, ...all(49, 1), 30).state, "unresolved");
     // scipy.stats.binom.sf(1, 20, 0.01) is 0.017.
-    assert.equal(stateOf(99, "below", 25, 30, ...all(18, 1), 30).state, "fail");
+    assert.equal(stateOf(99, "below", 25, ...all(5, 1), 30, ...all(7, 1), 30, ...all(6, 1)).state, "fail");
   });
 
   test("a limit close to the percentile is unresolved on both sides of it, and farther away it is not", () => {
@@ -219,6 +222,9 @@ describe("a percentile that the sample cannot show is unresolved", () => {
     const burst = Array.from({ length: 2000 }, (_, index) => (index >= 1000 && index < 1011 ? 30 : 1));
     assert.equal(stateOf(99, "below", 25, ...apart).state, "pass");
     assert.equal(stateOf(99, "below", 25, ...burst).state, "unresolved");
+    // To fail, each counts: a stall that a quarter of the requests waited for breaks the limit of p99.
+    const stall = Array.from({ length: 2000 }, (_, index) => (index >= 1000 && index < 1500 ? 30 : 1));
+    assert.equal(stateOf(99, "below", 25, ...stall).state, "fail");
   });
 
   test("lower limits are judged by the same rule", () => {

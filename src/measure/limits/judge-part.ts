@@ -13,7 +13,14 @@ import {
   tokenSampleOf,
 } from "../tokens/token-verdicts.ts";
 import type { WindowResult } from "../window.ts";
-import { judgeInterval, judgePercentile, judgeValue, requestsToShow, type VerdictState } from "./verdict-state.ts";
+import {
+  isUpperLimit,
+  judgeInterval,
+  judgePercentile,
+  judgeValue,
+  requestsToShow,
+  type VerdictState,
+} from "./verdict-state.ts";
 
 /** Judges an assertion for some requests: a level, or those of it with certain tags. */
 
@@ -22,6 +29,8 @@ export interface MeasuredPart {
   readonly window: WindowResult;
   /** Token metrics of its responses, when measured. */
   readonly tokens?: TokenColumns | undefined;
+  /** Share of the time in gaps, in which nothing ended for much longer than usual, 0 to 1. Default: 0 */
+  readonly gapRatio?: number;
 }
 
 /** The result of an assertion for some requests. */
@@ -46,8 +55,19 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
     return { state: "unresolved", value: undefined, reason: explainMissing(metric, part) };
   const few = explainFew(assertion, sampleCountOf(metric, part));
   const state = judgeMetric(assertion, part, value);
+  if (state === "pass" && hidesGaps(assertion, part))
+    return { state: "unresolved", value, reason: "nothing completed for a time, in which few requests were sent" };
   if (state !== "unresolved" && !(few !== undefined && metric.kind === "extracted")) return { state, value };
   return { state: "unresolved", value, reason: few ?? TOO_CLOSE };
+}
+
+/**
+ * Reports whether a percentile leaves out that nothing completed for a time: a closed loop does not send then, so the requests that would have
+ * waited are missing. It does so when the percentile's share of the time was in gaps.
+ */
+function hidesGaps({ metric, comparison }: AssertionPlan, { window, gapRatio = 0 }: MeasuredPart): boolean {
+  if (metric.kind !== "latency-percentile" || !isUpperLimit(comparison)) return false;
+  return window.scheduledLatency === window.latency && gapRatio >= 1 - metric.percentile / 100;
 }
 
 function judgeMetric(assertion: AssertionPlan, { window, tokens }: MeasuredPart, value: number): VerdictState {

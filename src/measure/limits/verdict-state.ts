@@ -77,19 +77,22 @@ const ERROR_RATIO = 0.05;
 
 /**
  * Judges a percentile by the share of the sample above the limit: p99 is below a limit when less than 1 % of the requests are above it. The
- * exact binomial test of that share at 95 % decides (Clopper and Pearson, Biometrika 26, 1934). A limit far from all values needs no more than
- * the smallest sample that can show the percentile ({@link requestsToShow}).
+ * exact binomial test of that share at 95 % decides (Clopper and Pearson, Biometrika 26, 1934). To pass, requests that are slow together count
+ * as few, because the next burst may be longer; to fail, each counts. A limit far from all values needs no more than the smallest sample that
+ * can show the percentile ({@link requestsToShow}).
  * @param percentile above 0 and below 100
  */
 export function judgePercentile(comparison: LimitComparison, percentile: number, sample: SampleAbove): VerdictState {
   const { count, aboveCount, effectiveCount } = sample;
-  const size = Math.max(1, Math.floor(effectiveCount));
-  const above = (aboveCount * size) / count;
   const share = shareAbove(percentile);
-  const isFew = binomialAtMost(Math.ceil(above), size, share) <= ERROR_RATIO;
-  const isMany = 1 - binomialAtMost(Math.floor(above) - 1, size, share) <= ERROR_RATIO;
-  if (isFew === isMany) return "unresolved";
-  return isFew === isUpperLimit(comparison) ? "pass" : "fail";
+  const isFew = (size: number): boolean =>
+    binomialAtMost(Math.ceil((aboveCount * size) / count), size, share) <= ERROR_RATIO;
+  const isMany = (size: number): boolean =>
+    1 - binomialAtMost(Math.floor((aboveCount * size) / count) - 1, size, share) <= ERROR_RATIO;
+  const isKept = isUpperLimit(comparison) ? isFew : isMany;
+  const isBroken = isUpperLimit(comparison) ? isMany : isFew;
+  if (isBroken(count)) return "fail";
+  return isKept(Math.max(1, Math.floor(effectiveCount))) ? "pass" : "unresolved";
 }
 
 /**

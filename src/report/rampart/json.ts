@@ -1,4 +1,5 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
@@ -219,6 +220,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
+    ...(result.gaps === undefined ? {} : { gaps: result.gaps.map(toGapInTimeJson) }),
     timeline: timeline.map((bucket) => ({
       startSec: nsToSec(bucket.startNs),
       endSec: nsToSec(bucket.endNs),
@@ -276,6 +278,10 @@ function toThroughputJson(window: WindowResult, batchSize: number): object {
   const perSec = inferPerSec(window, batchSize);
   const { low, high } = throughputInterval(window, perSec, batchSize);
   return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
+}
+
+function toGapInTimeJson({ startNs, endNs, typicalNs }: CompletionGap): object {
+  return { startSec: nsToSec(startNs), endSec: nsToSec(endNs), typicalSec: nsToSec(typicalNs) };
 }
 
 /** Converts the time between responses; nothing where no request has two. */
