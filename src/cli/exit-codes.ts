@@ -1,6 +1,5 @@
+import type { VerdictState } from "../measure/limits/verdict-state.ts";
 import type { RunErrorCode } from "../plan/problem.ts";
-import { isFarBehind } from "../result/judged-levels.ts";
-import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { CommandIo } from "./execute.ts";
 
@@ -10,6 +9,7 @@ export const EXIT = {
   internal: 1,
   usage: 64,
   assertionFailed: 65,
+  /** Not stable, or anything else that is unresolved. */
   unstable: 66,
   unreachable: 69,
   /** A report could not be written to a file or to standard output: `EX_IOERR` of sysexits.h. */
@@ -56,24 +56,15 @@ export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boo
   return completedCount === 0 && failedCount > 0;
 }
 
-/** Returns the exit code of a plan that was repeated: its worst run decides. A precision that was not reached counts as unstable. */
-export function exitCodeOfRuns({ runs, precision }: RepeatedResult, areAssertionsMet: boolean): number {
+/**
+ * Returns the exit code of the runs of a plan: that of a run that ended early, else 65 when anything fails, 69 when a run has only failed
+ * requests, and 66 when anything is unresolved.
+ * @param state of everything that is judged
+ */
+export function exitCodeOfRuns(runs: readonly RunResult[], state: VerdictState): number {
   const ended = runs.find(({ error, isInterrupted }) => error !== undefined || isInterrupted);
-  if (ended !== undefined) return exitCodeOfResult(ended, areAssertionsMet);
-  if (!areAssertionsMet) return EXIT.assertionFailed;
-  const codes = runs.map((run) => exitCodeOfResult(run, true));
-  const failed = codes.find((code) => code === EXIT.unreachable) ?? codes.find((code) => code !== EXIT.passed);
-  return failed ?? (precision?.isReached === false ? EXIT.unstable : EXIT.passed);
-}
-
-/** Returns the exit code of a run that has a result. @param areAssertionsMet whether all assertions hold */
-export function exitCodeOfResult(result: RunResult, areAssertionsMet: boolean): number {
-  if (result.error !== undefined) return exitCodeOf(result.error.code);
-  if (result.isInterrupted) return EXIT.interrupted;
-  if (!areAssertionsMet) return EXIT.assertionFailed;
-  if (hasOnlyFailures(result)) return EXIT.unreachable;
-  const isUndecided = result.findMax?.isResolved === false;
-  const isUnsent = result.findMax === undefined && result.levels.some(isFarBehind);
-  const isUnstable = result.levels.some(({ outcome }) => outcome === "unstable");
-  return isUndecided || isUnsent || isUnstable ? EXIT.unstable : EXIT.passed;
+  if (ended !== undefined) return ended.error === undefined ? EXIT.interrupted : exitCodeOf(ended.error.code);
+  if (state === "fail") return EXIT.assertionFailed;
+  if (runs.some(hasOnlyFailures)) return EXIT.unreachable;
+  return state === "unresolved" ? EXIT.unstable : EXIT.passed;
 }

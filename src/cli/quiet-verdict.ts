@@ -1,20 +1,21 @@
 import type { Plan } from "../plan/plan.ts";
 import { toRepeatedJson, toReportJson } from "../report/rampart/json.ts";
+import { VERDICT_WORDS } from "../report/rampart/verdicts-table.ts";
 import type { ReportJson } from "../report/schema/report-schema.ts";
 import { summarizeRuns } from "../report/summary.ts";
 import type { ExecutedPlan } from "./execute.ts";
 
-/** What `--quiet` still prints, so that a failed gate says why: the verdict, the assertions that do not hold, and what was not stable. */
+/** What `--quiet` still prints, so that a failed gate says why: the verdict, the assertions that do not pass, and what was not stable. */
 
 /** Returns the lines about a run that did not pass; none for one that passed, or whose error is printed anyway. */
 export function describeVerdict(plan: Plan, { result, repeated }: ExecutedPlan): string[] {
   const json = repeated === undefined ? toReportJson(plan, result) : toRepeatedJson(plan, repeated);
   const runs = repeated?.runs ?? [result];
   const { verdict, headline, assertions, warnings } = summarizeRuns(plan, runs, json as ReportJson);
-  if (verdict !== "failed" && verdict !== "unstable") return [];
+  if (verdict !== "failed" && verdict !== "unresolved") return [];
   const missed = assertions
-    .filter(({ isMet, isSkipped }) => !isMet && !isSkipped)
-    .map(({ text, measured }) => `FAIL ${text}: ${measured}`);
+    .filter(({ state }) => state !== "pass")
+    .map(({ state, text, measured }) => `${VERDICT_WORDS[state]} ${text}: ${measured}`);
   const unstable = warnings
     .filter(({ text }) => text.startsWith("not stable"))
     .map(({ level, text }) => (level === undefined ? text : `${level}: ${text}`));

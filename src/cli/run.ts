@@ -1,16 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
-import { verdictsOfPhases } from "../report/rampart/phases.ts";
-import { judgeRepeated } from "../report/run-verdicts.ts";
-import { judgedLevels, measuredLevels } from "../result/judged-levels.ts";
-import type { RepeatedResult } from "../result/repeated-result.ts";
+import { judgePlan } from "../report/run-verdicts.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -25,7 +21,7 @@ import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts"
 import { readDurationMs } from "./duration-flags.ts";
 import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { EXIT, exitCodeOfResult, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
+import { EXIT, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import {
   type Flag,
@@ -205,15 +201,9 @@ function concludeRun(plan: Plan, { result, outputError, repeated }: ExecutedPlan
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
-  const code =
-    repeated === undefined
-      ? exitCodeOfResult(result, areAssertionsMet(plan, result))
-      : exitCodeOfRuns(repeated, areAssertionsMetOverRuns(plan, repeated));
+  const whole = repeated ?? { runs: [result] };
+  const code = exitCodeOfRuns(whole.runs, judgePlan(plan, whole, repeated !== undefined));
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
-}
-
-function isValid({ levels }: RunResult): boolean {
-  return levels.every(({ mlperf }) => mlperf?.isValid !== false);
 }
 
 function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunResult): string {
@@ -222,30 +212,6 @@ function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunRe
   return isUnreached
     ? `cannot connect to ${urlsOf(target).join(", ")} (${example})`
     : `all ${failedCount} requests failed: ${example}`;
-}
-
-function areAssertionsMet(plan: Plan, result: RunResult): boolean {
-  const judged = judgedLevels(result);
-  // Without a load that keeps the limits there is nothing to judge: a limit is broken, or it is not known.
-  if (result.findMax !== undefined && result.findMax.highest === undefined) return !result.findMax.isResolved;
-  return (
-    isValid(result) &&
-    plan.assertions.every((assertion) => judge(assertion, judged, plan.target.batchSize).isMet) &&
-    verdictsOfPhases(plan, judged).every(({ isMet }) => isMet)
-  );
-}
-
-/** Reports whether the assertions hold for the mean over runs, and each run on its own keeps the rules and checks of its load. */
-function areAssertionsMetOverRuns(plan: Plan, repeated: RepeatedResult): boolean {
-  const { runs } = repeated;
-  if (runs.some(({ findMax }) => findMax?.isResolved === true && findMax.highest === undefined)) return false;
-  const areChecksMet = runs.every(
-    (run) => isValid(run) && verdictsOfPhases(plan, measuredLevels(run)).every(({ isMet }) => isMet),
-  );
-  if (!areChecksMet) return false;
-  // Searches without a certain answer are not judged.
-  if (runs.every(({ findMax }) => findMax?.isResolved === false)) return true;
-  return judgeRepeated(plan, repeated).every(({ isMet }) => isMet);
 }
 
 /** Reads the flags. @param problems gets all problems */
@@ -305,8 +271,8 @@ function formatHelp(usage: string, parameters: readonly ParameterHelp[] = []): s
     "  rampart run load.yaml --set users=32",
     "  rampart run load.ts --url gpu-host:8000 --json report.json",
     "",
-    "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 server unreachable, stalled or failing,",
-    "74 a report could not be written, 130 interrupted, 1 internal error.",
+    "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 unresolved: not stable, or too little was measured to decide,",
+    "69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
     "",
   ].join("\n");
 }

@@ -1,6 +1,7 @@
 import { nsToUs, usToNs } from "../plan/units.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
+import type { SampleAbove } from "./limits/verdict-state.ts";
 
 const INITIAL_CELLS = 4096; // up to 4.1 ms
 const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer latencies are rare and go into a map
@@ -91,6 +92,20 @@ export class LatencyTally {
     const below = batches.ratiosBelow(usToNs(this.percentileUs(percentile)) + HALF_US);
     if (below.variance < (ratio * (1 - ratio)) / 2) return this.effectiveCountFor(confidence);
     return effectiveCount(count, below.variance, below, confidence);
+  }
+
+  /** Returns how many latencies are above a limit. @param isAtLeast whether those that equal it count too */
+  above(limitNs: number, isAtLeast: boolean): SampleAbove {
+    const { batches, countSoFar: count } = this;
+    const limitUs = nsToUs(limitNs);
+    let aboveCount = 0;
+    this.forEach((us, cellCount) => {
+      if (us > limitUs || (isAtLeast && us === limitUs)) aboveCount += cellCount;
+    });
+    if (batches === undefined || aboveCount === 0 || aboveCount === count)
+      return { count, aboveCount, effectiveCount: count };
+    const below = batches.ratiosBelow(limitNs);
+    return { count, aboveCount, effectiveCount: effectiveCount(count, below.variance, below) };
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */

@@ -1,6 +1,8 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
 import { formatDurationNs, msToNs, secToNs, usToNs } from "../plan/units.ts";
+import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
+import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
 import type { TimelineBucket } from "./timeline.ts";
 import type { WindowResult } from "./window.ts";
 
@@ -9,8 +11,12 @@ import type { WindowResult } from "./window.ts";
 /** The measurement of a level of a phase. */
 export interface PhaseLevel {
   readonly phase?: { readonly index: number };
+  /** `partial`: the run ended within the phase. */
+  readonly outcome?: string;
   readonly window: WindowResult;
   readonly timeline: readonly TimelineBucket[];
+  /** Times in which nothing ended for much longer than usual. Default: none */
+  readonly gaps?: readonly CompletionGap[];
 }
 
 /** The relative change from the first third of a time to the last: 0.1 is 10 % more. */
@@ -43,7 +49,7 @@ export interface Recovery {
 /** The result of a phase's check. */
 export interface PhaseVerdict {
   readonly phaseIndex: number;
-  readonly isMet: boolean;
+  readonly state: VerdictState;
   readonly text: string;
   /** What was measured, or why nothing could be. */
   readonly measured: string;
@@ -51,7 +57,7 @@ export interface PhaseVerdict {
   readonly recovery?: Recovery | undefined;
 }
 
-/** Evaluates the checks of all phases. A check without enough data is not met. */
+/** Evaluates the checks of all phases. A check without enough data is unresolved, as is one of a phase that did not run to its end. */
 export function judgePhases(phases: readonly PhasePlan[], levels: readonly PhaseLevel[]): PhaseVerdict[] {
   const levelOf = (index: number): PhaseLevel | undefined => levels.find(({ phase }) => phase?.index === index);
   return phases.flatMap(({ drift, recovery }, index): PhaseVerdict[] => {
@@ -106,14 +112,30 @@ function momentsOf(values: readonly number[]): { readonly mean: number; readonly
   return { mean, meanVariance: squares / (values.length - 1) / values.length };
 }
 
+const NOT_REACHED = "the run ended before this phase did";
+
+/** The drift passes or fails when the whole intervals of both changes are on that side of the limit. */
 function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omit<PhaseVerdict, "phaseIndex"> {
   const text = `drift of latency and throughput at most ${percent(maxRatio)} for the worse`;
-  const drift = level && measureDrift(level.timeline);
-  if (drift === undefined) return { isMet: false, text, measured: "the phase was too short to compare its thirds" };
+  if (level === undefined || level.outcome === "partial") return { state: "unresolved", text, measured: NOT_REACHED };
+  const drift = measureDrift(level.timeline);
+  if (drift === undefined)
+    return { state: "unresolved", text, measured: "the phase was too short to compare its thirds" };
   const { latency, throughput } = drift;
-  const isMet = latency.lowRatio <= maxRatio && throughput.highRatio >= -maxRatio;
-  const measured = `latency ${describeChange(latency)}, throughput ${describeChange(throughput)}`;
-  return { isMet, text, measured, drift };
+  const isInterrupted = (level.gaps ?? []).length > 0;
+  const state = worstState([
+    isInterrupted ? "unresolved" : "pass",
+    judgeInterval({ comparison: "at-most", limit: maxRatio }, toInterval(latency)),
+    judgeInterval({ comparison: "at-least", limit: -maxRatio }, toInterval(throughput)),
+  ]);
+  const why = isInterrupted ? "nothing completed for a time" : "too uncertain to decide; hold the load longer";
+  const open = state === "unresolved" ? `: ${why}` : "";
+  const measured = `latency ${describeChange(latency)}, throughput ${describeChange(throughput)}${open}`;
+  return { state, text, measured, drift };
+}
+
+function toInterval({ ratio, lowRatio, highRatio }: Change): { value: number; low: number; high: number } {
+  return { value: ratio, low: lowRatio, high: highRatio };
 }
 
 function describeChange({ ratio, lowRatio, highRatio }: Change): string {
@@ -152,14 +174,22 @@ function judgeRecovery(
   const { withinRatio, limitMs } = plan;
   const limit = limitMs === undefined ? "" : ` within ${formatDurationNs(msToNs(limitMs))}`;
   const text = `median latency back after ${peak}${limit}, to at most ${percent(withinRatio)} above the base`;
-  const recovery = level && measureRecovery(plan, base, level);
-  if (recovery === undefined) return { isMet: false, text, measured: "too little was measured to compare" };
+  if (level === undefined) return { state: "unresolved", text, measured: NOT_REACHED };
+  const recovery = measureRecovery(plan, base, level);
+  if (recovery === undefined) return { state: "unresolved", text, measured: "too little was measured to compare" };
   const { baseNs, tookNs, intervalNs } = recovery;
   const of = `of ${formatDurationNs(baseNs)}, in intervals of ${formatDurationNs(intervalNs)}`;
-  if (tookNs === undefined) return { isMet: false, text, measured: `not back to the median ${of}`, recovery };
-  const isMet = limitMs === undefined || tookNs <= msToNs(limitMs);
+  const limitNs = limitMs === undefined ? undefined : msToNs(limitMs);
+  if (tookNs === undefined) {
+    // It was never back: that is certain when the limit has passed, and without a limit when the phase is over.
+    const measuredNs = level.timeline.at(-1)?.endNs ?? 0;
+    const isOver = limitNs === undefined ? level.outcome !== "partial" : measuredNs >= limitNs;
+    const state = isOver ? "fail" : "unresolved";
+    return { state, text, measured: `not back to the median ${of}, after ${formatDurationNs(measuredNs)}`, recovery };
+  }
+  const state = limitNs === undefined || tookNs <= limitNs ? "pass" : "fail";
   const took = tookNs === 0 ? "at once" : `after ${formatDurationNs(tookNs)}`;
-  return { isMet, text, measured: `back ${took} to the median ${of}`, recovery };
+  return { state, text, measured: `back ${took} to the median ${of}`, recovery };
 }
 
 function percent(ratio: number): string {

@@ -14,7 +14,7 @@ export function escapeControls(text: string): string {
 /** Marks colours in a text until it is printed. Random, so that no server, model or file can produce it. */
 const COLOR_MARK = `rampart-color-${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${COLOR_MARK}(\\d+);`, "g");
-const COLORS = { green: 32, red: 31 } as const;
+const COLORS = { green: 32, red: 31, yellow: 33 } as const;
 const RESET = 0;
 
 /** Marks a text with a colour, for terminals with colours; {@link showColors} converts the marks. */

@@ -1,3 +1,4 @@
+import type { VerdictState } from "../measure/limits/verdict-state.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
@@ -10,6 +11,7 @@ import { formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import { formatMlperf } from "./rampart/mlperf.ts";
 import type { Report, TextSink } from "./report.ts";
+import { stateOfSearch } from "./run-verdicts.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "./schema/report-schema.ts";
 import { nameOfLevel, type RunSummary, summarizeRuns } from "./summary.ts";
 import { writeReport } from "./write-report.ts";
@@ -29,14 +31,21 @@ export function createJunitReport(plan: Plan, _sink: TextSink, path: string): Re
   };
 }
 
-/** A test case. */
+/** Why a test case did not pass. The text is the message unless it says more. */
+interface Problem {
+  readonly message: string;
+  readonly type: string;
+  readonly text?: string;
+}
+
+/** A test case. It passes without a failure and an error. */
 interface TestCase {
   readonly name: string;
   readonly timeSec: number;
-  /** Why it was not judged. Undefined: it was. */
-  readonly skipped?: string | undefined;
-  /** Undefined when it passed. The text is the message unless it says more. */
-  readonly failure?: { readonly message: string; readonly type: string; readonly text?: string } | undefined;
+  /** Why it failed. */
+  readonly failure?: Problem | undefined;
+  /** Why it is unresolved. */
+  readonly error?: Problem | undefined;
   /** Further lines. */
   readonly output?: string | undefined;
 }
@@ -68,7 +77,7 @@ function suitesOf(plan: Plan, runs: readonly RunResult[], json: ReportJson, summ
   const all = runsOf(json);
   const { startedAt, durationSec } = json;
   const whole = assertionCases(summary);
-  const isGood = whole.length > 0 && whole.every(({ failure }) => failure === undefined);
+  const isGood = whole.length > 0 && whole.every(({ failure, error }) => failure === undefined && error === undefined);
   const casesOf = (run: RunJson, index: number): TestCase[] => {
     const prefix = all.length > 1 ? `run ${index + 1}: ` : "";
     const result = runs[index] as RunResult;
@@ -94,14 +103,14 @@ function suitesOf(plan: Plan, runs: readonly RunResult[], json: ReportJson, summ
 
 function countsOf(cases: readonly TestCase[], durationSec: number): string {
   const failures = cases.filter(({ failure }) => failure !== undefined).length;
-  return `tests="${cases.length}" failures="${failures}" errors="0" time="${seconds(durationSec)}"`;
+  const errors = cases.filter(({ error }) => error !== undefined).length;
+  return `tests="${cases.length}" failures="${failures}" errors="${errors}" time="${seconds(durationSec)}"`;
 }
 
 function formatSuite({ name, startedAt, durationSec, cases }: TestSuite): string {
   const timestamp = startedAt.replace(/\.\d+Z$/, "");
   const own = escapeXml(name);
-  const skipped = cases.filter((one) => one.skipped !== undefined).length;
-  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="${skipped}" timestamp="${timestamp}">
+  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="0" timestamp="${timestamp}">
 ${cases.map((one) => formatCase(one, own)).join("\n")}
 </testsuite>`;
 }
@@ -111,15 +120,16 @@ function seconds(value: number): string {
 }
 
 function assertionCases({ assertions }: RunSummary): TestCase[] {
-  return assertions.map(({ text, isMet, isSkipped, measured, limit }) => {
-    if (isSkipped) return { name: text, timeSec: 0, skipped: measured };
-    const message = `measured ${measured}, the limit is ${limit}`;
-    return {
-      name: text,
-      timeSec: 0,
-      ...(isMet ? { output: message } : { failure: { message, type: "assertion" } }),
-    };
+  return assertions.map(({ text, state, measured, limit }) => {
+    const message = `measured ${measured}${limit === "" ? "" : `, the limit is ${limit}`}`;
+    return { name: text, timeSec: 0, ...outcomeOf(state, { message, type: "assertion" }) };
   });
+}
+
+/** Returns what a test case has of a result. */
+function outcomeOf(state: VerdictState, problem: Problem): Pick<TestCase, "failure" | "error" | "output"> {
+  if (state === "pass") return { output: problem.message };
+  return state === "fail" ? { failure: problem } : { error: problem };
 }
 
 function levelCases(
@@ -140,7 +150,9 @@ function levelCases(
     return {
       name: `${nameOfLevel(plan, level)} is measured`,
       timeSec: level.durationSec,
-      ...(isMeasured ? {} : { failure: { message, type: level.outcome } }),
+      ...(isMeasured
+        ? {}
+        : outcomeOf(level.outcome === "over-limit" ? "fail" : "unresolved", { message, type: level.outcome })),
       output: [describeLevel(level), ...about].join("\n"),
     };
   });
@@ -152,13 +164,12 @@ function answerCases(plan: Plan, result: RunResult): TestCase[] {
   const unit = throughputUnitOf(plan.target);
   const cases: TestCase[] = [];
   if (findMax !== undefined) {
-    const isFound = findMax.highest !== undefined && findMax.isResolved;
+    const state = stateOfSearch(findMax);
     const message = `${answerOf(plan, findMax)}${findMax.isResolved ? "" : "; UNRESOLVED"}`;
-    const failure = isFound ? {} : { failure: { message, type: "find-max" } };
     cases.push({
       name: "the highest load is found",
       timeSec: 0,
-      ...failure,
+      ...outcomeOf(state, { message, type: "find-max" }),
       output: formatFindMax(plan, result, unit),
     });
   }
@@ -194,7 +205,7 @@ function runCases({ isPartial, error, durationSec }: RunJson): TestCase[] {
     {
       name: "the run ends as planned",
       timeSec: durationSec,
-      failure: { message, type: error?.code ?? "interrupted" },
+      error: { message, type: error?.code ?? "interrupted" },
     },
   ];
 }
@@ -216,16 +227,16 @@ function describeLevel({ inferPerSec, latency, failed, requests }: LevelJson): s
   return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed`;
 }
 
-function formatCase({ name, timeSec, failure, skipped, output }: TestCase, suite: string): string {
+function formatCase({ name, timeSec, failure, error, output }: TestCase, suite: string): string {
   const head = `<testcase name="${escapeXml(name)}" classname="${suite}" time="${seconds(timeSec)}"`;
   const parts = [
-    ...(skipped === undefined ? [] : [`<skipped message="${escapeXml(skipped)}"/>`]),
-    ...(failure === undefined
-      ? []
-      : [
-          `<failure message="${escapeXml(failure.message)}" type="${escapeXml(failure.type)}">${escapeXml(failure.text ?? failure.message)}</failure>`,
-        ]),
+    ...(failure === undefined ? [] : [formatProblem("failure", failure)]),
+    ...(error === undefined ? [] : [formatProblem("error", error)]),
     ...(output === undefined ? [] : [`<system-out>${escapeXml(output)}</system-out>`]),
   ];
   return parts.length === 0 ? `${head}/>` : `${head}>${parts.join("")}</testcase>`;
+}
+
+function formatProblem(element: string, { message, type, text }: Problem): string {
+  return `<${element} message="${escapeXml(message)}" type="${escapeXml(type)}">${escapeXml(text ?? message)}</${element}>`;
 }

@@ -22,6 +22,7 @@ export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   // Compatible modes print what their original prints.
   const isOwn = whole.behaviour?.measuresFromNothing !== true;
   const notes = [
+    describeGaps(level),
     describeUnsent(level),
     describeDelayed(plan, level),
     describeUnfinishedRamp(plan, level),
@@ -95,6 +96,20 @@ function describeUnsent(level: LevelResult): string | undefined {
   const due = dueCount(level);
   if (unsentCount <= FEW_UNSENT || unsentCount <= due * MISSED_RATIO) return undefined;
   return `${formatCount(unsentCount)} of the ${formatCount(due)} requests due in this level were not sent, because their schedule was behind at its end`;
+}
+
+const MOST_GAPS = 3;
+
+/** Reports when nothing ended for much longer than usual; undefined when that did not happen. */
+function describeGaps({ gaps }: LevelResult): string | undefined {
+  const [first] = gaps ?? [];
+  if (gaps === undefined || first === undefined) return undefined;
+  const inSec = (ns: number): string => `${nsToSec(ns).toFixed(1)} s`;
+  const shown = gaps.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
+    return `from ${inSec(startNs)} to ${inSec(endNs)} (${inSec(endNs - startNs)})`;
+  });
+  const more = gaps.length > MOST_GAPS ? ` and ${gaps.length - MOST_GAPS} times more` : "";
+  return `nothing completed ${shown.join(", ")}${more} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */

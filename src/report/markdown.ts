@@ -9,6 +9,7 @@ import { formatRange, MARK } from "./rampart/confidence-notes.ts";
 import { answerOverRuns, formatFindMax } from "./rampart/find-max.ts";
 import { formatPct, formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
+import { VERDICT_WORDS } from "./rampart/verdicts-table.ts";
 import type { Report, TextSink } from "./report.ts";
 import { type LevelJson, type ReportJson, runsOf } from "./schema/report-schema.ts";
 import { nameOfLevel, type RunSummary, summarizeRuns, type VerdictName } from "./summary.ts";
@@ -35,10 +36,11 @@ export function createMarkdownReport(plan: Plan, _sink: TextSink, path: string):
 const VERDICTS: Readonly<Record<VerdictName, string>> = {
   failed: "❌ Failed",
   partial: "⚠️ Partial result",
-  unstable: "⚠️ Not stable",
+  unresolved: "⚠️ Unresolved",
   passed: "✅ Passed",
   measured: "Measured",
 };
+const SIGNS = { pass: "✅", fail: "❌", unresolved: "⚠️" } as const;
 const PERCENTILES = ["p50", "p90", "p99"] as const;
 const MARK_TEXT = `\\${MARK} too few samples to trust`;
 /** More levels or warnings are below a fold. */
@@ -147,10 +149,10 @@ function namedLevels(
 
 function formatAssertions({ assertions }: RunSummary): string {
   if (assertions.length === 0) return "";
-  const rows = assertions.map(({ isMet, isSkipped, text, measured }) => [
+  const rows = assertions.map(({ state, text, measured }) => [
     text,
     measured,
-    isMet ? "✅ pass" : isSkipped ? "⏭️ skip" : "❌ FAIL",
+    `${SIGNS[state]} ${VERDICT_WORDS[state]}`,
   ]);
   return formatTable(["Assertion", "Measured", ""], rows);
 }

@@ -1,12 +1,87 @@
-import { judgeRuns, type RunsVerdict } from "../measure/verdicts.ts";
+import { type VerdictState, worstState } from "../measure/limits/verdict-state.ts";
+import type { PhaseVerdict } from "../measure/phase-verdicts.ts";
+import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
-import { judgedInRuns } from "../result/judged-levels.ts";
+import { isFarBehind, judgedInRuns, judgedLevels, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../result/repeated-result.ts";
+import type { FindMaxResult, RunResult } from "../result/run-result.ts";
+import { verdictsOfPhases } from "./rampart/phases.ts";
 
-/** Judges the assertions of a repeated plan on the mean over its complete runs. Without a complete run, none is met. */
+/** What a plan's runs are judged by, for all reports and the exit code. */
+
+/** Judges the assertions of a run. */
+export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
+  const { target, assertions } = plan;
+  const unjudged = whyUnjudged(result);
+  return assertions.map((assertion, index) => {
+    const verdict = judge(assertion, judgedLevels(result), target.batchSize, throughputUnitOf(target));
+    if (unjudged !== undefined) return { ...verdict, state: "unresolved", measured: undefined, reason: unjudged };
+    return withEarlyEnd(verdict, index, [result]);
+  });
+}
+
+/** Judges the assertions of a repeated plan on the mean over its complete runs. Without a complete run, all are unresolved. */
 export function judgeRepeated(plan: Plan, repeated: RepeatedResult): RunsVerdict[] {
   const { runs, identify } = judgedInRuns(completeRuns(repeated));
   const unit = throughputUnitOf(plan.target);
-  return plan.assertions.map((assertion) => judgeRuns(assertion, runs, plan.target.batchSize, unit, identify));
+  return plan.assertions.map((assertion, index) =>
+    withEarlyEnd(judgeRuns(assertion, runs, plan.target.batchSize, unit, identify), index, repeated.runs),
+  );
+}
+
+/** An assertion that ended a run fails. Others cannot pass then, because the rest of the run is unknown. */
+function withEarlyEnd<V extends Verdict>(verdict: V, index: number, runs: readonly RunResult[]): V {
+  const aborted = runs.flatMap((run) => run.aborted ?? []).find(({ assertionIndex }) => assertionIndex === index);
+  if (aborted !== undefined) {
+    const { assertion, text } = verdict;
+    const place = { level: undefined, phaseIndex: undefined, reason: undefined };
+    return { ...verdict, ...place, assertion, text, state: "fail", measured: aborted.measured, endedRun: true };
+  }
+  if (verdict.state !== "pass" || !runs.some(hasEndedEarly)) return verdict;
+  return { ...verdict, state: "unresolved", reason: "the run ended early" };
+}
+
+function hasEndedEarly({ isInterrupted, error }: RunResult): boolean {
+  return isInterrupted || error !== undefined;
+}
+
+/** Returns the checks of the phases of each run, such as whether a soak test drifted. */
+export function judgeChecks(plan: Plan, runs: readonly RunResult[]): PhaseVerdict[] {
+  return runs.flatMap((run, index) =>
+    verdictsOfPhases(plan, measuredLevels(run)).map((verdict) =>
+      runs.length === 1 ? verdict : { ...verdict, text: `run ${index + 1}: ${verdict.text}` },
+    ),
+  );
+}
+
+/** Combines all that a plan and its load are judged by: assertions, checks, the answer of a search, rules of MLPerf, stability and precision. */
+export function judgePlan(plan: Plan, repeated: RepeatedResult, isRepeated: boolean): VerdictState {
+  const { runs, precision } = repeated;
+  const assertions = isRepeated
+    ? judgeRepeated(plan, repeated)
+    : runs.flatMap((result) => judgeAssertions(plan, result));
+  return worstState([
+    ...[...assertions, ...judgeChecks(plan, runs)].map(({ state }) => state),
+    ...runs.flatMap(judgeLoad),
+    precision?.isReached === false ? "unresolved" : "pass",
+  ]);
+}
+
+/** Judges the answer of a search: it fails when it is certain that no load keeps the limits. */
+export function stateOfSearch({ highest, isResolved }: FindMaxResult): VerdictState {
+  if (!isResolved) return "unresolved";
+  return highest === undefined ? "fail" : "pass";
+}
+
+/** Judges what a load states by itself. */
+function judgeLoad({ findMax, levels }: RunResult): VerdictState[] {
+  return [
+    findMax === undefined ? "pass" : stateOfSearch(findMax),
+    ...levels.map((level): VerdictState => {
+      if (level.mlperf?.isValid === false) return "fail";
+      const isUnsent = findMax === undefined && isFarBehind(level);
+      return isUnsent || level.outcome === "unstable" ? "unresolved" : "pass";
+    }),
+  ];
 }

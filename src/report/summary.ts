@@ -1,31 +1,30 @@
+import type { VerdictState } from "../measure/limits/verdict-state.ts";
 import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
 import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeLevel } from "../registry/load-modes.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
-import { isFarBehind, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
+import { isFarBehind } from "../result/judged-levels.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
 import { describeLevelNotes } from "./level-notes.ts";
 import { describeUndelivered } from "./load-delivery.ts";
 import { describeRepeats } from "./load-notes.ts";
 import { formatRange } from "./rampart/confidence-notes.ts";
 import { answerOf, answerOverRuns } from "./rampart/find-max.ts";
-import { verdictsOfPhases } from "./rampart/phases.ts";
+import { judgeChecks } from "./run-verdicts.ts";
 import type { AssertionJson, ReportJson } from "./schema/report-schema.ts";
 
 /** What a run means, in words: for reports that begin with the verdict. All values are those of the JSON report. */
 
 /** How a run ended: the worst of what happened. */
-export type VerdictName = "failed" | "partial" | "unstable" | "passed" | "measured";
+export type VerdictName = "failed" | "partial" | "unresolved" | "passed" | "measured";
 
 /** An assertion with its result. */
 export interface JudgedAssertion {
-  readonly isMet: boolean;
-  /** Whether there was no load to judge it at. Then it is not met either. */
-  readonly isSkipped: boolean;
+  readonly state: VerdictState;
   /** `p99 latency below 25 ms`. */
   readonly text: string;
-  /** `31.2 ms at concurrency 8`. */
+  /** `31.2 ms at concurrency 8`, and why it is unresolved. */
   readonly measured: string;
   /** The limit with its unit. */
   readonly limit: string;
@@ -55,8 +54,8 @@ export function summarizeRuns(
   warned: readonly string[] = [],
 ): RunSummary {
   const assertions = [
-    ...json.assertions.map((assertion, index) => judgedAssertion(plan, runs, assertion, index)),
-    ...runs.flatMap((run, index) => phaseChecks(plan, run, runs.length > 1 ? `run ${index + 1}: ` : "")),
+    ...json.assertions.map((assertion, index) => judgedAssertion(plan, assertion, index)),
+    ...judgeChecks(plan, runs).map(({ state, text, measured }) => ({ state, text, measured, limit: "" })),
   ];
   const errors = runs.flatMap(({ error }) => error?.message ?? []);
   const { verdict, headline } = judgeWhole(plan, runs, json, assertions);
@@ -84,7 +83,8 @@ function judgeWhole(
   assertions: readonly JudgedAssertion[],
 ): Pick<RunSummary, "verdict" | "headline"> {
   const levels = runs.flatMap((run) => run.levels);
-  const missed = assertions.filter(({ isMet, isSkipped }) => !isMet && !isSkipped).length;
+  const missed = countStates(assertions, "fail");
+  const open = countStates(assertions, "unresolved");
   const errors = runs.flatMap(({ error }) => error?.message ?? []);
   const unstable = levels.filter(({ outcome }) => outcome === "unstable");
   const isImprecise = "runs" in json && json.repeat.until?.["isReached"] === false;
@@ -97,7 +97,7 @@ function judgeWhole(
   const isUnjudged = ({ highest, isResolved }: FindMaxResult): boolean =>
     !isResolved && (highest === undefined || runs.length > 1);
   if (!json.isPartial && answers.length > 0 && answers.every(isUnjudged))
-    return { verdict: "unstable", headline: `${answer}; UNRESOLVED` };
+    return { verdict: "unresolved", headline: `${answer}; UNRESOLVED` };
   if (missed > 0) return { verdict: "failed", headline: `${missed} of ${assertions.length} assertions failed` };
   if (mlperf.some(({ isValid }) => !isValid))
     return { verdict: "failed", headline: "the rules of MLPerf are not kept" };
@@ -109,17 +109,18 @@ function judgeWhole(
   if (answers.some(({ highest, isResolved }) => highest === undefined && isResolved))
     return { verdict: "failed", headline: answer };
   if (answers.some(({ isResolved }) => !isResolved))
-    return { verdict: "unstable", headline: `${answer}; UNRESOLVED, it may be higher` };
+    return { verdict: "unresolved", headline: `${answer}; UNRESOLVED, it may be higher` };
   if (unstable.length > 0) {
     const names = [...new Set(unstable.map((level) => nameOfLevel(plan, level)))].join(", ");
-    return { verdict: "unstable", headline: `not stable: ${names}` };
+    return { verdict: "unresolved", headline: `not stable: ${names}` };
   }
   const behind = answers.length > 0 ? [] : levels.filter(isFarBehind);
   if (behind.length > 0) {
     const names = [...new Set(behind.map((level) => nameOfLevel(plan, level)))].join(", ");
-    return { verdict: "unstable", headline: `the client could not send the load asked for: ${names}` };
+    return { verdict: "unresolved", headline: `the client could not send the load asked for: ${names}` };
   }
-  if (isImprecise) return { verdict: "unstable", headline: "the runs together are not as precise as asked for" };
+  if (open > 0) return { verdict: "unresolved", headline: `${open} of ${assertions.length} assertions unresolved` };
+  if (isImprecise) return { verdict: "unresolved", headline: "the runs together are not as precise as asked for" };
   const held = assertions.length === 1 ? "the assertion holds" : `the ${assertions.length} assertions hold`;
   const found = [answer, mlperf.length > 0 ? "MLPerf: VALID" : ""].filter((text) => text !== "");
   if (assertions.length > 0) return { verdict: "passed", headline: [...found, held].join("; ") };
@@ -138,38 +139,23 @@ export function nameOfLevel({ load }: Plan, { level, phase }: NamedLevel): strin
   return describeLevel(load, level, phase?.index);
 }
 
-/** Returns the checks of phases, such as whether a soak test drifted. */
-function phaseChecks(plan: Plan, run: RunResult, prefix: string): JudgedAssertion[] {
-  return verdictsOfPhases(plan, measuredLevels(run)).map(({ isMet, text, measured }) => ({
-    isMet,
-    isSkipped: false,
-    text: `${prefix}${text}`,
-    measured,
-    limit: "",
-  }));
+function countStates(assertions: readonly JudgedAssertion[], state: VerdictState): number {
+  return assertions.filter((assertion) => assertion.state === state).length;
 }
 
-function judgedAssertion(
-  plan: Plan,
-  results: readonly RunResult[],
-  json: AssertionJson,
-  index: number,
-): JudgedAssertion {
+function judgedAssertion(plan: Plan, json: AssertionJson, index: number): JudgedAssertion {
   const metric = plan.assertions[index]?.metric;
   const unit = throughputUnitOf(plan.target);
   const format = (value: number): string => (metric === undefined ? String(value) : formatMetric(metric, value, unit));
-  const unjudged = results.length === 1 ? results.map(whyUnjudged)[0] : undefined;
-  if (unjudged !== undefined)
-    return { isMet: false, isSkipped: true, text: json.text, measured: unjudged, limit: format(json.limit) };
-  const measured = json.measured === undefined ? "nothing measured" : format(json.measured);
+  const { state, text, reason, low = null, high = null, runs, runsMet } = json;
   const where = json.level === undefined ? "" : ` at ${describeLevel(plan.load, json.level, json.phase)}`;
-  const { low = null, high = null, runs, runsMet } = json;
+  const limit = format(json.limit);
+  if (json.measured === undefined) return { state, text, measured: `${reason ?? "nothing measured"}${where}`, limit };
   const range = low === null || high === null ? "" : ` (${formatRange(format(low), format(high))})`;
   const over = runs === undefined ? "" : `, ${runsMet ?? 0} of ${runs} runs`;
   const ended = json.endedRun === true ? ", which ended the run" : "";
-  const reason = json.reason === undefined ? "" : `: ${json.reason}`;
-  const text = `${measured}${range}${where}${over}${ended}${reason}`;
-  return { isMet: json.isMet, isSkipped: false, text: json.text, measured: text, limit: format(json.limit) };
+  const why = reason === undefined ? "" : `: ${reason}`;
+  return { state, text, measured: `${format(json.measured)}${range}${where}${over}${ended}${why}`, limit };
 }
 
 /** Returns what makes the numbers of a level doubtful. */

@@ -16,7 +16,7 @@ export function judgedLevels(result: RunResult): LevelResult[] {
 /** Returns why a run has no level to judge its assertions at; undefined when they are judged. */
 export function whyUnjudged({ findMax }: RunResult): string | undefined {
   if (findMax === undefined || findMax.highest !== undefined) return undefined;
-  return `not judged: no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
+  return `no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
 }
 
 /** A schedule of which this much was not sent was not the load asked for; less may be one late moment at the end of a level. */

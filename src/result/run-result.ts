@@ -1,4 +1,5 @@
 import type { Dataset } from "../inputs/dataset.ts";
+import type { CompletionGap } from "../measure/gaps/completion-gaps.ts";
 import type { Instability } from "../measure/instability.ts";
 import type { LimitState, LimitVerdict } from "../measure/limits/judge-limits.ts";
 import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
@@ -65,6 +66,8 @@ export interface LevelResult {
   readonly mlperf?: MlperfResult;
   /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
+  /** Times in which nothing ended for much longer than usual, in nanoseconds since the start of the run. Absent: there are none. */
+  readonly gaps?: readonly CompletionGap[];
   /** The phase of the load; absent if it has none. */
   readonly phase?: { readonly index: number; readonly label: string };
   /** Other measurements of this level, when a search repeated it. This result is the last one. */

@@ -234,8 +234,8 @@ export class MeasuredRun {
   private isFromNothing(isWarmedUp: boolean): boolean {
     const { plan, isWhole } = this;
     const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
-    const isFixed = mlperfRulesOf(plan) !== undefined || (isWhole && !isWarmedUp);
-    return plan.behaviour?.measuresFromNothing === true || isFixed || (isRamp && !isWarmedUp);
+    const isFixed = isRamp || mlperfRulesOf(plan) !== undefined;
+    return plan.behaviour?.measuresFromNothing === true || isFixed || (isWhole && !isWarmedUp);
   }
 
   /** Measures a level from the moment when its warm-up is over and its load is steady; undefined when the run ends before. */
@@ -308,6 +308,7 @@ export class MeasuredRun {
       poller: this.poller,
       tokens: this.tokens,
       unit: this.load.search.unit,
+      runStartNs: this.startNs,
       isScheduled: isScheduled(drive),
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { LatencyTally } from "../../src/measure/latency-tally.ts";
+import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
 import { judgePhases, measureDrift, measureRecovery, type PhaseLevel } from "../../src/measure/phase-verdicts.ts";
 import type { TimelineBucket } from "../../src/measure/timeline.ts";
 import type { PhasePlan } from "../../src/plan/load-options.ts";
@@ -36,28 +37,43 @@ describe("drift", () => {
     assert.deepEqual([drift?.throughput.ratio, drift?.throughput.lowRatio], [0, 0]);
   });
 
-  const cases: readonly (readonly [name: string, timeline: TimelineBucket[], isMet: boolean, measured: RegExp])[] = [
-    ["no change", line(10, 11, 10, 11, 10, 11, 10, 11, 10), true, /^latency 0 % \(|^latency [+-][\d.]+ % \(/],
-    ["a change that may be chance", line(5, 20, 5, 9, 9, 9, 5, 24, 6), true, /latency \+16.7 % \(-/],
-    ["a certain change for the worse", line(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9), false, /latency \+40 % \(\+/],
-    ["a change for the better", line(14, 14.1, 13.9, 12, 12, 12, 10, 10.1, 9.9), true, /latency -28.6 % \(-/],
+  const cases: readonly (readonly [name: string, timeline: TimelineBucket[], state: VerdictState, measured: RegExp])[] =
     [
-      "less throughput",
-      Array.from({ length: 9 }, (_, index) => bucket(index, 10, index < 5 ? 100 + (index % 2) : 50 + (index % 2))),
-      false,
-      /throughput -49.8 % \(-50.9 % to -/,
-    ],
-    ["too few intervals", line(10, 10, 10, 10, 10, 10, 10, 10), false, /too short/],
-    ["thirds without an answer", line(0, 0, 0, 10, 10, 10, 10, 10, 10), false, /too short/],
-  ];
-  for (const [name, timeline, isMet, measured] of cases) {
-    test(`${name}: ${isMet ? "passes" : "fails"}`, () => {
+      ["no change", line(10, 10.1, 9.9, 11, 10, 11, 10, 10.1, 9.9), "pass", /^latency 0 % \(-2.27 % to \+2.27 %\)/],
+      ["a change that may be chance", line(5, 20, 5, 9, 9, 9, 5, 24, 6), "unresolved", /latency \+16.7 % \(-/],
+      [
+        "a certain change for the worse",
+        line(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9),
+        "fail",
+        /latency \+40 % \(\+/,
+      ],
+      ["a change for the better", line(14, 14.1, 13.9, 12, 12, 12, 10, 10.1, 9.9), "pass", /latency -28.6 % \(-/],
+      [
+        "less throughput",
+        Array.from({ length: 9 }, (_, index) => bucket(index, 10, index < 5 ? 100 + (index % 2) : 50 + (index % 2))),
+        "fail",
+        /throughput -49.8 % \(-50.9 % to -/,
+      ],
+      ["too few intervals", line(10, 10, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
+      ["thirds without an answer", line(0, 0, 0, 10, 10, 10, 10, 10, 10), "unresolved", /too short/],
+    ];
+  for (const [name, timeline, state, measured] of cases) {
+    test(`${name}: ${state}`, () => {
       const [verdict, ...others] = judgePhases([{ load: hold, drift: { maxRatio: 0.1 } }], [levelOf(0, timeline)]);
-      assert.deepEqual([verdict?.isMet, verdict?.phaseIndex, others], [isMet, 0, []]);
+      assert.deepEqual([verdict?.state, verdict?.phaseIndex, others], [state, 0, []]);
       assert.match(verdict?.measured ?? "", measured);
       assert.equal(verdict?.text, "drift of latency and throughput at most 10 % for the worse");
     });
   }
+});
+
+test("the drift of a phase that did not run to its end is unresolved, however much it changed", () => {
+  const whole = levelOf(0, line(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9));
+  const stateOf = (...levels: PhaseLevel[]) =>
+    judgePhases([{ load: hold, drift: { maxRatio: 0.1 } }], levels).map(({ state }) => state);
+  assert.deepEqual(stateOf(whole), ["fail"]);
+  assert.deepEqual(stateOf({ ...whole, outcome: "partial" }), ["unresolved"]);
+  assert.deepEqual(stateOf(), ["unresolved"]);
 });
 
 describe("recovery", () => {
@@ -89,31 +105,36 @@ describe("recovery", () => {
     limitMs: number | undefined,
     after: TimelineBucket[],
     RegExp,
-    boolean,
+    VerdictState,
   ])[] = [
     [
       "back in time",
       3000,
       line(90, 50, 13, 11, 10, 10),
       /^back after 3 s to the median of 10 ms, in intervals of 1 s$/,
-      true,
+      "pass",
     ],
-    ["back too late", 2999, line(90, 50, 13, 11, 10, 10), /^back after 3 s/, false],
-    ["back without a limit", undefined, line(90, 50, 13, 11, 10, 10), /^back after 3 s/, true],
-    ["never back", undefined, line(90, 90, 90, 90), /^not back to the median of 10 ms/, false],
-    ["too short", undefined, line(10, 10), /too little/, false],
+    ["back too late", 2999, line(90, 50, 13, 11, 10, 10), /^back after 3 s/, "fail"],
+    ["back without a limit", undefined, line(90, 50, 13, 11, 10, 10), /^back after 3 s/, "pass"],
+    ["never back", undefined, line(90, 90, 90, 90), /^not back to the median of 10 ms/, "fail"],
+    ["not back before a limit that is later", 9000, line(90, 90, 90, 90), /^not back .* after 4 s$/, "unresolved"],
+    ["not back when the limit has passed", 4000, line(90, 90, 90, 90), /^not back/, "fail"],
+    ["too short", undefined, line(10, 10), /too little/, "unresolved"],
   ];
-  for (const [name, limitMs, after, measured, isMet] of verdicts) {
-    test(`${name}: ${isMet ? "passes" : "fails"}`, () => {
+  for (const [name, limitMs, after, measured, state] of verdicts) {
+    test(`${name}: ${state}`, () => {
       const [verdict] = judgePhases(phases(limitMs), [base, levelOf(1, line(90)), levelOf(2, after)]);
       assert.match(verdict?.measured ?? "", measured);
-      assert.equal(verdict?.isMet, isMet);
+      assert.equal(verdict?.state, state);
       assert.match(verdict?.text ?? "", /^median latency back after peak/);
     });
   }
 
-  test("of a phase that was not reached is not met", () => {
-    const [verdict] = judgePhases(phases(), [base]);
-    assert.deepEqual([verdict?.isMet, verdict?.phaseIndex], [false, 2]);
+  test("of a phase that was not reached is unresolved, and of one that was cut short unless it was back", () => {
+    const stateOf = (...levels: PhaseLevel[]) => judgePhases(phases(), [base, ...levels]).map(({ state }) => state);
+    const cut = (timeline: TimelineBucket[]): PhaseLevel => ({ ...levelOf(2, timeline), outcome: "partial" });
+    assert.deepEqual(stateOf(), ["unresolved"]);
+    assert.deepEqual(stateOf(cut(line(90, 90, 90, 90))), ["unresolved"]);
+    assert.deepEqual(stateOf(cut(line(90, 10, 10, 10))), ["pass"]);
   });
 });

@@ -1,37 +1,43 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
+import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
 import { formatMetric, judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
+import { createRandom } from "../../src/runtime/random.ts";
 import { makeWindow } from "./make-window.ts";
 
 const p99: MetricPlan = { kind: "latency-percentile", percentile: 99, of: "latency" };
 const rate: MetricPlan = { kind: "throughput" };
 
-/** Three requests of 2 ms in a second: p99 is 2 ms, throughput 3. */
-const level = { level: 1, window: makeWindow({ latenciesNs: [2e6, 2e6, 2e6] }) };
+/** As many requests as show a p99. */
+const MANY = 299;
+const many = (ms: number, count = MANY): number[] => new Array<number>(count).fill(Math.round(ms * 1e6));
+
+/** 299 requests of 2 ms. */
+const level = { level: 1, window: makeWindow({ latenciesNs: many(2) }) };
 
 const comparisons: readonly (readonly [
   comparison: AssertionPlan["comparison"],
   limitMs: number,
-  isMet: boolean,
+  state: VerdictState,
   said: string,
 ])[] = [
-  ["below", 2.001, true, "below"],
-  ["below", 2, false, "below"],
-  ["at-most", 2, true, "at most"],
-  ["at-most", 1.999, false, "at most"],
-  ["above", 1.999, true, "above"],
-  ["above", 2, false, "above"],
-  ["at-least", 2, true, "at least"],
-  ["at-least", 2.001, false, "at least"],
-  ["is", 2, true, "is"],
-  ["is", 2.001, false, "is"],
+  ["below", 2.001, "pass", "below"],
+  ["below", 2, "fail", "below"],
+  ["at-most", 2, "pass", "at most"],
+  ["at-most", 1.999, "fail", "at most"],
+  ["above", 1.999, "pass", "above"],
+  ["above", 2, "fail", "above"],
+  ["at-least", 2, "pass", "at least"],
+  ["at-least", 2.001, "fail", "at least"],
+  ["is", 2, "pass", "is"],
+  ["is", 2.001, "fail", "is"],
 ];
 
-for (const [comparison, limitMs, isMet, said] of comparisons) {
-  test(`2 ms ${comparison} ${limitMs} ms is ${isMet}`, () => {
+for (const [comparison, limitMs, state, said] of comparisons) {
+  test(`2 ms ${comparison} ${limitMs} ms is ${state}`, () => {
     const verdict = judge({ metric: p99, comparison, limit: limitMs * 1e6 }, [level], 1);
-    assert.equal(verdict.isMet, isMet);
+    assert.equal(verdict.state, state);
     assert.equal(verdict.measured, 2e6);
     assert.equal(verdict.level, 1);
     assert.equal(verdict.text, `p99 latency ${said} ${limitMs} ms`);
@@ -51,108 +57,206 @@ for (const [metric, value, text] of metrics) {
   test(`an assertion reads: ${text}`, () => {
     const window = makeWindow({ latenciesNs: [2e6, 2e6, 2e6], scheduledNs: [7e6, 7e6, 7e6], failedCount: 1 });
     const verdict = judge({ metric, comparison: "is", limit: value }, [{ level: 3, window }], 4);
-    assert.deepEqual([verdict.isMet, verdict.measured, verdict.text], [true, value, text]);
+    assert.deepEqual([verdict.state, verdict.measured, verdict.text], ["pass", value, text]);
     assert.equal(`${text.split(" is ")[1]}`, formatMetric(metric, value));
   });
 }
 
 test("an assertion must hold at every level, and the worst one is shown", () => {
-  const levels = [3, 9, 5].map((ms, index) => ({ level: index + 1, window: makeWindow({ latenciesNs: [ms * 1e6] }) }));
+  const levels = [3, 9, 5].map((ms, index) => ({ level: index + 1, window: makeWindow({ latenciesNs: many(ms) }) }));
   const verdict = judge({ metric: p99, comparison: "below", limit: 8e6 }, levels, 1);
-  assert.deepEqual([verdict.isMet, verdict.level, verdict.measured], [false, 2, 9e6]);
+  assert.deepEqual([verdict.state, verdict.level, verdict.measured], ["fail", 2, 9e6]);
   const met = judge({ metric: p99, comparison: "below", limit: 10e6 }, levels, 1);
-  assert.deepEqual([met.isMet, met.level], [true, 2]);
+  assert.deepEqual([met.state, met.level], ["pass", 2]);
   const least = judge({ metric: p99, comparison: "at-least", limit: 4e6 }, levels, 1);
-  assert.deepEqual([least.isMet, least.level, least.measured], [false, 1, 3e6]);
+  assert.deepEqual([least.state, least.level, least.measured], ["fail", 1, 3e6]);
   const nearest = judge({ metric: p99, comparison: "is", limit: 5e6 }, levels, 1);
-  assert.deepEqual([nearest.isMet, nearest.level], [false, 2]);
+  assert.deepEqual([nearest.state, nearest.level], ["fail", 2]);
 });
 
-test("without a measurement nothing is met", () => {
+test("without a measurement an assertion is unresolved", () => {
   const empty = { level: 1, window: makeWindow({ latenciesNs: [], failedCount: 0 }) };
-  assert.equal(judge({ metric: rate, comparison: "above", limit: 0 }, [], 1).isMet, false);
-  assert.deepEqual(judge({ metric: p99, comparison: "below", limit: 1e9 }, [empty], 1).measured, undefined);
-  assert.equal(judge({ metric: p99, comparison: "below", limit: 1e9 }, [empty], 1).isMet, false);
-  assert.equal(judge({ metric: p99, comparison: "below", limit: 1e9 }, [level, empty], 1).isMet, false);
-  assert.equal(judge({ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }, [empty], 1).isMet, false);
+  const stateOf = (metric: MetricPlan, levels: Parameters<typeof judge>[1]) =>
+    judge({ metric, comparison: "below", limit: 1e9 }, levels, 1).state;
+  assert.equal(stateOf(rate, []), "unresolved");
+  assert.equal(judge({ metric: p99, comparison: "below", limit: 1e9 }, [empty], 1).measured, undefined);
+  assert.equal(stateOf(p99, [empty]), "unresolved");
+  assert.equal(stateOf({ kind: "error-ratio" }, [empty]), "unresolved");
+  // The level that was not measured is named, unless another one fails.
+  const partly = judge({ metric: p99, comparison: "below", limit: 1e9 }, [level, { ...empty, level: 2 }], 1);
+  assert.deepEqual([partly.state, partly.level, partly.measured], ["unresolved", 2, undefined]);
+  const broken = judge({ metric: p99, comparison: "below", limit: 1e6 }, [level, { ...empty, level: 2 }], 1);
+  assert.deepEqual([broken.state, broken.level, broken.measured], ["fail", 1, 2e6]);
 });
 
 test("an error rate is known even when every request failed", () => {
   const failed = { level: 1, window: makeWindow({ latenciesNs: [], failedCount: 4 }) };
   const verdict = judge({ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }, [failed], 1);
-  assert.deepEqual([verdict.isMet, verdict.measured], [false, 1]);
+  assert.deepEqual([verdict.state, verdict.measured], ["fail", 1]);
 });
 
 test("over runs an assertion is judged on the mean, with its interval", () => {
   const runOf = (...latenciesMs: readonly number[]) =>
-    latenciesMs.map((ms, index) => ({ level: index + 1, window: makeWindow({ latenciesNs: [ms * 1e6] }) }));
+    latenciesMs.map((ms, index) => ({ level: index + 1, window: makeWindow({ latenciesNs: many(ms) }) }));
   const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
-  const met = judgeRuns(below, [runOf(5, 8), runOf(5, 9), runOf(5, 12)], 1);
-  assert.deepEqual([met.isMet, met.level, met.runCount, met.metCount], [true, 2, 3, 2]);
-  assert.ok(Math.abs((met.measured as number) - 29e6 / 3) < 1);
-  assert.ok((met.low as number) < 29e6 / 3 && (met.high as number) > 29e6 / 3);
-  const broken = judgeRuns(below, [runOf(5, 8), runOf(5, 13)], 1);
-  assert.deepEqual([broken.isMet, broken.measured, broken.metCount], [false, 10.5e6, 1]);
+  const met = judgeRuns(below, [runOf(5, 8), runOf(5, 8.1), runOf(5, 8), runOf(5, 8.2), runOf(5, 10.1)], 1);
+  assert.deepEqual([met.state, met.level, met.runCount, met.metCount], ["pass", 2, 5, 4]);
+  assert.ok(Math.abs((met.measured as number) - 42.4e6 / 5) < 1);
+  assert.ok((met.low as number) < 42.4e6 / 5 && (met.high as number) > 42.4e6 / 5);
+  const close = judgeRuns(below, [runOf(5, 8), runOf(5, 13)], 1);
+  assert.deepEqual([close.state, close.measured, close.metCount], ["unresolved", 10.5e6, 1]);
+  const broken = judgeRuns(below, [runOf(5, 13), runOf(5, 13.1), runOf(5, 9.9), runOf(5, 13), runOf(5, 13)], 1);
+  assert.deepEqual([broken.state, broken.metCount], ["fail", 1]);
+  // Two runs that pass on their own pass together, though the interval of two runs is wide.
+  assert.equal(judgeRuns(below, [runOf(5, 6), runOf(5, 9)], 1).state, "pass");
   // A level that a run lacks has no mean over the runs.
   const missing = judgeRuns(below, [runOf(5, 8), runOf(5)], 1);
-  assert.deepEqual([missing.isMet, missing.level, missing.metCount], [false, 1, 2]);
+  assert.deepEqual([missing.state, missing.level, missing.metCount], ["unresolved", 2, 2]);
   const none = judgeRuns(below, [], 1);
-  assert.deepEqual([none.isMet, none.measured, none.runCount], [false, undefined, 0]);
+  assert.deepEqual([none.state, none.measured, none.runCount], ["unresolved", undefined, 0]);
   const failures = { metric: { kind: "error-ratio" }, comparison: "is", limit: 0 } as const;
   const failed = [{ level: 1, window: makeWindow({ failedCount: 1 }) }];
-  assert.equal(judgeRuns(failures, [runOf(5), runOf(5)], 1).isMet, true);
-  assert.equal(judgeRuns(failures, [runOf(5), failed], 1).isMet, false);
+  assert.equal(judgeRuns(failures, [runOf(5), runOf(5)], 1).state, "pass");
+  assert.equal(judgeRuns(failures, [runOf(5), failed], 1).state, "fail");
 });
 
 test("phases with the same load are levels of their own over runs", () => {
   const runOf = (...latenciesMs: readonly number[]) =>
-    latenciesMs.map((ms, index) => ({ level: 4, phase: { index }, window: makeWindow({ latenciesNs: [ms * 1e6] }) }));
+    latenciesMs.map((ms, index) => ({ level: 4, phase: { index }, window: makeWindow({ latenciesNs: many(ms) }) }));
   const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
-  const verdict = judgeRuns(below, [runOf(5, 8), runOf(7, 10)], 1);
+  const verdict = judgeRuns(below, [runOf(5, 8), runOf(7, 9.9)], 1);
   assert.deepEqual(
-    [verdict.isMet, verdict.level, verdict.phaseIndex, verdict.measured, verdict.metCount],
-    [true, 4, 1, 9e6, 1],
+    [verdict.state, verdict.level, verdict.phaseIndex, verdict.measured, verdict.metCount],
+    ["pass", 4, 1, 8.95e6, 2],
   );
   // Only phases with a schedule have a latency from the due time.
   const due = { ...below, metric: { ...p99, of: "scheduledLatency" } } as AssertionPlan;
-  const window = makeWindow({ latenciesNs: [9e6] });
-  const scheduledLatency = makeWindow({ latenciesNs: [8e6] }).latency;
+  const window = makeWindow({ latenciesNs: many(9) });
+  const scheduledLatency = makeWindow({ latenciesNs: many(8) }).latency;
   const rated = { level: 100, phase: { index: 2 }, window: { ...window, scheduledLatency } };
   const withDue = [...runOf(50, 50), rated];
   const dueVerdict = judgeRuns(due, [withDue, withDue], 1);
   assert.deepEqual(
-    [dueVerdict.isMet, dueVerdict.level, dueVerdict.phaseIndex, dueVerdict.measured, dueVerdict.runCount],
-    [true, 100, 2, 8e6, 2],
+    [dueVerdict.state, dueVerdict.level, dueVerdict.phaseIndex, dueVerdict.measured, dueVerdict.runCount],
+    ["pass", 100, 2, 8e6, 2],
   );
 });
 
 test("loads that differ between runs are judged together when they have the same identity", () => {
-  const runOf = (level: number, ms: number) => [{ level, window: makeWindow({ latenciesNs: [ms * 1e6] }) }];
+  const runOf = (level: number, ms: number) => [{ level, window: makeWindow({ latenciesNs: many(ms) }) }];
   const below: AssertionPlan = { metric: p99, comparison: "below", limit: 10e6 };
   const judgeHighest = (runs: ReturnType<typeof runOf>[]) => judgeRuns(below, runs, 1, undefined, () => "highest");
   const differing = judgeHighest([runOf(4, 6), runOf(5, 8)]);
-  assert.deepEqual([differing.isMet, differing.level, differing.measured], [true, undefined, 7e6]);
+  assert.deepEqual([differing.state, differing.level, differing.measured], ["pass", undefined, 7e6]);
   const same = judgeHighest([runOf(5, 6), runOf(5, 8)]);
-  assert.deepEqual([same.isMet, same.level, same.measured], [true, 5, 7e6]);
+  assert.deepEqual([same.state, same.level, same.measured], ["pass", 5, 7e6]);
   const missing = judgeHighest([runOf(5, 6), []]);
-  assert.deepEqual([missing.isMet, missing.runCount], [false, 2]);
+  assert.deepEqual([missing.state, missing.runCount], ["unresolved", 2]);
 });
 
 test("an assertion on tags is judged by the requests that have them, and not met at a level without any", () => {
   const levelOf = (level: number, lengths: Readonly<Record<string, number>>) => {
     const groups = Object.entries(lengths).map(([length, ms]) => ({
       tags: { length },
-      window: makeWindow({ latenciesNs: [ms * 1e6] }),
+      window: makeWindow({ latenciesNs: many(ms) }),
     }));
-    return { level, window: { ...makeWindow({ latenciesNs: Object.values(lengths).map((ms) => ms * 1e6) }), groups } };
+    return {
+      level,
+      window: { ...makeWindow({ latenciesNs: Object.values(lengths).flatMap((ms) => many(ms)) }), groups },
+    };
   };
   const long = { metric: p99, comparison: "below", limit: 8e6, where: { length: "long" } } as const;
   const levels = [levelOf(1, { long: 5, short: 20 }), levelOf(2, { long: 7 })];
   const verdict = judge(long, levels, 1);
   assert.deepEqual(
-    [verdict.isMet, verdict.level, verdict.measured, verdict.text],
-    [true, 2, 7e6, "p99 latency where length is long below 8 ms"],
+    [verdict.state, verdict.level, verdict.measured, verdict.text],
+    ["pass", 2, 7e6, "p99 latency where length is long below 8 ms"],
   );
   const absent = judge(long, [...levels, levelOf(3, { short: 1 })], 1);
-  assert.deepEqual([absent.isMet, absent.reason], [false, "no request had these tags"]);
+  assert.deepEqual([absent.state, absent.reason], ["unresolved", "no request had these tags"]);
+});
+
+describe("a percentile that the sample cannot show is unresolved", () => {
+  const stateOf = (percentile: number, comparison: AssertionPlan["comparison"], limitMs: number, ...ms: number[]) =>
+    judge(
+      { metric: { kind: "latency-percentile", percentile, of: "latency" }, comparison, limit: limitMs * 1e6 },
+      [{ level: 1, window: makeWindow({ latenciesNs: ms.map((one) => one * 1e6) }) }],
+      1,
+    );
+  const all = (count: number, ms: number): number[] => new Array<number>(count).fill(ms);
+
+  // 0.99 ** 298 is above 5 %, and 0.99 ** 299 below: scipy.stats.binomtest(0, 299, 0.01).
+  for (const [percentile, needed] of [
+    [50, 5],
+    [90, 29],
+    [95, 59],
+    [99, 299],
+    [99.9, 2995],
+  ] as const) {
+    test(`p${percentile} needs ${needed} requests below its limit`, () => {
+      const few = stateOf(percentile, "below", 25, ...all(needed - 1, 1));
+      assert.equal(few.state, "unresolved");
+      assert.equal(few.reason, `a p${percentile} needs ${needed} requests, and ${needed - 1} were measured`);
+      assert.equal(stateOf(percentile, "below", 25, ...all(needed, 1)).state, "pass");
+    });
+  }
+
+  test("one request above the limit of p99 is enough to fail, and one in 50 is not", () => {
+    assert.equal(stateOf(99, "below", 25, 30).state, "fail");
+    assert.equal(stateOf(99, "below", 25, ...all(49, 1), 30).state, "unresolved");
+    // scipy.stats.binom.sf(1, 20, 0.01) is 0.017.
+    assert.equal(stateOf(99, "below", 25, ...all(5, 1), 30, ...all(7, 1), 30, ...all(6, 1)).state, "fail");
+  });
+
+  test("a limit close to the percentile is unresolved on both sides of it, and farther away it is not", () => {
+    // Every fiftieth to two hundredth of 2,000 requests is slow.
+    const withSlow = (every: number) => Array.from({ length: 2000 }, (_, index) => (index % every === 7 ? 30 : 1));
+    const states = [50, 90, 100, 110, 200].map((every) => stateOf(99, "below", 25, ...withSlow(every)).state);
+    assert.deepEqual(states, ["fail", "unresolved", "unresolved", "unresolved", "pass"]);
+    assert.match(stateOf(99, "below", 25, ...withSlow(100)).reason ?? "", /too close to the limit/);
+  });
+
+  test("requests that are slow together count as few", () => {
+    // 11 of 2,000: scipy.stats.binom.cdf(11, 2000, 0.01) is 0.021.
+    const apart = Array.from({ length: 2000 }, (_, index) => (index % 190 === 7 ? 30 : 1));
+    const burst = Array.from({ length: 2000 }, (_, index) => (index >= 1000 && index < 1011 ? 30 : 1));
+    assert.equal(stateOf(99, "below", 25, ...apart).state, "pass");
+    assert.equal(stateOf(99, "below", 25, ...burst).state, "unresolved");
+    // To fail, each counts: a stall that a quarter of the requests waited for breaks the limit of p99.
+    const stall = Array.from({ length: 2000 }, (_, index) => (index >= 1000 && index < 1500 ? 30 : 1));
+    assert.equal(stateOf(99, "below", 25, ...stall).state, "fail");
+  });
+
+  test("lower limits are judged by the same rule", () => {
+    assert.equal(stateOf(99, "above", 25, 30).state, "pass");
+    assert.equal(stateOf(50, "above", 25, ...all(4, 30)).state, "unresolved");
+    assert.equal(stateOf(50, "above", 25, ...all(5, 30)).state, "pass");
+    assert.equal(stateOf(50, "above", 25, ...all(5, 20)).state, "fail");
+  });
+});
+
+test("a wrong pass or fail of a percentile is rarer than 5 %", () => {
+  // A limit at the true p99 of independent latencies: both are wrong, and the result should be unresolved.
+  const next = createRandom(7);
+  const counts = { pass: 0, fail: 0, unresolved: 0 };
+  for (let run = 0; run < 400; run++) {
+    const latenciesNs = Array.from({ length: 1000 }, () => Math.round(-Math.log(1 - next()) * 10e6));
+    const assertion = { metric: p99, comparison: "below", limit: Math.round(-Math.log(0.01) * 10e6) } as const;
+    counts[judge(assertion, [{ level: 1, window: makeWindow({ latenciesNs }) }], 1).state]++;
+  }
+  assert.ok(counts.pass <= 30 && counts.fail <= 30, JSON.stringify(counts));
+});
+
+test("an average is judged by its interval, and by nothing when there is one request", () => {
+  const average: MetricPlan = { kind: "latency-average", of: "latency" };
+  const stateOf = (limitMs: number, ...ms: number[]) =>
+    judge(
+      { metric: average, comparison: "below", limit: limitMs * 1e6 },
+      [{ level: 1, window: makeWindow({ latenciesNs: ms.map((one) => one * 1e6) }) }],
+      1,
+    ).state;
+  assert.equal(stateOf(25, 1), "unresolved");
+  assert.equal(stateOf(25, 1, 2, 1, 2, 1, 2, 1, 2), "pass");
+  assert.equal(stateOf(1.55, 1, 2, 1, 2, 1, 2, 1, 2), "unresolved");
+  assert.equal(stateOf(0.5, 1, 2, 1, 2, 1, 2, 1, 2), "fail");
 });

@@ -8,8 +8,9 @@ import { throughputInterval } from "../intervals/throughput.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import { tokenRateInterval } from "../tokens/token-rate-interval.ts";
 import { isTokenMetric, rateWeights, type TokenMetricPlan, tokenSampleOf } from "../tokens/token-verdicts.ts";
-import { type JudgedLevel, metricValue } from "../verdicts.ts";
+import type { JudgedLevel } from "../verdicts.ts";
 import type { WindowResult } from "../window.ts";
+import { metricValue } from "./judge-part.ts";
 import { errorRatioInterval } from "./ratio-interval.ts";
 
 /** A metric with its confidence interval, in the unit of the metric. */

@@ -1,6 +1,15 @@
-import type { MetricPlan } from "../../plan/assertions.ts";
+import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
+import { batchMeansOf, effectiveCount } from "../intervals/effective-count.ts";
+import { estimateMean } from "../intervals/mean-interval.ts";
+import {
+  judgeInterval,
+  judgePercentile,
+  judgeValue,
+  type SampleAbove,
+  type VerdictState,
+} from "../limits/verdict-state.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import type { WindowResult } from "../window.ts";
 import { type GoodputLimits, goodRows } from "./goodput.ts";
@@ -43,6 +52,33 @@ export function tokenMetricValue(
   const values = tokenSampleOf(metric.of, columns);
   if (values.length === 0) return undefined;
   return metric.kind === "token-average" ? meanOf(values) : percentileOf(values.toSorted(), metric.percentile);
+}
+
+/** Judges a token metric that has a value. Rates and goodput count as exact. */
+export function judgeTokenMetric(
+  assertion: AssertionPlan,
+  metric: TokenMetricPlan,
+  columns: TokenColumns,
+  value: number,
+): VerdictState {
+  if (metric.kind === "token-percentile" && assertion.comparison !== "is")
+    return judgePercentile(
+      assertion.comparison,
+      metric.percentile,
+      valuesAbove(tokenSampleOf(metric.of, columns), assertion),
+    );
+  if (metric.kind === "token-average") return judgeInterval(assertion, estimateMean(tokenSampleOf(metric.of, columns)));
+  return judgeValue(assertion, value);
+}
+
+/** @param values in the order of the requests, not empty */
+function valuesAbove(values: Float64Array, { comparison, limit }: AssertionPlan): SampleAbove {
+  const isAtLeast = comparison === "below" || comparison === "at-least";
+  const isAbove = Float64Array.from(values, (value) => (value > limit || (isAtLeast && value === limit) ? 1 : 0));
+  const aboveCount = isAbove.reduce((sum, one) => sum + one, 0);
+  const count = values.length;
+  const ratio = aboveCount / count;
+  return { count, aboveCount, effectiveCount: effectiveCount(count, ratio * (1 - ratio), batchMeansOf(isAbove)) };
 }
 
 /** Returns the measured values of a metric, in the order of the requests. @param name its name in assertions */

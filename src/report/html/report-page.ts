@@ -5,6 +5,7 @@ import { targetKindOf } from "../../registry/service-kinds.ts";
 import { escapeHtml, formatCards, formatLeftOut, formatScripts, POLICY } from "../plots/page.ts";
 import { joinPlots, type PlotSet } from "../plots/plot.ts";
 import { describeParameters } from "../rampart/parameters.ts";
+import { VERDICT_WORDS } from "../rampart/verdicts-table.ts";
 import type { RunSummary, VerdictName } from "../summary.ts";
 import { VERSION } from "../version.ts";
 import { formatFacts } from "./facts.ts";
@@ -37,10 +38,11 @@ import { TOKEN_GROUP, tokenPlots } from "./token-charts.ts";
 
 /** The report as one HTML file that works without network, server or other files. */
 
-const VERDICT_WORDS: Readonly<Record<VerdictName, string>> = {
+const LOOKS = { pass: "good", fail: "bad", unresolved: "text" } as const;
+const HEADINGS: Readonly<Record<VerdictName, string>> = {
   failed: "FAILED",
   partial: "PARTIAL",
-  unstable: "UNSTABLE",
+  unresolved: "UNRESOLVED",
   passed: "PASSED",
   measured: "MEASURED",
 };
@@ -62,7 +64,7 @@ export function chartsOf(report: ShownReport): PlotSet {
 export function formatReportPage(report: ShownReport, summary: RunSummary, library: string): string {
   const { plan, json } = report;
   const { plots, leftOut } = chartsOf(report);
-  const title = `${plan.name}: ${VERDICT_WORDS[summary.verdict].toLowerCase()}`;
+  const title = `${plan.name}: ${HEADINGS[summary.verdict].toLowerCase()}`;
   const cards = (group: string): string => formatCards(plots, group);
   const sections = [
     formatSection("summary", "Summary", formatSummary(report, summary)),
@@ -99,7 +101,7 @@ export function formatReportPage(report: ShownReport, summary: RunSummary, libra
 <div><h1>${mask(plan.name)}</h1><p>${mask(describeRun(report))}</p></div>
 <button id="theme" type="button" aria-label="Light or dark">◐</button>
 </header>
-<div class="panel verdict ${summary.verdict}"><b>${VERDICT_WORDS[summary.verdict]}</b><span>${mask(summary.headline)}</span></div>
+<div class="panel verdict ${summary.verdict}"><b>${HEADINGS[summary.verdict]}</b><span>${mask(summary.headline)}</span></div>
 ${formatLinks(sections)}
 <noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>
 <main>
@@ -130,10 +132,8 @@ function formatLinks(sections: readonly string[]): string {
 }
 
 function formatSummary(report: ShownReport, { assertions, warnings }: RunSummary): string {
-  const rows = assertions.map(({ isMet, isSkipped, text, measured }) => [
-    isMet
-      ? ({ text: "pass", look: "good" } as const)
-      : ({ text: isSkipped ? "skip" : "FAIL", look: isSkipped ? "text" : "bad" } as const),
+  const rows = assertions.map(({ state, text, measured }) => [
+    { text: VERDICT_WORDS[state], look: LOOKS[state] },
     { text, look: "text" } as const,
     { text: measured, look: "text" } as const,
   ]);

@@ -15,7 +15,7 @@ nav a:hover, nav a:focus { color: var(--text); text-decoration: underline; }
 .verdict span { overflow-wrap: anywhere; }
 .verdict.passed { border-color: var(--good); } .verdict.passed b { color: var(--good); }
 .verdict.failed, .verdict.partial { border-color: var(--bad); } .verdict.failed b, .verdict.partial b { color: var(--bad); }
-.verdict.unstable { border-color: var(--warn); } .verdict.unstable b { color: var(--warn); }
+.verdict.unresolved { border-color: var(--warn); } .verdict.unresolved b { color: var(--warn); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; min-width: min(100%, 30rem); font-variant-numeric: tabular-nums; }
 th { color: var(--faint); font-weight: 600; text-align: left; white-space: nowrap; }

@@ -1,6 +1,5 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
-import { judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
@@ -8,7 +7,7 @@ import { describeLevel, levelUnitOf, loadModeOf, planOfPhase } from "../../regis
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
 import { targetKindOf, throughputUnitOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
+import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
@@ -17,7 +16,7 @@ import { describeDelivery } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
-import { judgeRepeated } from "../run-verdicts.ts";
+import { judgeAssertions, judgeChecks, judgeRepeated } from "../run-verdicts.ts";
 import { nameOfLevel } from "../summary.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
@@ -30,7 +29,7 @@ import { describeClient, describeOutcome } from "./level-cells.ts";
 import { formatLevels, formatTimeline } from "./levels-table.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
-import { formatPhases, formatRunTimeline, verdictsOfPhases } from "./phases.ts";
+import { formatPhases, formatRunTimeline } from "./phases.ts";
 import { type HighestOverRuns, highestOverRuns, type LevelOverRuns, levelsOverRuns } from "./runs.ts";
 import {
   describePrecision,
@@ -108,14 +107,9 @@ class RampartConsole implements Report {
   }
 
   finish(result: RunResult): void {
-    const judged = judgedLevels(result);
     this.printRun(result);
-    const verdicts = this.plan.assertions.map((assertion) =>
-      judge(assertion, judged, this.plan.target.batchSize, this.unit),
-    );
-    const checks = verdictsOfPhases(this.plan, judged);
-    const style = { ...this.style, checks, unjudged: whyUnjudged(result) };
-    const text = formatVerdicts(this.plan, verdicts, judged, result.aborted, style);
+    const style = { ...this.style, checks: judgeChecks(this.plan, [result]) };
+    const text = formatVerdicts(this.plan, judgeAssertions(this.plan, result), judgedLevels(result), style);
     if (text !== undefined) this.sink.out(`\n${text}\n`);
   }
 
@@ -140,11 +134,8 @@ class RampartConsole implements Report {
     if (precision !== undefined) out(`\n${precision}\n`);
     const verdicts = judgeRepeated(plan, repeated);
     const details = verdicts.map((verdict, index) => describeRunsVerdict(plan, index, verdict, this.unit));
-    const checks = runs.flatMap((run, index) =>
-      verdictsOfPhases(plan, measuredLevels(run)).map((one) => ({ ...one, text: `run ${index + 1}: ${one.text}` })),
-    );
-    const style = { ...this.style, details, checks };
-    const text = formatVerdicts(plan, verdicts, levels, undefined, style);
+    const style = { ...this.style, details, checks: judgeChecks(plan, runs) };
+    const text = formatVerdicts(plan, verdicts, levels, style);
     if (text !== undefined) out(`\n${text}\n`);
   }
 

@@ -1,4 +1,5 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
@@ -14,21 +15,20 @@ import {
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
-import { judge } from "../../measure/verdicts.ts";
+import type { Verdict } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
-import { throughputUnitOf } from "../../registry/service-kinds.ts";
-import { judgedLevels, measuredLevels, whyUnjudged } from "../../result/judged-levels.ts";
+import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { judgeRepeated } from "../run-verdicts.ts";
+import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
@@ -90,18 +90,12 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
     },
     runs: runs.map((run) => toRunJson(plan, run)),
     combination: toCombinationJson(plan, repeated),
-    assertions: judgeRepeated(plan, repeated).map(({ assertion, ...verdict }) => ({
-      text: verdict.text,
-      isMet: verdict.isMet,
-      level: verdict.level,
-      phase: verdict.phaseIndex,
-      measured: verdict.measured,
+    assertions: judgeRepeated(plan, repeated).map((verdict) => ({
+      ...toAssertionJson(verdict),
       low: verdict.low,
       high: verdict.high,
       runs: verdict.runCount,
       runsMet: verdict.metCount,
-      reason: verdict.reason,
-      limit: assertion.limit,
     })),
     plan: withoutSecrets(plan),
   };
@@ -155,20 +149,14 @@ function toRunJson(plan: Plan, result: RunResult): object {
     ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
-    assertions: plan.assertions.map((assertion, index) => {
-      const { isMet, level, phaseIndex, measured, reason, text } = judge(
-        assertion,
-        judgedLevels(result),
-        plan.target.batchSize,
-        throughputUnitOf(plan.target),
-      );
-      const why = reason ?? whyUnjudged(result);
-      const given = { text, isMet, level, phase: phaseIndex, measured, reason: why, limit: assertion.limit };
-      const { aborted } = result;
-      if (aborted?.assertionIndex !== index) return given;
-      return { text, isMet: false, endedRun: true, measured: aborted.measured, limit: assertion.limit };
-    }),
+    assertions: judgeAssertions(plan, result).map(toAssertionJson),
   };
+}
+
+function toAssertionJson(verdict: Verdict): object {
+  const { text, state, level, phaseIndex: phase, measured, reason, endedRun, assertion } = verdict;
+  const isMet = state === "pass";
+  return { text, state, isMet, level, phase, endedRun, measured, reason, limit: assertion.limit };
 }
 
 /** @param tags those of the requests, if it is a part of them */
@@ -235,6 +223,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
     ...(window.groups === undefined ? {} : toGroupsJson(plan, result)),
+    ...(result.gaps === undefined ? {} : { gaps: result.gaps.map(toGapInTimeJson) }),
     timeline: timeline.map((bucket) => ({
       startSec: nsToSec(bucket.startNs),
       endSec: nsToSec(bucket.endNs),
@@ -292,6 +281,10 @@ function toThroughputJson(window: WindowResult, batchSize: number): object {
   const perSec = inferPerSec(window, batchSize);
   const { low, high } = throughputInterval(window, perSec, batchSize);
   return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
+}
+
+function toGapInTimeJson({ startNs, endNs, typicalNs }: CompletionGap): object {
+  return { startSec: nsToSec(startNs), endSec: nsToSec(endNs), typicalSec: nsToSec(typicalNs) };
 }
 
 /** Converts the time between responses; nothing where no request has two. */

@@ -113,9 +113,9 @@ export function toPhasesJson(
   };
 }
 
-function toVerdictJson({ text, isMet, measured, drift, recovery }: PhaseVerdict): object {
+function toVerdictJson({ text, state, measured, drift, recovery }: PhaseVerdict): object {
   return {
-    ...{ text, isMet, measured },
+    ...{ text, state, isMet: state === "pass", measured },
     ...(drift === undefined
       ? {}
       : {

@@ -212,6 +212,12 @@ export function levelSchema(parts: Parts) {
       ),
     ),
     combinations: optional(v.array(group)),
+    gaps: optional(
+      v.pipe(
+        v.array(object({ startSec: v.number(), endSec: v.number(), typicalSec: v.number() })),
+        v.description("Times in which nothing completed for much longer than usual, since the start of the run."),
+      ),
+    ),
     timeline: v.array(timelineSchema(parts)),
   });
 }

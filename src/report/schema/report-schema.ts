@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { FAILURE_KINDS } from "../../transport/failure.ts";
 import { levelSchema, serverSchema } from "./level.ts";
 import { count, type Parts } from "./parts.ts";
-import { combinationSchema, phaseEntries, repeatSchema } from "./runs.ts";
+import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 import { REPORT_VERSION } from "./version.ts";
 
 /**
@@ -137,7 +137,8 @@ function runEntries(parts: Parts) {
 function assertionSchema({ object }: Parts) {
   return object({
     text: v.string(),
-    isMet: v.boolean(),
+    state: verdictState(),
+    isMet: v.pipe(v.boolean(), v.description("Whether the state is pass.")),
     level: v.exactOptional(v.number()),
     phase: v.exactOptional(v.pipe(count(), v.description("Index of the phase, from 0."))),
     endedRun: v.exactOptional(v.pipe(v.literal(true), v.description("It ended the run early."))),
@@ -148,7 +149,7 @@ function assertionSchema({ object }: Parts) {
     measured: v.exactOptional(
       v.pipe(v.number(), v.description("The worst value: nanoseconds, a rate, a count or a ratio.")),
     ),
-    reason: v.exactOptional(v.string()),
+    reason: v.exactOptional(v.pipe(v.string(), v.description("Why it is unresolved."))),
     limit: v.number(),
   });
 }

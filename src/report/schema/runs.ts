@@ -4,6 +4,11 @@ import { count, type Parts } from "./parts.ts";
 
 /** Phases and repeated runs in Rampart's JSON report. */
 
+/** The result of an assertion or a check. */
+export function verdictState() {
+  return v.picklist(["pass", "fail", "unresolved"]);
+}
+
 /** Phases of a load, and the time line of the whole run. */
 export function phaseEntries(parts: Parts) {
   const { object } = parts;
@@ -11,7 +16,8 @@ export function phaseEntries(parts: Parts) {
   const change = object({ ratio: v.number(), lowRatio: v.nullable(v.number()), highRatio: v.nullable(v.number()) });
   const check = object({
     text: v.string(),
-    isMet: v.boolean(),
+    state: verdictState(),
+    isMet: v.pipe(v.boolean(), v.description("Whether the state is pass.")),
     measured: v.string(),
     latencyChange: optional(change),
     throughputChange: optional(change),

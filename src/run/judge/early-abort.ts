@@ -129,9 +129,8 @@ export class EarlyAbort {
     if (this.signal.isStopped) return;
     const { target } = this.plan;
     const unit = throughputUnitOf(target);
-    const { isMet, measured, text } = judge(assertion, [{ level: 0, window, ...tokens }], target.batchSize, unit);
-    // Without data there is nothing to judge.
-    if (isMet || measured === undefined) return;
+    const { state, measured, text } = judge(assertion, [{ level: 0, window, ...tokens }], target.batchSize, unit);
+    if (state !== "fail" || measured === undefined) return;
     const time = formatDurationNs(msToNs(abortAfterMs));
     this.broken = { assertionIndex: index, measured };
     this.signal.abort(

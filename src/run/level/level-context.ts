@@ -36,6 +36,8 @@ export interface LevelContext {
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
   readonly unit: "concurrency" | "request-rate";
+  /** Start of the run, monotonic. */
+  readonly runStartNs: number;
   readonly isScheduled: boolean;
   /** Whether lanes may be idle. */
   readonly canLanesWait: boolean;

@@ -110,6 +110,7 @@ export class LevelFrame {
     const delayedByLimit = this.isHandedOver
       ? this.delayedByLimit
       : (this.delayedByLimit ?? this.context.driver.delayedByLimit);
+    const gaps = this.windows.findGaps(window);
     return {
       unit: this.context.unit,
       level: this.level,
@@ -120,6 +121,7 @@ export class LevelFrame {
       isLatencyUnstable: false,
       hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
+      ...(gaps.length === 0 ? {} : { gaps }),
       ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
       ...(this.unsentCount === 0 ? {} : { unsentCount: this.unsentCount }),
       ...rest,

@@ -1,3 +1,4 @@
+import type { CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
 import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { RunTimeline } from "../../measure/run-timeline.ts";
@@ -7,6 +8,8 @@ import type { EarlyAbort, WatchedParts } from "../judge/early-abort.ts";
 
 /** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
+  /** Of the current level. */
+  gaps: CompletionGaps | undefined;
   timeline: Timeline | undefined;
   /** Of a whole run with phases. */
   runTimeline: RunTimeline | undefined;
@@ -51,6 +54,7 @@ export class LevelMeter {
     this.abort?.pause();
     this.tally = undefined;
     this.timeline = undefined;
+    this.gaps = undefined;
   }
 
   add(records: RecordColumns, count: number): void {
@@ -63,6 +67,7 @@ export class LevelMeter {
     this.tally?.add(records, count);
     if (this.groupTallies.length > 0) this.addToGroups(records, count);
     this.timeline?.add(records, count);
+    this.gaps?.add(records, count);
     this.runTimeline?.add(records, count);
     this.abort?.add(records, count);
     this.mlperf?.add(records, count);

@@ -1,3 +1,4 @@
+import { type CompletionGap, CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
 import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { Timeline } from "../../measure/timeline.ts";
@@ -31,6 +32,10 @@ export class WindowCutter {
   private endedBefore = 0;
   private openBefore: OpenRequests = NO_OPEN_REQUESTS;
   private countersBefore: ServerCounters[] | undefined;
+  /** Of the whole level. */
+  private gaps: CompletionGaps | undefined;
+  /** Send times of the requests that were in flight at the end of the last window. */
+  private openSentAtCutNs: readonly number[] = [];
   /** Resolves when the first counters are read, for a window that does not wait for them. */
   private countersRead: Promise<void> | undefined;
 
@@ -65,7 +70,7 @@ export class WindowCutter {
     // Without load, the time for reading the counters must not be part of the window.
     if (driver.activeLanes > 0) return;
     this.startNs = driver.clock.nowNs();
-    this.startTimeline();
+    this.startTimes();
   }
 
   /** Discards earlier records. */
@@ -106,12 +111,14 @@ export class WindowCutter {
     observer.onWindowStart?.(this.meter.windowNumber);
     this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
-    this.startTimeline();
+    this.startTimes();
     health.start();
     this.context.poller?.start();
   }
 
-  private startTimeline(): void {
+  private startTimes(): void {
+    this.gaps = new CompletionGaps(this.startNs);
+    this.meter.gaps = this.gaps;
     const { mode } = this.context.plan.measurement;
     if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, msToNs(mode.durationMs));
   }
@@ -130,7 +137,8 @@ export class WindowCutter {
     const { sentCount } = this;
     const gpu = this.context.poller?.take();
     const { openBefore } = this;
-    const openAfter = sumOpenRequests(this.openSentNs(), endNs);
+    this.openSentAtCutNs = this.openSentNs();
+    const openAfter = sumOpenRequests(this.openSentAtCutNs, endNs);
     const { laneCount = driver.activeLanes, afterEndNs = 0, sendingEndNs = endNs } = last;
     const sendingNs = Math.max(0, sendingEndNs - startNs);
     const counts = { sentCount, sendingNs, openBefore, openAfter, afterEndNs, laneCount };
@@ -150,6 +158,15 @@ export class WindowCutter {
     const numbers = { first: windowNumber, last: windowNumber };
     const window = { ...toWindowResult(tally, { ...frame, server }), numbers };
     return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
+  }
+
+  /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */
+  findGaps({ startNs, endNs, latency }: WindowResult): CompletionGap[] {
+    const all = this.gaps?.find(endNs, this.openSentAtCutNs, latency) ?? [];
+    const { runStartNs } = this.context;
+    return all
+      .filter((gap) => gap.endNs > startNs && gap.startNs < endNs)
+      .map((gap) => ({ ...gap, startNs: gap.startNs - runStartNs, endNs: gap.endNs - runStartNs }));
   }
 
   /** Returns the send time of each request in flight. */

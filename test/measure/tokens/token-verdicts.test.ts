@@ -49,7 +49,7 @@ for (const [metric, value, text] of METRICS) {
   test(`an assertion reads: ${text}`, () => {
     const level = { level: 2, window: makeWindow({ latenciesNs: [1e6] }), tokens: twoAnswers() };
     const verdict = judge({ metric, comparison: "is", limit: value }, [level], 1);
-    assert.deepEqual([verdict.isMet, verdict.measured, verdict.text], [true, value, text]);
+    assert.deepEqual([verdict.state, verdict.measured, verdict.text], ["pass", value, text]);
     assert.ok(text.endsWith(formatMetric(metric, value)));
   });
 }
@@ -62,12 +62,12 @@ test("rates are over the level's own time, as its throughput is, and not from th
   assert.equal(measured({ kind: "output-tokens-per-sec" }), 2.5);
 });
 
-test("a metric that no request has is not met", () => {
+test("a metric that no request has is unresolved", () => {
   const window = makeWindow({ latenciesNs: [1e6] });
   for (const tokens of [undefined, new TokenColumns()]) {
     for (const [metric] of METRICS) {
       const verdict = judge({ metric, comparison: "at-least", limit: 0 }, [{ level: 1, window, tokens }], 1);
-      assert.deepEqual([verdict.isMet, verdict.measured], [false, undefined]);
+      assert.deepEqual([verdict.state, verdict.measured], ["unresolved", undefined]);
     }
   }
 });

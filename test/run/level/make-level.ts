@@ -125,6 +125,7 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
     unit: "concurrency",
     isScheduled: false,
     canLanesWait: false,
+    runStartNs: 0,
     isAsync: parts.isAsync ?? false,
     checkFailures: () => {},
     fail: (error) => errors.push(error),

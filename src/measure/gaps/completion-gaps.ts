@@ -1,0 +1,179 @@
+import { msToNs, nsToUs, usToNs } from "../../plan/units.ts";
+import type { LatencyTally } from "../latency-tally.ts";
+import { RECORD_CANCELLED, type RecordColumns } from "../records.ts";
+
+/** A time in which requests were in flight and none ended, much longer than usual. Times are nanoseconds from the same start. */
+export interface CompletionGap {
+  readonly startNs: number;
+  readonly endNs: number;
+  /** How long such a time usually is in this measurement: half of the time is in shorter ones. */
+  readonly typicalNs: number;
+}
+
+/** Shorter gaps are not worth a word. */
+const SHORTEST_NS = msToNs(500);
+/** A gap is much longer than usual above this multiple of the gaps that 90 % of the other time is in. */
+const MUCH_LONGER = 5;
+const USUAL_RATIO = 0.9;
+/** Fewer other gaps do not show what is usual. */
+const FEWEST_GAPS = 30;
+/** Most long gaps that are kept; the shorter half of them is dropped above that. */
+const MOST_LONG = 256;
+const CELLS_PER_DOUBLING = 4;
+/** Up to an hour. */
+const CELLS = 32 * CELLS_PER_DOUBLING;
+
+interface LongGap {
+  startNs: number;
+  readonly endNs: number;
+  /** The earliest send of the requests that were in flight at its end. */
+  sentNs: number;
+}
+
+/**
+ * Finds gaps between completions from the records of a measurement. Memory is bounded.
+ *
+ * Only time in which a request was in flight counts, so that pauses of the load are no gaps. What the usual latency explains is no gap either:
+ * a request that is sent after a pause takes its time. What is usual comes from the same measurement, weighted by time: of independent
+ * arrivals, one gap in more than 10^8 is as long by chance, and answers that come in bursts have long gaps as usual ones.
+ */
+export class CompletionGaps {
+  private readonly short = new GapCells();
+  private long: LongGap[] = [];
+  private latest: LongGap | undefined;
+  private lastEndNs: number;
+
+  /** @param startNs start of the measurement */
+  constructor(startNs: number) {
+    this.lastEndNs = startNs;
+  }
+
+  add(records: RecordColumns, count: number): void {
+    const { flags, endNs: ends, sendStartNs: sends } = records;
+    for (let row = 0; row < count; row++) {
+      if (((flags[row] as number) & RECORD_CANCELLED) !== 0) continue;
+      const endNs = ends[row] as number;
+      const sentNs = sends[row] as number;
+      const { latest, lastEndNs } = this;
+      if (latest !== undefined && sentNs < latest.sentNs && endNs >= latest.endNs) latest.sentNs = sentNs;
+      if (endNs <= lastEndNs) {
+        // Failed requests are recorded out of order.
+        if (endNs < lastEndNs && latest !== undefined) this.split(endNs);
+        continue;
+      }
+      this.lastEndNs = endNs;
+      if (endNs - lastEndNs >= SHORTEST_NS) this.keep({ startNs: lastEndNs, endNs, sentNs });
+      else this.short.add(endNs - Math.max(lastEndNs, sentNs));
+    }
+  }
+
+  /**
+   * Returns the gaps until `endNs`, in the order of time.
+   * @param openSentNs send times of the requests in flight at that time
+   * @param latency that of the measurement's requests
+   */
+  find(endNs: number, openSentNs: readonly number[], latency: LatencyTally): CompletionGap[] {
+    const rest = { startNs: this.lastEndNs, endNs, sentNs: Math.min(...openSentNs) };
+    const usualLatencyNs = latency.count === 0 ? 0 : usToNs(latency.percentileUs(50));
+    const all = [...this.long, ...(lengthOf(rest) > 0 ? [rest] : [])];
+    return all.flatMap((gap) => {
+      const lengthNs = lengthOf(gap);
+      if (lengthNs - usualLatencyNs < SHORTEST_NS) return [];
+      const usual = this.usualBeside(gap, all);
+      if (usual === undefined || lengthNs - usualLatencyNs < MUCH_LONGER * usual.longNs) return [];
+      return [{ startNs: gap.endNs - lengthNs, endNs: gap.endNs, typicalNs: usual.typicalNs }];
+    });
+  }
+
+  private keep(gap: LongGap): void {
+    this.latest = gap;
+    this.long.push(gap);
+    if (this.long.length <= MOST_LONG) return;
+    const longest = new Set(this.long.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, MOST_LONG / 2));
+    for (const one of this.long) if (!longest.has(one)) this.short.add(lengthOf(one));
+    this.long = this.long.filter((one) => longest.has(one));
+  }
+
+  /** Cuts the shorter part off a gap in which a request ended after all. */
+  private split(endNs: number): void {
+    const at = this.long.findIndex((gap) => gap.startNs < endNs && endNs < gap.endNs);
+    const gap = this.long[at];
+    if (gap === undefined) return;
+    if (endNs - gap.startNs > gap.endNs - endNs) this.long[at] = { ...gap, endNs };
+    else gap.startNs = endNs;
+  }
+
+  /** Returns what is usual among the gaps shorter than one; undefined when these are too few, or others like this one take most of the time. */
+  private usualBeside(gap: LongGap, all: readonly LongGap[]): UsualGaps | undefined {
+    const others = this.short.copy();
+    for (const one of all) if (one !== gap) others.add(lengthOf(one));
+    return others.usualBelow(lengthOf(gap));
+  }
+}
+
+/** What gaps usually are, weighted by time. */
+interface UsualGaps {
+  /** Half of the time is in shorter ones. */
+  readonly typicalNs: number;
+  /** 90 % of the time is in shorter ones; up to 19 % too long. */
+  readonly longNs: number;
+}
+
+/** Counts and sums of gaps by their length. */
+class GapCells {
+  private readonly counts = new Float64Array(CELLS);
+  private readonly sumsNs = new Float64Array(CELLS);
+
+  add(ns: number): void {
+    const cell = cellOf(ns);
+    this.counts[cell] = (this.counts[cell] as number) + 1;
+    this.sumsNs[cell] = (this.sumsNs[cell] as number) + Math.max(0, ns);
+  }
+
+  copy(): GapCells {
+    const copy = new GapCells();
+    copy.counts.set(this.counts);
+    copy.sumsNs.set(this.sumsNs);
+    return copy;
+  }
+
+  usualBelow(lengthNs: number): UsualGaps | undefined {
+    const end = cellOf(lengthNs);
+    const total = sumOf(this.sumsNs.subarray(0, end));
+    if (sumOf(this.counts.subarray(0, end)) < FEWEST_GAPS || sumOf(this.sumsNs.subarray(end)) > total) return undefined;
+    const cellAt = (ratio: number): number => {
+      let seen = 0;
+      let cell = 0;
+      for (; cell < end - 1; cell++) {
+        seen += this.sumsNs[cell] as number;
+        if (seen >= ratio * total) break;
+      }
+      return cell;
+    };
+    const typical = cellAt(1 / 2);
+    return {
+      typicalNs: (this.sumsNs[typical] as number) / Math.max(1, this.counts[typical] as number),
+      longNs: usToNs(2 ** (cellAt(USUAL_RATIO) / CELLS_PER_DOUBLING)),
+    };
+  }
+}
+
+/** Returns how much of a measurement's time gaps take, 0 to 1. */
+export function gapRatio(gaps: readonly CompletionGap[] = [], durationNs: number): number {
+  const sumNs = gaps.reduce((sum, { startNs, endNs }) => sum + (endNs - startNs), 0);
+  return Math.min(1, sumNs / durationNs);
+}
+
+function lengthOf({ startNs, endNs, sentNs }: LongGap): number {
+  return endNs - Math.max(startNs, sentNs);
+}
+
+/** Cell 0 is up to a microsecond; the upper end of cell i is 2 ** (i / 4) of them. */
+function cellOf(ns: number): number {
+  const us = nsToUs(ns);
+  return us <= 1 ? 0 : Math.min(CELLS - 1, Math.ceil(CELLS_PER_DOUBLING * Math.log2(us)));
+}
+
+function sumOf(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type CompletionGap, CompletionGaps } from "../../../src/measure/gaps/completion-gaps.ts";
+import { LatencyTally } from "../../../src/measure/latency-tally.ts";
+import { RECORD_CANCELLED, RecordColumns } from "../../../src/measure/records.ts";
+import { createRandom, type Random } from "../../../src/runtime/random.ts";
+import { fill, type Row } from "../make-records.ts";
+
+const MS = 1e6;
+const SEC = 1e9;
+
+/** When nothing is answered. */
+interface Stall {
+  readonly fromNs: number;
+  readonly forNs: number;
+}
+
+/** Returns when a request ends that takes `latencyNs`, at a server that stands still for a time. */
+function endOf(sentNs: number, latencyNs: number, { fromNs, forNs }: Stall): number {
+  if (sentNs >= fromNs && sentNs < fromNs + forNs) return fromNs + forNs + latencyNs;
+  const endNs = sentNs + latencyNs;
+  return sentNs < fromNs && endNs > fromNs ? endNs + forNs : endNs;
+}
+
+type Latency = (random: Random, atNs: number) => number;
+type Load = (random: Random, latency: Latency, forNs: number, stall: Stall) => Row[];
+
+/** A closed loop whose lanes start one after the other over `rampNs`. */
+function lanes(count: number, rampNs = 0): Load {
+  return (random, latency, forNs, stall) => {
+    const rows: Row[] = [];
+    for (let lane = 0; lane < count; lane++) {
+      for (let at = (rampNs * lane) / count; at < forNs; ) {
+        const endNs = endOf(at, latency(random, at), stall);
+        rows.push({ sendStartNs: at, endNs });
+        at = endNs;
+      }
+    }
+    return rows;
+  };
+}
+
+/** Requests at the times of `next`, however many are in flight. */
+function open(next: (random: Random, atNs: number) => number): Load {
+  return (random, latency, forNs, stall) => {
+    const rows: Row[] = [];
+    for (let at = next(random, 0); at < forNs; at += next(random, at))
+      rows.push({ sendStartNs: at, endNs: endOf(at, latency(random, at), stall) });
+    return rows;
+  };
+}
+
+const exponential = (meanNs: number) => (random: Random) => -Math.log(1 - random()) * meanNs;
+const constant = (ns: number) => () => ns;
+const lognormal = (medianNs: number, sigma: number) => (random: Random) =>
+  medianNs * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
+
+function gapsOf(rows: readonly Row[], endNs: number): CompletionGap[] {
+  const gaps = new CompletionGaps(0);
+  const latency = new LatencyTally();
+  const records = new RecordColumns((columns, count) => gaps.add(columns, count));
+  const ordered = rows.toSorted((a, b) => a.endNs - b.endNs);
+  for (const row of ordered.filter((one) => one.endNs <= endNs)) {
+    fill(records, row);
+    if (row.flags === undefined) latency.addAll(Float64Array.of(row.endNs - row.sendStartNs), 0, 1);
+  }
+  records.drain();
+  const openNs = ordered.filter((one) => one.endNs > endNs).map(({ sendStartNs }) => sendStartNs);
+  return gaps.find(endNs, openNs, latency);
+}
+
+const LOADS: readonly (readonly [name: string, load: Load, latency: Latency])[] = [
+  ["a fast closed loop", lanes(4), exponential(1 * MS)],
+  ["one lane with a heavy tail", lanes(1), lognormal(2 * MS, 1)],
+  ["one lane with a rare long answer", lanes(1), (random) => (random() < 0.002 ? 2 * SEC : MS)],
+  ["one slow lane", lanes(1), exponential(100 * MS)],
+  ["many lanes in step", lanes(64), constant(50 * MS)],
+  ["a language model", lanes(8), lognormal(300 * MS, 0.5)],
+  ["a ramp of lanes", lanes(32, 20 * SEC), constant(400 * MS)],
+  ["a Poisson rate", open(exponential(5 * MS)), exponential(2 * MS)],
+  ["a low Poisson rate", open(exponential(700 * MS)), exponential(5 * MS)],
+  ["a constant rate with a latency far above its distance", open(constant(10 * MS)), constant(2 * SEC)],
+  ["a rate that rises from 1 to 200", open((_, at) => SEC / (1 + (at * 10) / SEC)), exponential(4 * MS)],
+  ["bursts with pauses", open((_, at) => (Math.floor(at / MS) % 3000 < 200 ? 5 * MS : 2800 * MS)), exponential(4 * MS)],
+  ["a pause before long answers", open((_, at) => (at > 9 * SEC && at < 9.1 * SEC ? 5 * SEC : 20 * MS)), constant(SEC)],
+];
+const NONE: Stall = { fromNs: Number.POSITIVE_INFINITY, forNs: 0 };
+
+describe("what the load, chance or the latency explains is no gap", () => {
+  for (const [name, load, latency] of LOADS) {
+    test(name, () => {
+      for (let seed = 1; seed <= 10; seed++) {
+        const rows = load(createRandom(seed), latency, 20 * SEC, NONE);
+        assert.deepEqual(gapsOf(rows, 20 * SEC), [], `seed ${seed}`);
+      }
+    });
+  }
+});
+
+describe("a time in which a server stands still is found, with its times", () => {
+  for (const [name, load, latency] of LOADS.slice(0, 11)) {
+    if (name === "a low Poisson rate" || name.includes("rare long")) continue;
+    test(name, () => {
+      const stall = { fromNs: 12 * SEC, forNs: 4 * SEC };
+      for (let seed = 1; seed <= 10; seed++) {
+        const found = gapsOf(load(createRandom(seed), latency, 30 * SEC, stall), 30 * SEC);
+        assert.equal(found.length, 1, `seed ${seed}: ${JSON.stringify(found)}`);
+        const [{ startNs, endNs, typicalNs }] = found as [CompletionGap];
+        // It begins with the last answer before, and ends with the first one after.
+        assert.ok(startNs <= 12 * SEC + 50 * MS && startNs > 11.5 * SEC, `${startNs}`);
+        assert.ok(endNs >= 16 * SEC && endNs < 17 * SEC, `${endNs}`);
+        assert.ok(typicalNs < 0.4 * SEC, `${typicalNs}`);
+      }
+    });
+  }
+
+  test("also when it lasts to the end, and when there are several", () => {
+    const load = lanes(4);
+    const toEnd = load(createRandom(1), exponential(MS), 10 * SEC, { fromNs: 8 * SEC, forNs: 10 * SEC });
+    const [last, ...others] = gapsOf(toEnd, 10 * SEC);
+    assert.deepEqual([last?.endNs, others], [10 * SEC, []]);
+    assert.ok((last?.startNs ?? 0) > 7.9 * SEC);
+    const first = load(createRandom(2), exponential(MS), 10 * SEC, { fromNs: 4 * SEC, forNs: SEC });
+    const second = load(createRandom(3), exponential(MS), 10 * SEC, { fromNs: 4 * SEC, forNs: 0.8 * SEC });
+    const later = second.map(({ sendStartNs, endNs }) => ({
+      sendStartNs: sendStartNs + 10 * SEC,
+      endNs: endNs + 10 * SEC,
+    }));
+    const seconds = gapsOf([...first, ...later], 20 * SEC).map(({ startNs }) => Math.round(startNs / SEC));
+    assert.deepEqual(seconds, [4, 14]);
+  });
+
+  test("the first answer after it may be to a request that was sent in it", () => {
+    const before = lanes(2)(createRandom(4), constant(MS), 2 * SEC, NONE);
+    const after = lanes(2)(createRandom(5), constant(MS), SEC, NONE).map(({ sendStartNs, endNs }) => {
+      return { sendStartNs: sendStartNs + 5 * SEC, endNs: endNs + 5 * SEC };
+    });
+    const waiting = { sendStartNs: 2 * SEC, endNs: 5 * SEC + 100 };
+    const late = { sendStartNs: 4.9 * SEC, endNs: 5 * SEC };
+    const [gap] = gapsOf([...before, late, waiting, ...after], 6 * SEC);
+    assert.deepEqual([gap?.startNs, gap?.endNs], [2 * SEC, 5 * SEC]);
+  });
+});
+
+test("too few answers show no gap, cancelled requests end none, and failed ones that are recorded late do", () => {
+  const few = Array.from({ length: 10 }, (_, index) => ({ sendStartNs: index * MS, endNs: (index + 1) * MS }));
+  assert.deepEqual(gapsOf([...few, { sendStartNs: 10 * MS, endNs: 5 * SEC }], 6 * SEC), []);
+  const many = Array.from({ length: 100 }, (_, index) => ({ sendStartNs: index * MS, endNs: (index + 1) * MS }));
+  const cancelled = { sendStartNs: 100 * MS, endNs: 2 * SEC, flags: RECORD_CANCELLED };
+  const rows = [...many, cancelled, { sendStartNs: 100 * MS, endNs: 4 * SEC }];
+  assert.deepEqual(
+    gapsOf(rows, 4 * SEC).map(({ startNs }) => startNs),
+    [100 * MS],
+  );
+  const gaps = new CompletionGaps(0);
+  const records = new RecordColumns((columns, count) => gaps.add(columns, count));
+  const failed = { sendStartNs: 100 * MS, endNs: 3 * SEC };
+  for (const row of [...many, { sendStartNs: 100 * MS, endNs: 4 * SEC }, failed]) fill(records, row);
+  records.drain();
+  assert.deepEqual(
+    gaps.find(4 * SEC, [], new LatencyTally()).map(({ startNs, endNs }) => [startNs, endNs]),
+    [[100 * MS, 3 * SEC]],
+  );
+});
+
+test("memory is bounded, and the longest gaps are kept", () => {
+  const gaps = new CompletionGaps(0);
+  const records = new RecordColumns((columns, count) => gaps.add(columns, count));
+  let at = 0;
+  const step = (ns: number): void => {
+    fill(records, { sendStartNs: at, endNs: at + ns });
+    at += ns;
+  };
+  for (let round = 0; round < 2000; round++) {
+    for (let index = 0; index < 200; index++) step(MS);
+    step(round === 700 ? 9 * SEC : 0.6 * SEC);
+  }
+  records.drain();
+  const found = gaps.find(at, [], new LatencyTally());
+  assert.ok(found.length <= 257, `${found.length}`);
+  assert.equal(Math.max(...found.map(({ startNs, endNs }) => endNs - startNs)), 9 * SEC);
+});
