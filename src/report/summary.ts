@@ -11,6 +11,7 @@ import { describeRepeats } from "./load-notes.ts";
 import { formatRange } from "./rampart/confidence-notes.ts";
 import { answerOf, answerOverRuns } from "./rampart/find-max.ts";
 import { verdictsOfPhases } from "./rampart/phases.ts";
+import { warnOfResends } from "./resend-note.ts";
 import type { AssertionJson, ReportJson } from "./schema/report-schema.ts";
 
 /** What a run means, in words: for reports that begin with the verdict. All values are those of the JSON report. */
@@ -61,7 +62,7 @@ export function summarizeRuns(
   const errors = runs.flatMap(({ error }) => error?.message ?? []);
   const { verdict, headline } = judgeWhole(plan, runs, json, assertions);
   const general = [...runs.flatMap(({ prepared }) => prepared.warnings), ...warned, ...errors];
-  const repeats = runs.flatMap((run) => describeRepeats(run) ?? []);
+  const repeats = runs.flatMap((run) => [describeRepeats(run) ?? [], warnOfResends(run) ?? []].flat());
   return {
     verdict,
     headline,

@@ -1,4 +1,4 @@
-import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "../measure/records.ts";
+import { RECORD_CANCELLED, RECORD_FAILED, RECORD_RESENT, type RecordColumns } from "../measure/records.ts";
 import { isTimeMetric, nameOfMetric } from "../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import { type FunctionPlan, heldFunction } from "../plan/functions.ts";
@@ -166,7 +166,8 @@ export class RecordHook {
     const sendNs = records.sendStartNs[row] as number;
     const endNs = records.endNs[row] as number;
     const firstNs = records.firstByteNs[row] as number;
-    const isCancelled = ((records.flags[row] as number) & RECORD_CANCELLED) !== 0;
+    const flags = records.flags[row] as number;
+    const isCancelled = (flags & RECORD_CANCELLED) !== 0;
     const hasFirst = failure === undefined || (firstNs > 0 && firstNs < endNs);
     return {
       index: this.count++,
@@ -175,6 +176,7 @@ export class RecordHook {
       latencyMs: nsToMs(endNs - sendNs),
       scheduledLatencyMs: nsToMs(endNs - (records.intendedSendNs[row] as number)),
       ...(hasFirst ? { firstByteMs: nsToMs(firstNs - sendNs) } : {}),
+      ...((flags & RECORD_RESENT) === 0 ? {} : { isResent: true as const }),
       responses: records.responseCount[row] as number,
       tags: this.groups?.list[records.group[row] as number]?.tags ?? NO_TAGS,
       ...(this.level === undefined ? {} : { level: this.level }),

@@ -29,6 +29,7 @@ import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { judgeRepeated } from "../run-verdicts.ts";
+import { warnOfResends } from "../resend-note.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
@@ -120,7 +121,7 @@ function toIsoTime({ startEpochNs }: RunResult): string {
 /** Converts one run: all that can differ between the runs of a plan. */
 function toRunJson(plan: Plan, result: RunResult): object {
   const levels = measuredLevels(result);
-  const repeats = describeRepeats(result);
+  const warnings = [describeRepeats(result), warnOfResends(result)].filter((text) => text !== undefined);
   return {
     startedAt: toIsoTime(result),
     durationSec: nsToSec(result.durationNs),
@@ -148,7 +149,7 @@ function toRunJson(plan: Plan, result: RunResult): object {
         }),
     failures: result.failures,
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
-    ...(repeats === undefined ? {} : { warnings: [repeats] }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(result.server === undefined ? {} : { server: result.server }),
     ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
@@ -201,6 +202,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     requests: window.requestCount,
     failed: window.failedCount,
     ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
+    ...(window.resentCount === 0 ? {} : { resent: window.resentCount }),
     delayed: lateCount(window),
     ...(delayedByLimit === undefined
       ? {}

@@ -141,6 +141,7 @@ export class RequestJudge implements Judging {
       inputs: this.feed.contentOf(slots.steps[call.slot] as number),
       responseCount: responses.length,
       failure,
+      ...(call.isResent ? { isResent: true } : {}),
       ...this.tagsOf(slots.steps[call.slot] as number),
     };
   }
@@ -189,6 +190,7 @@ export class RequestJudge implements Judging {
       inputs: this.feed.contentOf(step),
       responses: records,
       ...(server === undefined ? {} : { server }),
+      ...(call.isResent ? { isResent: true } : {}),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),
       ...(this.packer === undefined ? {} : { hasTokens: true }),
