@@ -58,7 +58,10 @@ test("console, JSON, CSV, Markdown, page and records count requests that were se
       assert.equal(200 + resent, server.counts.received);
       assert.equal(resent + requests.failed, server.counts.closed);
       assert.ok(resent > 0, text);
-      const note = new RegExp(`^${resent} requests? w\\w+ sent again, because the server closed the kept connection`, "m");
+      const note = new RegExp(
+        `^${resent} requests? w\\w+ sent again, because the server closed the kept connection`,
+        "m",
+      );
       assert.match(text, new RegExp(`${requests.failed} failed, ${resent} sent again$`, "m"));
       assert.match(text, note);
       assert.ok(warnings.some((warning) => note.test(warning)));

@@ -10,12 +10,17 @@ import type { ClientOptions } from "../client.ts";
 import type { Endpoint } from "../request.ts";
 
 /** Creates undici's client of one slot. @param onConnected called with the socket of each connection */
-export function createUndici(endpoint: Endpoint, options: ClientOptions, onConnected: (socket: Socket) => void): Client {
+export function createUndici(
+  endpoint: Endpoint,
+  options: ClientOptions,
+  onConnected: (socket: Socket) => void,
+): Client {
   const { tls } = endpoint;
   const scheme = tls === undefined ? "http" : "https";
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
   const timeoutMs = Math.max(1, nsToMs(options.stallTimeoutNs));
-  const connect = tls === undefined ? buildConnector({ timeout: timeoutMs }) : connectTls(tls, endpoint.host, timeoutMs);
+  const connect =
+    tls === undefined ? buildConnector({ timeout: timeoutMs }) : connectTls(tls, endpoint.host, timeoutMs);
   return new Client(`${scheme}://${host}:${endpoint.port}`, {
     pipelining: 1,
     headersTimeout: timeoutMs,

@@ -4,9 +4,9 @@ import { nowNs } from "../../runtime/clock.ts";
 import { explainEncoding, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
-import { wasClosing } from "../http1/reuse-trust.ts";
 import { type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
+import { wasClosing } from "../http1/reuse-trust.ts";
 import {
   defaultHeaders,
   type Endpoint,

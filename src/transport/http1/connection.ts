@@ -12,7 +12,6 @@ import { ResponseParser } from "./parser.ts";
 import { ReceivedResponse } from "./received-response.ts";
 import { ReuseTrust, type ServerReuse, wasClosing } from "./reuse-trust.ts";
 
-
 /** What the connections of a client share. */
 export interface ConnectionContext {
   readonly endpoint: Endpoint;

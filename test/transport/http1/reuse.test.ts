@@ -174,11 +174,15 @@ describe("reuse of HTTP/1.1 connections", () => {
       assert.ok(failed <= course.resendCount / 4, `${failed} failed, ${course.resendCount} were sent again`);
     });
 
-    test(`${client}: a server that closes every connection instead of answering fails all requests`, LIMIT, async () => {
-      const course = await runCourse(5, (connection) => connection.end(), create);
-      const ends = Array<string>(5).fill("closed");
-      assert.deepEqual(course, { ends, receivedCount: 5, connectionCount: 5, resendCount: 0 });
-    });
+    test(
+      `${client}: a server that closes every connection instead of answering fails all requests`,
+      LIMIT,
+      async () => {
+        const course = await runCourse(5, (connection) => connection.end(), create);
+        const ends = Array<string>(5).fill("closed");
+        assert.deepEqual(course, { ends, receivedCount: 5, connectionCount: 5, resendCount: 0 });
+      },
+    );
 
     test(`${client}: a server that closes and then refuses connections fails the request`, LIMIT, async () => {
       const answer: Answer = (connection, n, server) => {
