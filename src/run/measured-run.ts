@@ -106,7 +106,7 @@ export class MeasuredRun {
         observer.onBatch?.(records, count);
       },
       judge: this.sessions?.follow(judgeCall) ?? judgeCall,
-      onFailure: (failure, lane) => this.policy.add(failure, lane),
+      onFailure: (failure, lane, sentNs) => this.policy.add(failure, lane, sentNs),
       onError: (error) => this.signal.fail(toRunError(error)),
     });
     observer.onProgress?.(progressOf(driver));

@@ -41,7 +41,7 @@ export interface DriverWork {
   readonly onRecords: (records: RecordColumns, count: number) => void;
   /** Judges a slot's completed request. Returns its failure, with the server's message if there is one. */
   readonly judge: (call: Call, slots: Slots) => Failure | undefined;
-  readonly onFailure: (failure: Failure, lane: number) => void;
+  readonly onFailure: (failure: Failure, lane: number, sentNs: number) => void;
   /** Called when a callback throws during the run, which cannot continue then. */
   readonly onError: (error: unknown) => void;
 }

@@ -120,6 +120,11 @@ export class Driver implements DriveHost {
     return this.outstandingCount;
   }
 
+  /** Whether the load still sends requests: it is not stopped, and its quota is not used up. */
+  get isSending(): boolean {
+    return !this.isStopped && this.quota > 0;
+  }
+
   get activeLanes(): number {
     return this.load.activeLanes;
   }
