@@ -1,9 +1,11 @@
 import { pathToFileURL } from "node:url";
 import type { GivenTags } from "./inputs/tagged-input.ts";
+import { endProcess, guardExit } from "./runtime/exit-guard.ts";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";
 import type { ParameterTable } from "./scenario/params/parameter.ts";
+import { describeExit } from "./scenario/scenario-error.ts";
 import type { AnswerType, Protocol } from "./scenario/targets/target.ts";
 
 export type {
@@ -194,6 +196,7 @@ export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-d
 export type { HttpMethod } from "./transport/request.ts";
 
 const EXIT_INTERNAL = 1;
+const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = 130;
 
 /**
@@ -218,18 +221,29 @@ export function defineScenario<
   const G extends GivenTags = GivenTags,
 >(definition: ScenarioSource<P, S, A, D, R, G>): Scenario<ScenarioSource<P, S, A, D, R, G>> {
   const scenario = define(definition);
-  void startIfEntry(scenario);
+  const entry = entryModule();
+  const frames = (new Error().stack ?? "").split("\n");
+  // The first line is the error's, the second one this function's.
+  if (entry !== "") void startIfEntry(scenario, entry, frames[2]?.includes(entry) === true);
   return scenario;
 }
 
-/** Starts the run if the main module exports the scenario. Importing a module that is being evaluated resolves after its evaluation. */
-async function startIfEntry(scenario: Scenario): Promise<void> {
-  const entry = entryModule();
-  if (entry === "") return;
+/**
+ * Starts the run if the main module exports the scenario. Importing a module that is being evaluated resolves after its evaluation.
+ * @param isOfEntry whether the main module itself defines it, so that an end of the process before the run is an error
+ */
+async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolean): Promise<void> {
+  const release = isOfEntry
+    ? guardExit((code) => describeExit(entry, code, "before its run"), EXIT_USAGE)
+    : (): void => {};
   const url = /^[a-z]+:\/\//.test(entry) ? entry : await toFileUrl(entry);
-  if (url === "") return;
-  const loaded = (await import(url).catch(() => undefined)) as { default?: unknown } | undefined;
-  if (loaded?.default !== scenario) return;
+  const loaded = (url === "" ? undefined : await import(url).catch(() => undefined)) as
+    | { default?: unknown }
+    | undefined;
+  if (loaded?.default !== scenario) {
+    release();
+    return;
+  }
   const [{ runEntryScenario }, { createProcessIo }, { describeDefect }, api] = await Promise.all([
     import("./cli/run.ts"),
     import("./cli/process-io.ts"),
@@ -238,8 +252,9 @@ async function startIfEntry(scenario: Scenario): Promise<void> {
   ]);
   const io = createProcessIo(
     () => Promise.resolve(api),
-    () => process.exit(EXIT_INTERRUPTED),
+    () => endProcess(EXIT_INTERRUPTED),
   );
+  release();
   const code = await runEntryScenario(scenario, new URL(url), process.argv.slice(2), io).catch((error: unknown) => {
     io.err(describeDefect(error));
     return EXIT_INTERNAL;

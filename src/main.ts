@@ -2,6 +2,7 @@
 import { runCommandLine } from "./cli/commands.ts";
 import { describeDefect } from "./cli/guarded-io.ts";
 import { createProcessIo } from "./cli/process-io.ts";
+import { endProcess } from "./runtime/exit-guard.ts";
 import { isExecutable } from "./runtime/runtime.ts";
 import { writeStderr } from "./runtime/stdio.ts";
 
@@ -32,7 +33,7 @@ if (serverSettings !== undefined) {
   process.exit(EXIT_INTERNAL);
 }
 
-const io = createProcessIo(loadApi, () => process.exit(EXIT_INTERRUPTED));
+const io = createProcessIo(loadApi, () => endProcess(EXIT_INTERRUPTED));
 const invokedAs = isExecutable ? executableName(process.argv0) : "rampart";
 try {
   process.exit(await runCommandLine(invokedAs, process.argv.slice(2), io));

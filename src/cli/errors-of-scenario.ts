@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
-import { toLaterError } from "../scenario/scenario-error.ts";
+import { guardExit } from "../runtime/exit-guard.ts";
+import { describeExit, toLaterError } from "../scenario/scenario-error.ts";
+import { EXIT } from "./exit-codes.ts";
 
 /** Rejects when the scenario's code throws during the run, in a timer or a promise that is not awaited. */
 export async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
@@ -14,5 +16,15 @@ export async function withoutErrorsOf<T>(file: string, running: Promise<T>): Pro
   } finally {
     process.off("uncaughtException", listener);
     process.off("unhandledRejection", listener);
+  }
+}
+
+/** Makes an end of the process by the scenario's code an error, because its assertions would not be judged. */
+export async function withoutExitOf<T>(file: string, run: () => Promise<T>): Promise<T> {
+  const release = guardExit((code) => describeExit(file, code, "during its run"), EXIT.internal);
+  try {
+    return await run();
+  } finally {
+    release();
   }
 }

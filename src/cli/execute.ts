@@ -70,11 +70,11 @@ export async function executePlan(
   let running: RunningPlan | undefined;
   // Until there is something to report, Ctrl-C ends the process as usual.
   let stopListening = (): void => {};
+  const discardAll = (): undefined => {
+    for (const report of reports) report.discard?.();
+  };
   const openReports = async (): Promise<RunObserver> => {
     if (observer !== undefined) return observer;
-    const discardAll = (): undefined => {
-      for (const report of reports) report.discard?.();
-    };
     stopListening = io.onInterrupt((signal) => {
       for (const report of reports) report.onInterrupt?.();
       onInterrupt(signal);
@@ -94,19 +94,22 @@ export async function executePlan(
     if (isInterrupted) running.interrupt();
     return running.result;
   };
+  // The scenario's code may end the process: then no partial files stay behind.
+  process.on("exit", discardAll);
   const { repeat } = plan;
   let repeated: RepeatedResult;
   try {
     repeated =
       repeat === undefined ? { runs: [await runOnce(1)] } : await executeRepeated(plan, repeat, runOnce, openReports);
   } catch (error) {
-    for (const report of reports) report.discard?.();
+    discardAll();
     if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
       (await import("../report/earlier-files.ts")).removeEarlierFiles(plan);
     const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure, door) : undefined;
     throw wordError(door, hint === undefined ? error : (error as RunError).reword((error as RunError).message, hint));
   } finally {
     stopListening();
+    process.off("exit", discardAll);
   }
   const runs: RunResult[] = [];
   for (const run of repeated.runs) runs.push(wordResult(door, await withHintOf(run, door)));

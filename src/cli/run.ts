@@ -19,7 +19,7 @@ import {
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
 import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { readDurationMs } from "./duration-flags.ts";
-import { withoutErrorsOf } from "./errors-of-scenario.ts";
+import { withoutErrorsOf, withoutExitOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
@@ -99,7 +99,7 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
       throw error instanceof UserError ? new UserError([...missing, ...error.problems]) : error;
     });
-    return runLoaded(loaded, flags, overrides, missing, io).catch((error: unknown) => {
+    return withoutExitOf(file, () => runLoaded(loaded, flags, overrides, missing, io)).catch((error: unknown) => {
       const { place } = loaded;
       throw place !== undefined && error instanceof UserError ? new UserError(error.problems.map(place)) : error;
     });
@@ -125,7 +125,7 @@ export async function runEntryScenario(
     }
     const problems: Problem[] = [];
     const overrides = readOverrides(flags, problems);
-    return runLoaded(loaded, flags, overrides, problems, io);
+    return withoutExitOf(file, () => runLoaded(loaded, flags, overrides, problems, io));
   }).then((code) => withOutputFailure(code, io));
 }
 

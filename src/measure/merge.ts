@@ -31,6 +31,7 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
     requestCount,
     failedCount: sumOf(windows, (window) => window.failedCount),
     cancelledCount: sumOf(windows, (window) => window.cancelledCount),
+    resentCount: sumOf(windows, (window) => window.resentCount),
     delayedCount: sumOf(windows, (window) => window.delayedCount),
     sentCount: sumOf(windows, (window) => window.sentCount),
     openBeforeCount: first.openBeforeCount,

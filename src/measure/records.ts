@@ -5,6 +5,8 @@ export const RECORD_DELAYED = 2;
 export const RECORD_SEQUENCE_END = 4;
 /** Cancelled by this client. Always with {@link RECORD_FAILED}. */
 export const RECORD_CANCELLED = 8;
+/** Sent again over a new connection. */
+export const RECORD_RESENT = 16;
 
 /** Receives the rows `[0, count)`, which are overwritten afterwards. */
 export type DrainRecords = (records: RecordColumns, count: number) => void;
@@ -23,7 +25,7 @@ export class RecordColumns {
   readonly decodeNs = new Float64Array(CAPACITY);
   /** Number of responses with content. */
   readonly responseCount = new Uint32Array(CAPACITY);
-  /** {@link RECORD_FAILED}, {@link RECORD_DELAYED}, {@link RECORD_SEQUENCE_END} and {@link RECORD_CANCELLED}. */
+  /** {@link RECORD_FAILED}, {@link RECORD_DELAYED}, {@link RECORD_SEQUENCE_END}, {@link RECORD_CANCELLED} and {@link RECORD_RESENT}. */
   readonly flags = new Uint8Array(CAPACITY);
   /** Index of the request's group; 0 in a run without groups. */
   readonly group = new Uint8Array(CAPACITY);

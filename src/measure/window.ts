@@ -4,7 +4,14 @@ import type { GpuTally } from "./gpu-tally.ts";
 import { type CompletionCounts, CompletionTally } from "./intervals/throughput.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import type { OpenRequests } from "./open-requests.ts";
-import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
+import {
+  RECORD_CANCELLED,
+  RECORD_DELAYED,
+  RECORD_FAILED,
+  RECORD_RESENT,
+  RECORD_SEQUENCE_END,
+  type RecordColumns,
+} from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
 
 /**
@@ -50,6 +57,8 @@ export interface WindowResult {
   readonly failedCount: number;
   /** Requests that this client cancelled in the window. They count neither as successful nor as failed. */
   readonly cancelledCount: number;
+  /** Requests that ended in the window, whatever their outcome, and that were sent again over a new connection. */
+  readonly resentCount: number;
   /** Requests sent later than due by more than the tolerance. */
   readonly delayedCount: number;
   /** Requests sent in the window, whether or not they ended in it. */
@@ -122,6 +131,7 @@ export class WindowTally {
   readonly completions = new CompletionTally();
   failedCount = 0;
   cancelledCount = 0;
+  resentCount = 0;
   delayedCount = 0;
   sequenceCount = 0;
   responseCount = 0;
@@ -162,6 +172,7 @@ export class WindowTally {
       const sentNs = sendStartNs[row] as number;
       const latencyNs = (endNs[row] as number) - sentNs;
       this.outstandingSumNs += (overNs[row] as number) - sentNs;
+      if ((flag & RECORD_RESENT) !== 0) this.resentCount++;
       if ((flag & RECORD_FAILED) !== 0) {
         if ((flag & RECORD_CANCELLED) === 0) {
           this.failedCount++;
@@ -223,6 +234,7 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     requestCount,
     failedCount: tally.failedCount,
     cancelledCount: tally.cancelledCount,
+    resentCount: tally.resentCount,
     delayedCount: tally.delayedCount,
     sentCount: frame.sentCount,
     openBeforeCount: frame.openBefore.count,

@@ -75,14 +75,16 @@ export const LOAD_CSV_COLUMNS: readonly string[] = [
   "Delivered Load",
   "Avg In Flight",
   "Throughput x Avg Latency",
+  "Resent Requests",
 ];
 
 /** Returns the cells of {@link LOAD_CSV_COLUMNS}; an empty one where the load asks for no number. */
 export function loadCsvCells(plan: Plan, level: LevelResult): string[] {
   const { asked, delivered } = loadDelivery(plan, level);
   const { inFlightMean, expectedMean } = checkLittlesLaw(level.window);
-  const { count, effectiveCount } = level.window.latency;
-  const numbers = [count, Math.round(effectiveCount), asked, delivered, inFlightMean, expectedMean];
+  const { resentCount, latency } = level.window;
+  const { count, effectiveCount } = latency;
+  const numbers = [count, Math.round(effectiveCount), asked, delivered, inFlightMean, expectedMean, resentCount];
   return numbers.map((value) => (value === undefined ? "" : formatStreamNumber(value)));
 }
 

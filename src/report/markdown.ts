@@ -239,12 +239,13 @@ function formatFailures(runs: readonly RunResult[]): string {
 
 function formatTotals(runs: readonly RunResult[]): string {
   const sum = (pick: (run: RunResult) => number): number => runs.reduce((all, run) => all + pick(run), 0);
-  const [sent, completed, failed] = [
+  const [sent, completed, failed, resent] = [
     sum(({ sentCount }) => sentCount),
     sum(({ completedCount }) => completedCount),
     sum(({ failedCount }) => failedCount),
+    sum(({ resendCount }) => resendCount),
   ];
   const duration = formatDurationNs(sum(({ durationNs }) => durationNs));
   const among = runs.length > 1 ? ` in ${runs.length} runs` : "";
-  return `${formatCount(sent)} requests${among}, ${formatCount(completed)} completed, ${formatCount(failed)} failed, in ${duration}.`;
+  return `${formatCount(sent)} requests${among}, ${formatCount(completed)} completed, ${formatCount(failed)} failed${resent === 0 ? "" : `, ${formatCount(resent)} sent again`}, in ${duration}.`;
 }

@@ -11,6 +11,7 @@ import { describeUndelivered } from "./load-delivery.ts";
 import { describeRepeats } from "./load-notes.ts";
 import { formatRange } from "./rampart/confidence-notes.ts";
 import { answerOf, answerOverRuns } from "./rampart/find-max.ts";
+import { warnOfResends } from "./resend-note.ts";
 import { judgeChecks } from "./run-verdicts.ts";
 import type { AssertionJson, ReportJson } from "./schema/report-schema.ts";
 
@@ -60,7 +61,7 @@ export function summarizeRuns(
   const errors = runs.flatMap(({ error }) => error?.message ?? []);
   const { verdict, headline } = judgeWhole(plan, runs, json, assertions);
   const general = [...runs.flatMap(({ prepared }) => prepared.warnings), ...warned, ...errors];
-  const repeats = runs.flatMap((run) => describeRepeats(run) ?? []);
+  const repeats = runs.flatMap((run) => [describeRepeats(run) ?? [], warnOfResends(run) ?? []].flat());
   return {
     verdict,
     headline,

@@ -18,6 +18,8 @@ export interface FinishedRequest {
   readonly scheduledLatencyMs: number;
   /** From the send to the first byte of the response; absent when none arrived. */
   readonly firstByteMs?: number;
+  /** It was sent again over a new connection, because the server closed the kept one. Its times run from the first send. */
+  readonly isResent?: true;
   /** Number of responses with content: 1 unless it is a stream. */
   readonly responses: number;
   /** Its tags; empty without any. In a mix, `target` is the name of its target. */

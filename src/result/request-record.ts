@@ -14,6 +14,8 @@ export interface RequestRecord {
   readonly responses: readonly ResponseRecord[];
   /** The server that answered, when there are several. */
   readonly server?: string;
+  /** It was sent again over a new connection. Its times run from the first send. */
+  readonly isResent?: true;
   /** Values that the target extracts from the answer, by name; null for those that it lacks. Absent when the target extracts none. */
   readonly extracted?: Readonly<Record<string, unknown>>;
   /** Absent in a run without tags. */
@@ -36,6 +38,8 @@ export interface FailedRequest {
   /** Number of responses before the failure. */
   readonly responseCount: number;
   readonly failure: Failure;
+  /** As in {@link RequestRecord}. */
+  readonly isResent?: true;
   /** Absent in a run without tags. */
   readonly tags?: Tags;
 }

@@ -154,8 +154,7 @@ export interface RunResult {
   readonly findMax?: FindMaxResult | undefined;
   readonly connectionCount: number;
   /**
-   * Number of resends, which happen only when the server cannot have processed the request. A request counts once as sent, however often it
-   * was resent.
+   * Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send.
    */
   readonly resendCount: number;
   /** Requests sent to each server; absent if there is only one. */

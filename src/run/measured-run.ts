@@ -113,8 +113,8 @@ export class MeasuredRun {
         observer.onBatch?.(records, count);
       },
       judge: this.sessions?.follow(judgeCall) ?? judgeCall,
-      onFailure: (failure, lane) => {
-        this.policy.add(failure, lane);
+      onFailure: (failure, lane, sentNs) => {
+        this.policy.add(failure, lane, sentNs);
         if (failure.isHostExhausted === true) this.signal.fail(hostExhausted(parts.hostLimits));
       },
       onLimit: (wanted) => this.signal.fail(limitReached(parts.hostLimits, wanted)),

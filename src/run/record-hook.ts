@@ -1,4 +1,4 @@
-import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "../measure/records.ts";
+import { RECORD_CANCELLED, RECORD_FAILED, RECORD_RESENT, type RecordColumns } from "../measure/records.ts";
 import { isTimeMetric, nameOfMetric } from "../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
 import { type FunctionPlan, heldFunction } from "../plan/functions.ts";
@@ -7,10 +7,10 @@ import { nsToMs } from "../plan/units.ts";
 import type { FinishedRequest, FinishedTokens, OnRecord } from "../result/finished-request.ts";
 import { broadcast, type RunObserver, type RunProgress } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { toEpochNs } from "../runtime/clock.ts";
+import { sleepMs, toEpochNs } from "../runtime/clock.ts";
 import { describeUserError } from "../service/user-defined/user-error.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { RunSignal } from "./run-signal.ts";
+import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
 import type { RequestGroups } from "./split/request-groups.ts";
 
 /** Records that may wait for the function. Above this the run ends, because memory is bounded. */
@@ -95,7 +95,12 @@ export class RecordHook {
     for (const entry of this.awaiting.values()) entry.isComplete = true;
     this.awaiting.clear();
     this.proceed();
-    while (this.working !== undefined) await this.working;
+    const late = this.signal.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
+    let isLate = false;
+    while (this.working !== undefined && !isLate)
+      isLate = await Promise.race([this.working.then(() => false), late.then(() => true)]);
+    // After an interrupt, the function is not waited for: its promise may never settle.
+    if (isLate) this.forget();
     return this.error === undefined || result.error !== undefined ? result : { ...result, error: this.error };
   }
 
@@ -166,7 +171,8 @@ export class RecordHook {
     const sendNs = records.sendStartNs[row] as number;
     const endNs = records.endNs[row] as number;
     const firstNs = records.firstByteNs[row] as number;
-    const isCancelled = ((records.flags[row] as number) & RECORD_CANCELLED) !== 0;
+    const flags = records.flags[row] as number;
+    const isCancelled = (flags & RECORD_CANCELLED) !== 0;
     const hasFirst = failure === undefined || (firstNs > 0 && firstNs < endNs);
     return {
       index: this.count++,
@@ -175,6 +181,7 @@ export class RecordHook {
       latencyMs: nsToMs(endNs - sendNs),
       scheduledLatencyMs: nsToMs(endNs - (records.intendedSendNs[row] as number)),
       ...(hasFirst ? { firstByteMs: nsToMs(firstNs - sendNs) } : {}),
+      ...((flags & RECORD_RESENT) === 0 ? {} : { isResent: true as const }),
       responses: records.responseCount[row] as number,
       tags: this.groups?.list[records.group[row] as number]?.tags ?? NO_TAGS,
       ...(this.level === undefined ? {} : { level: this.level }),
@@ -212,10 +219,15 @@ export class RecordHook {
 
   private fail(error: RunError): void {
     this.error ??= error;
+    this.forget();
+    this.signal.fail(error);
+  }
+
+  /** Drops the records that the function has not received. */
+  private forget(): void {
     this.waiting = [];
     this.awaiting.clear();
     this.next = 0;
-    this.signal.fail(error);
   }
 }
 

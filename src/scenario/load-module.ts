@@ -4,10 +4,11 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Problem, UserError, unreadable, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
+import { guardExit } from "../runtime/exit-guard.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
-import { toLoadError } from "./scenario-error.ts";
+import { describeExit, toLoadError } from "./scenario-error.ts";
 
 /**
  * Loads a user's scenario file. `import … from "rampart"` resolves to the API of the running program, so that it also works with an
@@ -41,6 +42,9 @@ const DATA_FILE = /\.(?:ya?ml|json)$/i;
 
 const SIZE_HINT = "Keep data in files of its own.";
 
+/** Exit code where the scenario ends the process: wrong usage. */
+const EXIT_USAGE = 64;
+
 /** Long, because a scenario may start a server before it is loaded. */
 const LOAD_LIMIT_MS = 300_000;
 
@@ -62,6 +66,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     return { ...loadDataScenario(path, file), file, folder: dirname(path) };
   }
   const takeBack = injectApi(api);
+  const release = guardExit((code) => describeExit(file, code, "while it was loaded"), EXIT_USAGE);
   let loaded: { default?: unknown };
   try {
     loaded = (await beforeLimit(import(pathToFileURL(path).href), file, limitMs)) as { default?: unknown };
@@ -69,6 +74,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     if (error instanceof UserError) throw error;
     throw toLoadError(error, file, path, Object.keys(api));
   } finally {
+    release();
     takeBack();
   }
   if (!isScenario(loaded.default)) {

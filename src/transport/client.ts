@@ -54,6 +54,8 @@ export class Call implements AnswerHead {
   isJson = false;
   /** Whether {@link ClientOptions.createCheck}'s check has seen the response. */
   isChecked = false;
+  /** Whether the request was sent again, over a new connection. Its times run from the first send. */
+  isResent = false;
   /** True between `send` and `onDone`. */
   isActive = false;
   /** True while the socket has not taken all bytes of the request; `onSent` follows. */
@@ -69,6 +71,7 @@ export class Call implements AnswerHead {
     this.body = undefined;
     this.decodeNs = 0;
     this.firstByteNs = 0;
+    this.isResent = false;
     this.isActive = true;
   }
 
@@ -122,6 +125,7 @@ export class Call implements AnswerHead {
     this.jsonBytes = from.jsonBytes;
     this.isJson = from.isJson;
     this.isChecked = from.isChecked;
+    this.isResent = from.isResent;
   }
 }
 
@@ -188,8 +192,8 @@ export interface LoadClient {
   /** Number of connections opened so far, including reconnections. */
   readonly connectionCount: number;
   /**
-   * Number of times that a request was sent again. A client resends only when the server cannot have processed the request. Libraries that
-   * retry internally do not report it.
+   * Number of requests that were sent again: because the server cannot have processed them, or because it closed their kept HTTP/1.1
+   * connection right after the send. Libraries that retry internally do not report it.
    */
   readonly resendCount: number;
   /** Counts by server; absent when there is one server. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { startLlama, untilNoneWasClosed } from "../servers/llama.ts";
+import { startLlama } from "../servers/llama.ts";
 import { tinyTokenizer } from "../servers/tiny-llama.ts";
 import { recordNumbers, runRampart } from "./command.ts";
 
@@ -50,14 +50,10 @@ const CASES: readonly Case[] = [
 describe("a real language model", () => {
   for (const { name, type, isStreaming, flags } of CASES) {
     test(name, async () => {
-      const { json, stderr, made } = await untilNoneWasClosed(async () => {
-        const before = await readMadeTokens();
-        const outcome = await profile(name, [
-          ...["--endpoint-type", type, "--request-count", String(REQUESTS), ...flags],
-          ...(isStreaming ? ["--streaming"] : []),
-        ]);
-        return { ...outcome, made: (await readMadeTokens()) - before };
-      });
+      const { json, stderr, made } = await profileCounted(name, [
+        ...["--endpoint-type", type, "--request-count", String(REQUESTS), ...flags],
+        ...(isStreaming ? ["--streaming"] : []),
+      ]);
       assert.equal(json.request_count.avg, REQUESTS, stderr);
       // Counted again, what random weights say may be a few tokens more or less: those that were made are told by the server.
       const { min, max } = json.output_sequence_length;
@@ -83,13 +79,31 @@ describe("a real language model", () => {
   test("without a tokenizer only the server's own counts are reported", async () => {
     const inputs = join(import.meta.dirname, "inputs", "prompts.jsonl");
     const flags = ["--endpoint-type", "chat", "--streaming", "--request-count", "6", "--tokenizer", "none"];
-    const { json } = await untilNoneWasClosed(() =>
-      profile("server counts", [
-        ...[...flags, "--input-file", inputs],
-        ...["--extra-inputs", '{"stream_options":{"include_usage":true}}'],
-      ]),
-    );
+    const { json } = await profile("server counts", [
+      ...[...flags, "--input-file", inputs],
+      ...["--extra-inputs", '{"stream_options":{"include_usage":true}}'],
+    ]);
     assert.equal(json.request_count.avg, 6);
+  });
+
+  test("the wizard's scenario has no failed request, although the server closes its kept connections", async () => {
+    const file = join(folder, "wizard.ts");
+    const model = ["--url", url, "--tokenizer", tinyTokenizer, "--isl", "32", "--osl", "4"];
+    const written = await runRampart([
+      ...["init", "--yes", "--target", "openai", ...model, "--users", "4", "--no-run", "--out", file],
+    ]);
+    assert.equal(written.code, 0, written.stderr);
+    const text = readFileSync(file, "utf8");
+    assert.match(text, /hold\(4, \{ for: "10 s" \}\)/);
+    writeFileSync(file, text.replace('for: "10 s"', "requests: 3000"));
+    const report = join(folder, "wizard.json");
+    const { code, stdout, stderr } = await runRampart(["run", file, "--json", report]);
+    assert.equal(code, 0, stdout + stderr);
+    const { requests } = JSON.parse(readFileSync(report, "utf8")) as {
+      requests: { completed: number; failed: number; resent?: number };
+    };
+    assert.deepEqual([requests.completed, requests.failed], [3000, 0]);
+    recordNumbers("generative: the wizard's scenario", { count: requests.completed, resent: requests.resent ?? 0 });
   });
 
   test("a model's refusals are counted and told, and the exit code says so", async () => {
@@ -115,6 +129,16 @@ interface Json {
   readonly output_sequence_length: Statistics;
   readonly time_to_first_token?: Statistics;
   readonly inter_token_latency?: Statistics;
+}
+
+/** Profiles, and returns the tokens that the server made meanwhile. */
+async function profileCounted(
+  name: string,
+  flags: readonly string[],
+): Promise<{ json: Json; stderr: string; made: number }> {
+  const before = await readMadeTokens();
+  const outcome = await profile(name, flags);
+  return { ...outcome, made: (await readMadeTokens()) - before };
 }
 
 async function profile(name: string, flags: readonly string[]): Promise<{ json: Json; stderr: string }> {

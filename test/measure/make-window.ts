@@ -25,6 +25,7 @@ export interface WindowParts {
   readonly sequenceCount?: number;
   readonly responseCount?: number;
   readonly failedCount?: number;
+  readonly resentCount?: number;
   readonly delayedCount?: number;
   readonly sendDelayNs?: readonly number[];
   readonly sentCount?: number;
@@ -54,6 +55,7 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     requestCount: latenciesNs.length,
     failedCount: parts.failedCount ?? 0,
     cancelledCount: 0,
+    resentCount: parts.resentCount ?? 0,
     delayedCount: parts.delayedCount ?? 0,
     sentCount: parts.sentCount ?? latenciesNs.length,
     openBeforeCount: parts.openBeforeCount ?? 0,

@@ -75,6 +75,31 @@ describe("a request that stalls", () => {
   });
 });
 
+/** Loads of eight users, and which requests the server never answers. */
+const STALLS: readonly (readonly [name: string, isSilent: (index: number) => boolean])[] = [
+  ["the last eight requests", (index) => index >= 92],
+  ["requests now and then, until every user waits for one", (index) => index % 12 === 5],
+];
+
+describe("a server that answers all but", () => {
+  for (const [name, isSilent] of STALLS)
+    test(`${name} has not stopped answering: the others are failed requests`, LIMIT, async () => {
+      await withServer({ onInfer: ({ index }) => (isSilent(index) ? NEVER : undefined) }, async (server) => {
+        const plan = planFor(server, {
+          load: { kind: "concurrency", levels: { kind: "list", values: [8] }, search: "linear" },
+          measurement: { mode: { kind: "requests", count: 100 } },
+          client: { stallTimeoutMs: 1000 },
+          failures: { maxRatio: 1 },
+        });
+        const result = await start(plan).result;
+        checkCounts(result);
+        assert.equal(result.error, undefined, result.error?.message);
+        assert.deepEqual([result.sentCount, result.failedCount], [100, 8]);
+        assert.equal(result.levels[0]?.outcome, "measured");
+      });
+    });
+});
+
 test("a share of failures above the limit ends the run as soon as no success can mend it", LIMIT, async () => {
   await withServer({ onInfer: ({ index }) => (index % 2 === 0 ? "no" : undefined) }, async (server) => {
     const result = await start(planFor(server, { failures: { maxRatio: 0.1 } })).result;

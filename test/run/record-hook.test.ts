@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
+import { RECORD_CANCELLED, RECORD_FAILED, RECORD_RESENT, RecordColumns } from "../../src/measure/records.ts";
 import { holdFunction } from "../../src/plan/functions.ts";
 import type { FinishedRequest, OnRecord } from "../../src/result/finished-request.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
@@ -60,6 +60,31 @@ async function follow(onRecord: OnRecord, rows: Parameters<typeof play>[1]) {
 }
 
 describe("onRecord", () => {
+  test("is not waited for after an interrupt, when its promise never settles", { timeout: 60_000 }, async () => {
+    const signal = new RunSignal();
+    let calls = 0;
+    const onRecord = (): Promise<void> => {
+      calls++;
+      signal.interrupt();
+      return new Promise(() => {});
+    };
+    const hook = new RecordHook(holdFunction("onRecord", onRecord), signal, undefined);
+    const result = await hook.around({}, async (observer) => {
+      play(observer, [{ ms: 4 }, { ms: 5 }]);
+      return RESULT;
+    });
+    assert.deepEqual([result.error, calls], [undefined, 1]);
+  });
+
+  test("marks requests that were sent again", async () => {
+    const records: FinishedRequest[] = [];
+    await follow((record) => void records.push(record), [{ ms: 4, flags: RECORD_RESENT }, { ms: 5 }]);
+    assert.deepEqual(
+      records.map(({ isResent }) => isResent),
+      [true, undefined],
+    );
+  });
+
   test("gets every finished request with its times, its tags and why it failed", async () => {
     const records: FinishedRequest[] = [];
     const failure: Failure = { kind: "http", status: 503, message: "busy" };

@@ -115,17 +115,3 @@ async function findFreePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
-
-/**
- * Repeats a run, twice at most, in which llama.cpp closed an idle connection just when a request was sent on it: on a busy machine that
- * cannot be foreseen, and fails the run rightly.
- */
-export async function untilNoneWasClosed<T>(run: () => Promise<T>): Promise<T> {
-  for (let left = 2; ; left--) {
-    try {
-      return await run();
-    } catch (error) {
-      if (left === 0 || !/server closed the connection/.test(String(error))) throw error;
-    }
-  }
-}

@@ -43,6 +43,7 @@ export function factsOf({ plan, json: report, runs, unit }: ShownReport): Fact[]
   const sum = (pick: (result: (typeof runs)[number]["result"]) => number): number =>
     runs.reduce((all, { result }) => all + pick(result), 0);
   const failed = sum(({ failedCount }) => failedCount);
+  const resent = sum(({ resendCount }) => resendCount);
   const where = levels.length > 1 && shown !== undefined ? `, ${shown.name}` : "";
   const throughput = answer === undefined ? "Highest throughput" : "Throughput";
   const found = "runs" in report ? report.combination.findMax : undefined;
@@ -52,6 +53,7 @@ export function factsOf({ plan, json: report, runs, unit }: ShownReport): Fact[]
     ...(found === undefined ? (means.length > 0 ? means : ofLevel) : searchFacts(found, unit)),
     { label: "Requests sent", value: formatCount(sum(({ sentCount }) => sentCount)) },
     { label: "Requests failed", value: formatCount(failed) },
+    ...(resent === 0 ? [] : [{ label: "Requests sent again", value: formatCount(resent) }]),
     { label: "Duration", value: formatDurationNs(sum(({ durationNs }) => durationNs)) },
   ];
 }

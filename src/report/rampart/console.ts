@@ -15,7 +15,7 @@ import { describeLevelNotes } from "../level-notes.ts";
 import { describeDelivery } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { describeResends } from "../resend-note.ts";
+import { warnOfResends } from "../resend-note.ts";
 import { judgeAssertions, judgeChecks, judgeRepeated } from "../run-verdicts.ts";
 import { nameOfLevel } from "../summary.ts";
 import { formatRampartWarning } from "../warnings.ts";
@@ -195,7 +195,7 @@ class RampartConsole implements Report {
         if (level.timeline.length > 0) out(`\n${formatTimeline(level, plan.target.batchSize, this.unit)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
-    const resends = describeResends(result);
+    const resends = warnOfResends(result);
     if (resends !== undefined) out(`${resends}\n`);
     if (result.sessions !== undefined) out(`${formatSessions(result.sessions)}\n`);
     const repeats = describeRepeats(result);

@@ -28,6 +28,7 @@ import { describeMachine } from "../../runtime/machine.ts";
 import { toDeliveryJson } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
+import { warnOfResends } from "../resend-note.ts";
 import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { VERSION } from "../version.ts";
@@ -114,7 +115,7 @@ function toIsoTime({ startEpochNs }: RunResult): string {
 /** Converts one run: all that can differ between the runs of a plan. */
 function toRunJson(plan: Plan, result: RunResult): object {
   const levels = measuredLevels(result);
-  const repeats = describeRepeats(result);
+  const warnings = [describeRepeats(result), warnOfResends(result)].filter((text) => text !== undefined);
   const { seed = 0 } = result.prepared.plan;
   return {
     startedAt: toIsoTime(result),
@@ -144,7 +145,7 @@ function toRunJson(plan: Plan, result: RunResult): object {
         }),
     failures: result.failures,
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
-    ...(repeats === undefined ? {} : { warnings: [repeats] }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(result.server === undefined ? {} : { server: result.server }),
     ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
@@ -191,6 +192,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     requests: window.requestCount,
     failed: window.failedCount,
     ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
+    ...(window.resentCount === 0 ? {} : { resent: window.resentCount }),
     delayed: lateCount(window),
     ...(delayedByLimit === undefined
       ? {}

@@ -8,13 +8,14 @@ import { formatTable } from "./format.ts";
 /** Formats the counts of a run. */
 export function formatTotals(result: RunResult): string {
   const cancelled = result.cancelledCount === 0 ? "" : `, ${formatCount(result.cancelledCount)} cancelled`;
+  const resent = result.resendCount === 0 ? "" : `, ${formatCount(result.resendCount)} sent again`;
   const server = result.server === undefined ? "" : formatServerCounts(result.server, result);
   const { sentCount, connectionCount } = result;
   const requests = `${formatCount(sentCount)} ${sentCount === 1 ? "request" : "requests"}`;
   const connections = connectionCount === 1 ? "connection" : "connections";
   // A target in process has none, and none was opened to one that is not there.
   const over = connectionCount === 0 ? "" : ` over ${connectionCount} ${connections}`;
-  return `sent ${requests}${over} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
+  return `sent ${requests}${over} in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${resent}${server}`;
 }
 
 function formatServerCounts(

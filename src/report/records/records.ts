@@ -107,7 +107,7 @@ class Records implements Report {
   }
 
   onRecord(record: RequestRecord): void {
-    const { index, sendEpochNs, sequenceId, inputs, responses, server, extracted, tags, hasTokens } = record;
+    const { index, sendEpochNs, sequenceId, inputs, responses, server, extracted, tags, hasTokens, isResent } = record;
     const offsets = responses.map(({ offsetNs }) => offsetNs);
     const first = offsets[0] ?? 0;
     const last = offsets.at(-1) ?? 0;
@@ -120,6 +120,7 @@ class Records implements Report {
       server,
       isCancelled: false,
       tags,
+      isResent,
       more: { ...(extracted === undefined ? {} : { extracted }) },
     });
     const metrics = {
@@ -168,6 +169,7 @@ class Records implements Report {
     responseCount,
     failure,
     tags,
+    isResent,
   }: FailedRequest): void {
     const metadata = this.formatMetadata({
       sendEpochNs,
@@ -177,6 +179,7 @@ class Records implements Report {
       server: failure.server,
       isCancelled: wasCancelled(failure),
       tags,
+      isResent,
       more: {},
     });
     const metrics = {
@@ -213,6 +216,7 @@ class Records implements Report {
     readonly server: string | undefined;
     readonly isCancelled: boolean;
     readonly tags: RequestRecord["tags"];
+    readonly isResent: true | undefined;
     readonly more: object;
   }): string {
     const { sendEpochNs, ackEpochNs, endEpochNs, sequenceId, server, tags } = of;
@@ -229,6 +233,7 @@ class Records implements Report {
         ...this.phase.level,
         ...this.window,
         was_cancelled: of.isCancelled,
+        ...(of.isResent === true ? { was_resent: true } : {}),
         ...of.more,
         ...(tags === undefined ? {} : { tags }),
       },

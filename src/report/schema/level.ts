@@ -141,6 +141,7 @@ function measuredEntries(parts: Parts) {
     requests: v.pipe(count(), v.description("Successful requests that ended in the measured time.")),
     failed: count(),
     cancelled: optional(count()),
+    resent: optional(v.pipe(count(), v.description("Requests that were sent again over a new connection."))),
     delayed: v.pipe(count(), v.description("Requests sent more than 1 ms later than due.")),
     delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
     inferPerSec: v.pipe(v.number(), v.description("Throughput: requests × batch size / durationSec.")),

@@ -20,6 +20,8 @@ export interface SentCounts {
   readonly sentCount: number;
   /** Number of requests still to send; infinite when time decides. */
   readonly quota: number;
+  /** Whether the load still sends requests. */
+  readonly isSending: boolean;
 }
 
 /** Decides how failed requests affect the run. */
@@ -42,7 +44,8 @@ export class FailurePolicy {
     this.reachability = new Reachability(Math.max(1, new Set(urlsOf(plan.target)).size));
   }
 
-  add(failure: Failure, lane: number): void {
+  /** @param sentNs start of sending the request */
+  add(failure: Failure, lane: number, sentNs: number): void {
     this.log.add(failure, this.isWarmingUp);
     if (failure.kind === "aborted" || isCancelled(failure)) return;
     const message = describeFailure(failure);
@@ -61,7 +64,7 @@ export class FailurePolicy {
       );
       return;
     }
-    this.checkReachable(failure);
+    this.checkReachable(failure, sentNs);
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
@@ -97,10 +100,10 @@ export class FailurePolicy {
   }
 
   /** Ends the run in bounded time when the target no longer answers. */
-  private checkReachable(failure: Failure): void {
+  private checkReachable(failure: Failure, sentNs: number): void {
     const { lastSuccessNs, completedCount } = this.ended;
-    const { outstanding } = this.sent;
-    const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding };
+    const { outstanding, isSending } = this.sent;
+    const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;
     const { plan } = this;

@@ -142,6 +142,7 @@ export class RequestJudge implements Judging {
       inputs: this.feed.contentOf(slots.steps[call.slot] as number),
       responseCount: responses.length,
       failure,
+      ...(call.isResent ? { isResent: true } : {}),
       ...this.tagsOf(slots.steps[call.slot] as number),
     };
   }
@@ -190,6 +191,7 @@ export class RequestJudge implements Judging {
       inputs: this.feed.contentOf(step),
       responses: records,
       ...(server === undefined ? {} : { server }),
+      ...(call.isResent ? { isResent: true } : {}),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),
       ...(this.packer === undefined ? {} : { hasTokens: true }),

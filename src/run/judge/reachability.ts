@@ -4,7 +4,7 @@ import type { Failure } from "../../transport/failure.ts";
 const UNREACHABLE_NS = 5e9; // 5 s
 /** Number of connections lost in a row that is not accidental. A single lane reaches it within 5 s. */
 const MANY_LOST = 8;
-/** Number of stalled requests in a row that is not accidental, for a target that has answered before. */
+/** Number of stalled requests sent since the last answer that is not accidental, for a target that has answered before. */
 const MANY_STALLED = 8;
 /** The same for a target that has not answered yet. */
 const FEW_STALLED = 2;
@@ -27,6 +27,10 @@ export interface ReachContext {
   readonly completedCount: number;
   /** Number of other outstanding requests. */
   readonly outstanding: number;
+  /** Start of sending the failed request. */
+  readonly sentNs: number;
+  /** Whether requests are still sent. At the end of a load, outstanding requests have no later ones beside them that could be answered. */
+  readonly isSending: boolean;
 }
 
 /**
@@ -39,6 +43,8 @@ export class Reachability {
   private lostInARow = 0;
   private stalledInARow = 0;
   private lastSuccessNs = 0;
+  /** Time of the last success, or of the last answer with an error. */
+  private answeredNs = 0;
   private hasAnswered = false;
   /** Servers that lost connections or requests since the last response. */
   private readonly lost = new Set<string>();
@@ -53,6 +59,7 @@ export class Reachability {
     if (context.completedCount > 0) this.hasAnswered = true;
     if (context.lastSuccessNs > this.lastSuccessNs) this.answered();
     this.lastSuccessNs = context.lastSuccessNs;
+    this.answeredNs = Math.max(this.answeredNs, context.lastSuccessNs);
     if (failure.isServerGone === true) return "unreachable";
     // A timeout proves nothing: an overloaded server is still reachable.
     if (kind === "timeout") return "reachable";
@@ -60,6 +67,7 @@ export class Reachability {
     if (kind === "connect" || kind === "tls" || kind === "closed" || kind === "protocol")
       return this.disconnected(failure, context);
     this.hasAnswered = true;
+    this.answeredNs = context.failedNs;
     this.answered();
     return "reachable";
   }
@@ -80,8 +88,12 @@ export class Reachability {
     return isAway && this.areAllLost && failedNs - this.sinceNs >= UNREACHABLE_NS ? "unreachable" : "reachable";
   }
 
-  /** All requests in flight must have stalled: while others are pending, a stalled request is just one failure. */
-  private stalled({ server = "" }: Failure, { outstanding }: ReachContext): Reach {
+  /**
+   * A target that has answered before has stopped only if nothing that was sent since is answered, as long as requests are sent. A request
+   * that stalled while the target answered others, or at the end of the load, is just one failure. All requests in flight must have stalled.
+   */
+  private stalled({ server = "" }: Failure, { outstanding, sentNs, isSending }: ReachContext): Reach {
+    if (this.hasAnswered && (!isSending || sentNs < this.answeredNs)) return "reachable";
     this.stalledInARow++;
     this.lost.add(server);
     const needed = Math.max(this.hasAnswered ? MANY_STALLED : FEW_STALLED, outstanding);

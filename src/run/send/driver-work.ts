@@ -45,7 +45,7 @@ export interface DriverWork {
   readonly onRecords: (records: RecordColumns, count: number) => void;
   /** Judges a slot's completed request. Returns its failure, with the server's message if there is one. */
   readonly judge: (call: Call, slots: Slots) => Failure | undefined;
-  readonly onFailure: (failure: Failure, lane: number) => void;
+  readonly onFailure: (failure: Failure, lane: number, sentNs: number) => void;
   /**
    * Called when sending has ended because the load needs more outstanding requests than allowed.
    * @param wanted their number, for a load that was not begun

@@ -142,6 +142,11 @@ export class Driver implements DriveHost {
     return this.sentCount - this.outstandingCount;
   }
 
+  /** Whether the load still sends requests: it is not stopped, and its quota is not used up. */
+  get isSending(): boolean {
+    return !this.isStopped && this.quota > 0;
+  }
+
   get activeLanes(): number {
     return this.load.activeLanes;
   }

@@ -80,7 +80,7 @@ export class EndedRequests implements EndedCounts {
     } else {
       if (isCancelled(failure)) this.cancelledCount++;
       else this.failedCount++;
-      this.activeWork.onFailure(this.client.attribute?.(call, failure) ?? failure, lane);
+      this.activeWork.onFailure(this.client.attribute?.(call, failure) ?? failure, lane, call.sendStartNs);
     }
     return failure;
   }

@@ -2,6 +2,7 @@ import {
   RECORD_CANCELLED,
   RECORD_DELAYED,
   RECORD_FAILED,
+  RECORD_RESENT,
   RECORD_SEQUENCE_END,
   type RecordColumns,
 } from "../../measure/records.ts";
@@ -32,7 +33,8 @@ export function writeRecord(
   records.flags[row] =
     (failure === undefined ? 0 : isCancelled(failure) ? RECORD_FAILED | RECORD_CANCELLED : RECORD_FAILED) |
     (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
-    (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
+    (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0) |
+    (call.isResent ? RECORD_RESENT : 0);
   records.group[row] = group;
   records.commit();
 }

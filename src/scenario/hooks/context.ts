@@ -188,7 +188,8 @@ class Background implements BackgroundProcess {
   match: readonly string[] = [];
   isStopped = false;
   private text = "";
-  private onOutput = (): void => {};
+  /** Called with the kept end of the output, and what has just arrived. */
+  private onOutput = (_text: string): void => {};
 
   constructor(command: string, group: ProcessGroup) {
     this.command = command;
@@ -196,8 +197,9 @@ class Background implements BackgroundProcess {
     this.pid = group.child.pid ?? 0;
     for (const stream of [group.child.stdout, group.child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
-        this.text = (this.text + text).slice(-MAX_OUTPUT_CHARACTERS);
-        this.onOutput();
+        const output = this.text + text;
+        this.onOutput(output);
+        this.text = output.slice(-MAX_OUTPUT_CHARACTERS);
       });
     }
   }
@@ -212,14 +214,14 @@ class Background implements BackgroundProcess {
 
   waitForOutput(pattern: RegExp): Promise<void> {
     return new Promise((resolve) => {
-      this.onOutput = () => {
-        const match = this.text.match(pattern);
+      this.onOutput = (text) => {
+        const match = text.match(pattern);
         if (match === null) return;
         this.match = [...match];
         this.onOutput = () => {};
         resolve();
       };
-      this.onOutput();
+      this.onOutput(this.text);
     });
   }
 

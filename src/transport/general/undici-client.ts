@@ -1,16 +1,12 @@
-// The package itself: Bun replaces a bare `undici` import by its own stub.
-
-import type { TLSSocket } from "node:tls";
-import { buildConnector, Client, type Dispatcher } from "undici/index.js";
-import { nsToMs } from "../../plan/units.ts";
+import type { Socket } from "node:net";
+import type { Client, Dispatcher } from "undici/index.js";
 import { nowNs } from "../../runtime/clock.ts";
-import type { TlsSettings } from "../../runtime/socket.ts";
-import { findNameError, verifyOptions } from "../../runtime/tls.ts";
 import { explainEncoding, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
 import { type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
+import { wasClosing } from "../http1/reuse-trust.ts";
 import {
   defaultHeaders,
   type Endpoint,
@@ -20,13 +16,12 @@ import {
   type WireRequest,
 } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
+import { createUndici } from "./create-undici.ts";
 
 /** The HTTP client based on undici: for comparison with Rampart's own client, and for features that one lacks. */
 export class UndiciClient implements LoadClient {
   readonly calls: Call[] = [];
   connectionCount = 0;
-  /** undici does not resend requests. */
-  readonly resendCount = 0;
   private readonly endpoint: Endpoint;
   private readonly options: ClientOptions;
   private readonly slots: UndiciSlot[] = [];
@@ -36,15 +31,20 @@ export class UndiciClient implements LoadClient {
     this.options = options;
   }
 
+  get resendCount(): number {
+    return this.slots.reduce((sum, { resendCount }) => sum + resendCount, 0);
+  }
+
   async reserve(count: number): Promise<void> {
     while (this.slots.length < count) {
       const call = new Call(this.slots.length);
       this.calls.push(call);
-      const client = createClient(this.endpoint, this.options);
-      client.on("connect", () => {
+      const client = createUndici(this.endpoint, this.options, (socket) => {
         this.connectionCount++;
+        slot.connected(socket);
       });
-      this.slots.push(new UndiciSlot(call, client, this.endpoint, this.options));
+      const slot = new UndiciSlot(call, client, this.endpoint, this.options);
+      this.slots.push(slot);
     }
   }
 
@@ -63,47 +63,12 @@ export class UndiciClient implements LoadClient {
   }
 }
 
-function createClient(endpoint: Endpoint, options: ClientOptions): Client {
-  const { tls } = endpoint;
-  const scheme = tls === undefined ? "http" : "https";
-  const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
-  const timeoutMs = Math.max(1, nsToMs(options.stallTimeoutNs));
-  return new Client(`${scheme}://${host}:${endpoint.port}`, {
-    pipelining: 1,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    keepAliveTimeout: 60_000,
-    connect: tls === undefined ? { timeout: timeoutMs } : connectTls(tls, endpoint.host, timeoutMs),
-  });
-}
-
-function connectTls(tls: TlsSettings, host: string, timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({
-    timeout: timeoutMs,
-    ...verifyOptions(tls),
-    ALPNProtocols: [...tls.alpn],
-    ...(tls.caPem === undefined ? {} : { ca: tls.caPem }),
-    ...(tls.certPem === undefined ? {} : { cert: tls.certPem }),
-    ...(tls.keyPem === undefined ? {} : { key: tls.keyPem }),
-    ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-  });
-  return (options, callback) => {
-    connect(options, (...[error, socket]) => {
-      if (error !== null) {
-        callback(error, null);
-        return;
-      }
-      const nameError = findNameError(tls, tls.serverName ?? host, socket as TLSSocket);
-      if (nameError === undefined) callback(null, socket);
-      else {
-        socket.destroy();
-        callback(nameError, null);
-      }
-    });
-  };
-}
-
 class UndiciSlot {
+  /** Number of requests that were sent again. */
+  resendCount = 0;
+  private socket: Socket | undefined;
+  /** Bytes that the current connection had received when it had answered its latest request; 0 before the first answer. */
+  private answeredBytes = 0;
   private readonly call: Call;
   private readonly client: Client;
   private readonly endpoint: Endpoint;
@@ -130,16 +95,44 @@ class UndiciSlot {
     const headers: string[] = [];
     for (const [name, value] of [...defaultHeaders(request, defaults), ...request.headers, ...this.endpoint.headers])
       headers.push(name, value);
-    this.exchange = new UndiciExchange(call, this.options, this.endpoint);
-    this.client.dispatch(
-      {
-        path: `${this.endpoint.pathPrefix}${request.path}`,
-        method: request.method,
-        headers,
-        body: hasContentLength(request) ? withStamp(request, stamp) : null,
+    this.dispatch({
+      path: `${this.endpoint.pathPrefix}${request.path}`,
+      method: request.method,
+      headers,
+      body: hasContentLength(request) ? withStamp(request, stamp) : null,
+    });
+  }
+
+  connected(socket: Socket): void {
+    this.socket = socket;
+    this.answeredBytes = 0;
+  }
+
+  private dispatch(request: Dispatcher.DispatchOptions): void {
+    const exchange = new UndiciExchange(this.call, this.options, this.endpoint, {
+      onAnswered: () => {
+        this.answeredBytes = this.socket?.bytesRead ?? 0;
       },
-      this.exchange,
-    );
+      resend: (error) => this.canResend(error) && this.resend(request),
+    });
+    this.exchange = exchange;
+    this.client.dispatch(request, exchange);
+  }
+
+  /** The rule of Rampart's own client, for a connection that the server closed in an orderly way. */
+  private canResend(error: Error): boolean {
+    const { answeredBytes } = this;
+    const isUnanswered = answeredBytes > 0 && this.socket?.bytesRead === answeredBytes;
+    return isUnanswered && error.message === CLOSED_BY_PEER && wasClosing(this.call.sendStartNs);
+  }
+
+  private resend(request: Dispatcher.DispatchOptions): true {
+    this.resendCount++;
+    this.call.isResent = true;
+    // A connection that fails to open has not answered either.
+    this.answeredBytes = 0;
+    this.dispatch(request);
+    return true;
   }
 
   cancel(failure: Failure): void {
@@ -150,6 +143,17 @@ class UndiciSlot {
     void this.client.destroy().catch(() => {});
     this.cancel({ kind: "aborted", message: "still in flight when the run ended" });
   }
+}
+
+/** undici's message for a connection that its peer has closed, as opposed to reset. */
+const CLOSED_BY_PEER = "other side closed";
+
+/** Events of an exchange for its slot. */
+interface ExchangeEvents {
+  /** A complete response arrived. */
+  readonly onAnswered: () => void;
+  /** Sends a request again that undici reports as failed, if it may be; then the exchange is over. */
+  readonly resend: (error: Error) => boolean;
 }
 
 /** One request and its response. A separate object per request, so that late data of a cancelled request does not reach the next one. */
@@ -164,8 +168,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private receivedBytes = 0;
   private readonly body = new GrowingBytes();
   private isOver = false;
+  private readonly events: ExchangeEvents;
 
-  constructor(call: Call, options: ClientOptions, rules: ResponseRules) {
+  constructor(call: Call, options: ClientOptions, rules: ResponseRules, events: ExchangeEvents) {
+    this.events = events;
     this.call = call;
     this.options = options;
     this.rules = rules;
@@ -222,6 +228,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.isOver) return;
+    this.events.onAnswered();
     const call = this.call;
     call.endNs = nowNs();
     if (this.body.length > 0) call.body = this.body.take();
@@ -239,7 +246,9 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.finish(toFailure(error, this.options.stallTimeoutNs));
+    if (this.isOver) return;
+    if (this.events.resend(error)) this.isOver = true;
+    else this.finish(toFailure(error, this.options.stallTimeoutNs));
   }
 
   /** Stops reading a response that is too long. An error status is reported whatever the length. */

@@ -129,6 +129,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
       // The server did not process the request, so resending cannot run it twice.
       this.resends++;
       this.channel.resendCount++;
+      this.call.isResent = true;
       this.channel.begin(this);
       this.channel.flush();
       return;

@@ -11,9 +11,7 @@ import { expectOneResponse } from "../streamed-responses.ts";
 import { type Http1Message, headOf } from "./encode.ts";
 import { ResponseParser } from "./parser.ts";
 import { ReceivedResponse } from "./received-response.ts";
-import { ReuseTrust, type ServerReuse } from "./reuse-trust.ts";
-
-const MAX_RESENDS = 2;
+import { ReuseTrust, type ServerReuse, wasClosing } from "./reuse-trust.ts";
 
 /** What the connections of a client share. */
 export interface ConnectionContext {
@@ -50,8 +48,6 @@ export class Connection {
   private sent: Uint8Array = new Uint8Array(0);
   /** Whether the current request is a HEAD. */
   private isHead = false;
-  /** Number of times that the current request was sent again. */
-  private resends = 0;
 
   constructor(call: Call, context: ConnectionContext) {
     const { options, reuse } = context;
@@ -78,7 +74,6 @@ export class Connection {
     if (call.lastMessageNs !== 0 || call.responseCount !== 1) expectOneResponse(call);
     const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.sent = bytes;
-    this.resends = 0;
     this.isHead = message.isHead;
     this.parser.isHead = message.isHead;
     this.options.onWire?.(">", headOf(bytes));
@@ -259,24 +254,27 @@ export class Connection {
     this.response.conclude(this.parser.head);
   }
 
-  /** Whether a request was written to a reused connection and no byte of a response has arrived. */
+  /** Whether only a rejection can show that the server has not read the request, which was written to a reused connection. */
   private isUnanswered(): boolean {
     const { call } = this;
-    return call.isActive && call.firstByteNs === 0 && this.servedCount > 0 && this.waiting === undefined;
+    if (!call.isActive || call.firstByteNs !== 0 || this.servedCount === 0 || this.waiting !== undefined) return false;
+    return !wasClosing(call.sendStartNs);
   }
 
   /**
-   * Whether the server certainly has not read the request: its host refused the request because the connection was closed already. Under
-   * TLS that proves nothing, because the refused bytes may be the reply to `close_notify`.
+   * Whether a request without any byte of a response goes to a new connection, once: its connection was reused, and either the server closed
+   * it in an orderly way right after the send, or its host rejected the request because it had closed the connection before. Under TLS a
+   * rejection proves nothing, because the rejected bytes may be the reply to `close_notify`. A reset is a failure.
    */
   private canResend(error: Error | undefined): boolean {
-    const isReused = this.servedCount > 0 && this.context.endpoint.tls === undefined;
-    return isReused && isRefusedAfterClose(error) && this.resends < MAX_RESENDS;
+    if (this.servedCount === 0) return false;
+    if (error === undefined) return wasClosing(this.call.sendStartNs);
+    return this.context.endpoint.tls === undefined && isRefusedAfterClose(error);
   }
 
   private resend(): void {
-    this.resends++;
     this.resendCount++;
+    this.call.isResent = true;
     this.waiting = this.sent;
     this.connect();
   }

@@ -1,3 +1,5 @@
+import { nowNs } from "../../runtime/clock.ts";
+
 /** Wait after a stream: without a close within this time, the server keeps the connection. */
 const CLOSE_FOLLOWS_STREAM_NS = 10e6; // 10 ms
 /** The same after a complete response. Shorter, because such closes are rarer and requests more frequent. */
@@ -6,6 +8,17 @@ const CLOSE_FOLLOWS_NS = 3e6; // 3 ms
 const CLOSE_FOLLOWS_AGAIN_NS = 100e6; // 100 ms
 /** A close within this time after a response is a consequence of the response, not of idleness. */
 const CLOSED_AFTER_RESPONSE_NS = 1e9; // 1 s
+
+/** A close within this time after a send, without any byte of a response, ends the keep-alive of the connection, not the request. */
+const CLOSING_NS = 10e6; // 10 ms
+
+/**
+ * Whether a kept connection that ends now, before any byte of the response, was closing when its request arrived.
+ * @param sendStartNs start of sending the request
+ */
+export function wasClosing(sendStartNs: number): boolean {
+  return nowNs() - sendStartNs <= CLOSING_NS;
+}
 
 /** What is known about connection reuse from all connections to a server, those of queries included. */
 export interface ServerReuse {

@@ -161,7 +161,7 @@ test("resent requests are noted on stderr, if there are any", () => {
   const { out, err } = print({}, [makeLevel()], { resendCount: 1 });
   assert.match(
     err,
-    /^rampart: 1 request was sent again, because the server had ended the connection without processing it; /m,
+    /^rampart: 1 request was sent again, because the server closed the kept connection before it answered it; /m,
   );
   assert.doesNotMatch(out + print({}, [makeLevel()]).err, /sent again/);
 });

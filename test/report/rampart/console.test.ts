@@ -35,12 +35,15 @@ test("a run has a row per level, notes on it, and totals", () => {
   assert.match(out, /^sent 60 requests over 1 connection in 3\.5 s: 60 completed, 0 failed$/m);
 });
 
-test("resent requests are noted below the totals, if there are any", () => {
+test("resent requests are in the totals, and in a note above 0.1 % of all", () => {
   const out = print({}, [makeLevel()], { resendCount: 3 });
   assert.match(
     out,
-    /^sent 30 requests .*\n3 requests were sent again, because the server had ended the connection without processing them;/m,
+    /^sent 30 requests .*, 3 sent again\n3 requests were sent again, because the server closed the kept connection before it answered them;/m,
   );
+  const few = print({}, [makeLevel()], { sentCount: 3000, resendCount: 3 });
+  assert.match(few, /, 3 sent again$/m);
+  assert.doesNotMatch(few, /were sent again/);
   assert.doesNotMatch(print({}, [makeLevel()]), /sent again/);
 });
 

@@ -14,7 +14,7 @@ function makePolicy(
   const signal = new RunSignal();
   const ended = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: nowNs(), ...counts };
   const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
-  const sent = { outstanding: 0, sentCount: 0, quota: Number.POSITIVE_INFINITY };
+  const sent = { outstanding: 0, sentCount: 0, quota: Number.POSITIVE_INFINITY, isSending: true };
   return { policy: new FailurePolicy(plan, signal, ended, sent), signal };
 }
 
@@ -27,7 +27,7 @@ for (const [kind, errorKind] of [
 ] as const) {
   test(`without patience the first '${kind}' failure ends the run as ${errorKind}`, () => {
     const { policy, signal } = makePolicy(0);
-    policy.add({ kind, message: "why" }, 3);
+    policy.add({ kind, message: "why" }, 3, nowNs());
     assert.deepEqual([signal.error?.code, signal.error?.message, signal.isStopped], [errorKind, "why", true]);
     assert.deepEqual(policy.laneErrors, [{ lane: 3, message: "why" }]);
   });
@@ -35,13 +35,13 @@ for (const [kind, errorKind] of [
 
 test("requests that were aborted when the run ended blame nobody", () => {
   const { policy, signal } = makePolicy(0);
-  policy.add({ kind: "aborted", message: "x" }, 0);
+  policy.add({ kind: "aborted", message: "x" }, 0, nowNs());
   assert.deepEqual([signal.isStopped, policy.laneErrors.length, policy.log.total], [false, 0, 1]);
 });
 
 test("the first failure of each lane is kept, for 64 lanes at most", () => {
   const { policy } = makePolicy(null);
-  for (let i = 0; i < 200; i++) policy.add({ kind: "http", message: String(i) }, i % 100);
+  for (let i = 0; i < 200; i++) policy.add({ kind: "http", message: String(i) }, i % 100, nowNs());
   assert.equal(policy.laneErrors.length, 64);
   assert.deepEqual(policy.laneErrors[1], { lane: 1, message: "1" });
 });
@@ -52,7 +52,7 @@ test("a share of failures above the limit ends the run, at the limit it does not
     [11, true],
   ] as const) {
     const { policy, signal } = makePolicy(0.1, { completedCount: 100 - failedCount, failedCount });
-    policy.add({ kind: "http", message: "no luck" }, 0);
+    policy.add({ kind: "http", message: "no luck" }, 0, nowNs());
     policy.checkRatio();
     assert.equal(signal.isStopped, isStopped);
     if (isStopped)
@@ -70,7 +70,7 @@ test("a share of failures that is certain to be above the limit ends the run at 
   for (const isWarmingUp of [false, true]) {
     const { policy, signal } = makePolicy(0.1, { completedCount: 10, failedCount: 90 });
     policy.isWarmingUp = isWarmingUp;
-    policy.add({ kind: "http", message: "no luck" }, 0);
+    policy.add({ kind: "http", message: "no luck" }, 0, nowNs());
     assert.equal(signal.error?.message.startsWith("90 of 100 requests failed"), isWarmingUp ? undefined : true);
     if (!isWarmingUp) assert.match(signal.error?.hint ?? "", /^Raise \{setting:failures\.maxRatio\}/);
   }
@@ -79,14 +79,14 @@ test("a share of failures that is certain to be above the limit ends the run at 
 test("failures that are counted only still end the run when the target is gone", () => {
   const longAgo = nowNs() - 60e9;
   const silent = makePolicy(null, { lastSuccessNs: longAgo });
-  for (let i = 0; i < 2; i++) silent.policy.add({ kind: "stalled", message: "no byte" }, 0);
+  for (let i = 0; i < 2; i++) silent.policy.add({ kind: "stalled", message: "no byte" }, 0, nowNs());
   assert.equal(silent.signal.error?.code, "stalled");
   const lively = makePolicy(null, { lastSuccessNs: nowNs() });
-  lively.policy.add({ kind: "stalled", message: "no byte" }, 0);
+  lively.policy.add({ kind: "stalled", message: "no byte" }, 0, nowNs());
   assert.equal(lively.signal.isStopped, false);
   for (const kind of ["http", "grpc", "model", "validation"] as FailureKind[]) {
     const { policy, signal } = makePolicy(null, { lastSuccessNs: longAgo });
-    for (let i = 0; i < 50; i++) policy.add({ kind, message: "x" }, 0);
+    for (let i = 0; i < 50; i++) policy.add({ kind, message: "x" }, 0, nowNs());
     assert.equal(signal.isStopped, false, kind);
   }
 });
@@ -105,7 +105,7 @@ for (const { name, kind, losses, isAway } of [
       const { policy, signal } = makePolicy(null, { lastSuccessNs: baseMs * 1e6 - 1 });
       for (let i = 0; i < losses; i++) {
         elapsedMs = (i * 6000) / (losses - 1);
-        policy.add({ kind, message: "lost" }, i);
+        policy.add({ kind, message: "lost" }, i, nowNs());
       }
       assert.equal(signal.error?.code, isAway ? "unreachable" : undefined);
     } finally {
@@ -120,7 +120,7 @@ test("a target that is gone after it answered is said to have answered", () => {
     [1234, "It answered 1,234 requests before. Has it stopped? Look at its log."],
   ] as const) {
     const { policy, signal } = makePolicy(null, { completedCount, lastSuccessNs: nowNs() });
-    policy.add({ kind: "connect", message: "refused", isServerGone: true }, 0);
+    policy.add({ kind: "connect", message: "refused", isServerGone: true }, 0, nowNs());
     assert.equal(signal.error?.hint, hint);
   }
 });

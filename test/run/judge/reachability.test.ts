@@ -12,12 +12,15 @@ interface Case {
   readonly lastSuccess?: number | undefined;
   readonly serverCount?: number;
   readonly outstanding?: number;
+  /** Time from the send of each request to its failure. Default: 0.1. */
+  readonly sentSecBefore?: number;
+  readonly isSending?: boolean;
 }
 
 /** Failures at their times; what the last one says of the target. */
 function reachAfter(
   failures: readonly (readonly [atSec: number, failure: Failure])[],
-  { lastSuccess = 0.5, serverCount = 1, outstanding = 0 }: Case = {},
+  { lastSuccess = 0.5, serverCount = 1, outstanding = 0, sentSecBefore = 0.1, isSending = true }: Case = {},
 ): Reach {
   const reachability = new Reachability(serverCount);
   let reach: Reach = "reachable";
@@ -28,6 +31,8 @@ function reachAfter(
       lastSuccessNs: hasSucceeded ? lastSuccess * 1e9 : 0,
       completedCount: hasSucceeded ? 1 : 0,
       outstanding,
+      sentNs: (atSec - sentSecBefore) * 1e9,
+      isSending,
     });
   }
   return reach;
@@ -68,6 +73,20 @@ describe("a target has stopped answering", () => {
       "reachable",
     ],
     ["not when requests take too long, however many", many("timeout", 100), { lastSuccess: never }, "reachable"],
+    ["not when it answered others after they were sent", many("stalled", 20), { sentSecBefore: 30 }, "reachable"],
+    ["not at the end of the load", many("stalled", 20), { isSending: false }, "reachable"],
+    [
+      "at the end of the load too when it has never answered",
+      many("stalled", 2),
+      { isSending: false, lastSuccess: never },
+      "stalled",
+    ],
+    [
+      "not when it answered others with an error after they were sent",
+      [[0.5, failed("http")], ...many("stalled", 20)],
+      { lastSuccess: never, sentSecBefore: 30 },
+      "reachable",
+    ],
     ["not when one of two servers is silent", many("stalled", 20), { serverCount: 2 }, "reachable"],
   ];
   for (const [name, failures, state, reach] of cases)

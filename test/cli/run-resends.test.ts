@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { inFolder } from "./rampart-process.ts";
+import { runInFolder } from "./run-in-folder.ts";
+
+/** Requests that were sent again because the server closed their kept connection are counted in every report. */
+
+const ANSWER = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+const EVERY = 20;
+
+/** A server that answers nothing and closes the connection at every `EVERY`th request, and counts both. */
+async function startClosing(): Promise<{ url: string; counts: { received: number; closed: number }; stop(): void }> {
+  const counts = { received: 0, closed: 0 };
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on("error", () => {});
+    socket.on("data", () => {
+      if (++counts.received % EVERY !== 0) socket.write(ANSWER);
+      else {
+        counts.closed++;
+        socket.end();
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const stop = (): void => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${port}/`, counts, stop };
+}
+
+interface JsonReport {
+  readonly requests: { readonly sent: number; readonly completed: number; readonly failed: number; resent: number };
+  readonly levels: readonly { readonly resent: number }[];
+  readonly warnings: readonly string[];
+}
+
+test("console, JSON, CSV, Markdown, page and records count requests that were sent again", async () => {
+  const server = await startClosing();
+  try {
+    await inFolder({}, async (folder) => {
+      const files = ["--json", "r.json", "--csv", "r.csv", "--markdown", "r.md", "--report", "r.html"];
+      const args = ["http", server.url, "-n", "200", "-c", "1", ...files, "--records", "r.jsonl"];
+      const { text } = await runInFolder(folder, args);
+      const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+      const { requests, levels, warnings } = JSON.parse(read("r.json")) as JsonReport;
+      const { resent } = requests;
+      // The server's own counts are the truth: every request that it received is one of these.
+      assert.equal(requests.sent, 200);
+      assert.equal(requests.completed + requests.failed, 200);
+      assert.equal(200 + resent, server.counts.received);
+      assert.equal(resent + requests.failed, server.counts.closed);
+      assert.ok(resent > 0, text);
+      const note = new RegExp(
+        `^${resent} requests? w\\w+ sent again, because the server closed the kept connection`,
+        "m",
+      );
+      assert.match(text, new RegExp(`${requests.failed} failed, ${resent} sent again$`, "m"));
+      assert.match(text, note);
+      assert.ok(warnings.some((warning) => note.test(warning)));
+      assert.equal(levels[0]?.resent, resent);
+      const [header = "", row = ""] = read("r.csv").split("\n");
+      assert.equal(row.split(",")[header.split(",").indexOf("Resent Requests")], String(resent));
+      assert.match(read("r.md"), new RegExp(`failed, ${resent} sent again, in`));
+      assert.match(read("r.md"), /the server closed the kept connection/);
+      assert.match(read("r.html"), new RegExp(`<dt>Requests sent again</dt><dd>${resent}</dd>`));
+      assert.match(read("r.html"), /the server closed the kept connection/);
+      const lines = read("r.jsonl").trim().split("\n");
+      const marked = lines.filter((line) => (JSON.parse(line) as RecordLine).metadata.was_resent === true);
+      assert.deepEqual([lines.length, marked.length], [200, resent]);
+    });
+  } finally {
+    server.stop();
+  }
+});
+
+interface RecordLine {
+  readonly metadata: { readonly was_resent?: boolean };
+}
