@@ -43,7 +43,7 @@ async function longestStallMs(clock: FakeClock, untilMs: number): Promise<number
   return longest;
 }
 
-const RATES = [20_100, 200_000, 1_000_000, 1e9];
+const RATES = [30_000, 200_000, 1_000_000, 1e9];
 
 for (const perSec of RATES) {
   test(`at ${perSec} requests/s timers and signals have their turn every few milliseconds`, async () => {
