@@ -144,6 +144,8 @@ export interface DriverUnderTest {
   /** Rows recorded so far: whether they failed or were sent late. */
   readonly flags: number[];
   readonly errors: readonly unknown[];
+  /** What was reported when the limit of outstanding requests was reached. */
+  readonly limits: (number | undefined)[];
   readonly feed: RequestFeed;
 }
 
@@ -162,6 +164,7 @@ export function makeDriver({
   const failures: DriverUnderTest["failures"] = [];
   const flags: number[] = [];
   const errors: unknown[] = [];
+  const limits: (number | undefined)[] = [];
   const driver = new Driver({
     laneCount: 2 ** 30,
     isSync: true,
@@ -193,10 +196,13 @@ export function makeDriver({
     onFailure: (failure, lane) => {
       failures.push({ failure, lane });
     },
+    onLimit: (wanted) => {
+      limits.push(wanted);
+    },
     onError: (error) => {
       errors.push(error);
     },
   };
   driver.setWork(work);
-  return { driver, client: client as unknown as FakeClient, failures, flags, errors, feed };
+  return { driver, client: client as unknown as FakeClient, failures, flags, errors, limits, feed };
 }

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import {
+  type HostLimits,
+  hostExhausted,
+  hostLimitsOf,
+  limitReached,
+  watchMemory,
+} from "../../../src/run/send/host-limits.ts";
+import type { HostResources } from "../../../src/runtime/host-resources.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { FakeClock } from "../../runtime/fake-clock.ts";
+
+const GIB = 1024 ** 3;
+const ROOMY: HostResources = { memoryBytes: 64 * GIB, fileLimit: 1e6, openFiles: 10, localPorts: 1e6 };
+const HTTP: PlanChange = { target: { protocol: "http" } };
+const GRPC: PlanChange = { target: { protocol: "grpc" } };
+
+function limitsOf(change: PlanChange, resources: Partial<HostResources> = {}): HostLimits {
+  const plan = makePlan(change);
+  return hostLimitsOf(plan, prepareLoad(plan.load).search, { ...ROOMY, ...resources });
+}
+
+const rate = (maxOutstanding?: number): PlanChange => ({
+  load: {
+    kind: "request-rate",
+    levels: { kind: "list", values: [10] },
+    search: "linear",
+    distribution: "constant",
+    seed: 1,
+    ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
+  },
+});
+
+type Limit = readonly [
+  name: string,
+  change: PlanChange,
+  resources: Partial<HostResources>,
+  cause: string,
+  most: number,
+];
+const LIMITS: readonly Limit[] = [
+  ["512 MiB of a large memory", HTTP, {}, "memory", 16_384],
+  ["a quarter of a small memory", HTTP, { memoryBytes: GIB }, "memory", 8192],
+  ["more requests where they share connections", { ...GRPC, ...rate() }, {}, "memory", 65_536],
+  ["the files that may be opened", HTTP, { fileLimit: 4096, openFiles: 64 }, "files", 4000],
+  [
+    "two files for a request to two servers",
+    { target: { protocol: "http", moreUrls: ["b:1"] } },
+    { fileLimit: 442 },
+    "files",
+    200,
+  ],
+  ["a sixth of a file where lanes share connections", GRPC, { fileLimit: 142 }, "files", 600],
+  ["no files where few lanes share connections", { ...GRPC, ...rate() }, { fileLimit: 142 }, "memory", 65_536],
+  ["the ports towards one address", HTTP, { localPorts: 900 }, "ports", 900],
+  ["what the user says", { ...HTTP, client: { maxOutstanding: 20_000 } }, {}, "asked", 20_000],
+  ["what the load itself allows", { ...HTTP, ...rate(50_000) }, {}, "memory", 50_000],
+  [
+    "files, whatever the user says",
+    { ...HTTP, client: { maxOutstanding: 20_000 } },
+    { fileLimit: 1042 },
+    "files",
+    1000,
+  ],
+  ["a few requests on every host", HTTP, { memoryBytes: 0 }, "memory", 64],
+  [
+    "three quarters of the memory, where a mode uses the whole host",
+    { ...HTTP, behaviour: { usesWholeHost: true } },
+    { memoryBytes: GIB },
+    "memory",
+    24_576,
+  ],
+];
+for (const [name, change, resources, cause, most] of LIMITS)
+  test(`the limit of requests in flight is ${name}`, () => {
+    const { maxOutstanding, cause: actual } = limitsOf(change, resources);
+    assert.deepEqual([actual, maxOutstanding], [cause, most]);
+  });
+
+test("an error says which limit was reached, and how to raise it", () => {
+  const files = limitReached(limitsOf(HTTP, { fileLimit: 4096, openFiles: 64 }), 5000);
+  assert.equal(files.code, "host-limit");
+  assert.equal(
+    files.message,
+    "the load needs 5,000 requests in flight, above the client's limit of 4,000: this process may open 4,096 files",
+  );
+  assert.match(files.hint, /ulimit -n/);
+  const memory = limitReached(limitsOf(HTTP));
+  assert.equal(
+    memory.message,
+    "the client reached its limit of 16,384 requests in flight: more could take above 512 MiB of the 65,536 MiB of free memory",
+  );
+  assert.match(memory.hint, /raise \{setting:client\.maxOutstanding\}/);
+  const whole = limitReached(limitsOf({ ...HTTP, behaviour: { usesWholeHost: true } }, { memoryBytes: GIB }));
+  assert.doesNotMatch(whole.hint, /raise/, "a compatible mode has no such setting");
+  assert.match(hostExhausted(limitsOf(HTTP, { fileLimit: 99 })).message, /this host, not the server, .* 99 files/);
+});
+
+test("a load that takes too much memory ends once", async () => {
+  const clock = new FakeClock();
+  let usedBytes = GIB;
+  const errors: string[] = [];
+  const limits = limitsOf(HTTP, { memoryBytes: 4 * GIB });
+  watchMemory(
+    limits,
+    ({ message }) => errors.push(message),
+    clock,
+    () => usedBytes,
+  );
+  usedBytes = 3.9 * GIB;
+  await clock.advanceMs(1000);
+  assert.deepEqual(errors, []);
+  usedBytes = 4.5 * GIB;
+  await clock.advanceMs(1000);
+  assert.deepEqual(errors, ["the load took 3,584 MiB of the 4,096 MiB of memory that were free"]);
+  assert.equal(clock.timerCount, 0);
+});
