@@ -62,7 +62,8 @@ function loadLines(plan: Plan): string[] {
   const mode = loadModeOf(load);
   const asked = mode.levels?.(load);
   const lines: string[] = [];
-  if (asked?.levels.kind === "range") {
+  // Like perf_analyzer, to which an end of 1 is none: a binary search has it without a given range.
+  if (asked?.levels.kind === "range" && asked.levels.end !== 1) {
     const { start, end } = asked.levels;
     lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);
     if (end !== null) lines.push(`  ${LEVEL_UNITS[mode.unit].describeLimit(formatStreamNumber(Math.max(start, end)))}`);

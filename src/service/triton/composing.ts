@@ -4,7 +4,7 @@ import { AnswerObject } from "../answer.ts";
 import type { Ask } from "../service.ts";
 import type { ComposingModel } from "../statistics.ts";
 import type { ModelName, TritonApi } from "./api.ts";
-import type { TritonModel } from "./model.ts";
+import { hasTextSequenceIds, type TritonModel } from "./model.ts";
 
 const NAMED_BY = setting("target.composingModels");
 
@@ -14,6 +14,8 @@ export interface Composition {
   readonly models: readonly ComposingModel[];
   /** Whether one of them, at any depth, takes sequences. */
   readonly hasSequences: boolean;
+  /** Whether ids of sequences are texts for one of them. */
+  readonly hasTextSequenceIds: boolean;
   /** Whether one of them, at any depth, caches responses. */
   readonly isResponseCacheEnabled: boolean;
 }
@@ -39,20 +41,26 @@ export async function findComposing(
   const finder = new ComposingFinder(api, ask);
   const steps = await finder.stepsOf(config);
   const models = await finder.addCalled(called, steps);
-  return { models, hasSequences: finder.hasSequences, isResponseCacheEnabled: finder.isResponseCacheEnabled };
+  const { hasSequences, hasTextSequenceIds: hasTextIds, isResponseCacheEnabled } = finder;
+  return { models, hasSequences, hasTextSequenceIds: hasTextIds, isResponseCacheEnabled };
 }
 
 /**
  * Returns the model with the scheduler that follows from its composing models: like in perf_analyzer, it takes sequences when one of them
  * does.
  */
-export function composeModel(model: TritonModel, { hasSequences }: Composition): TritonModel {
+export function composeModel(
+  model: TritonModel,
+  { hasSequences, hasTextSequenceIds: isText }: Composition,
+): TritonModel {
   const isSequence = hasSequences || model.scheduler === "sequence" || model.scheduler === "ensemble-sequence";
-  return { ...model, scheduler: isSequence ? "ensemble-sequence" : "ensemble" };
+  const ids = isText ? { hasTextSequenceIds: true } : {};
+  return { ...model, ...ids, scheduler: isSequence ? "ensemble-sequence" : "ensemble" };
 }
 
 class ComposingFinder {
   hasSequences = false;
+  hasTextSequenceIds = false;
   isResponseCacheEnabled = false;
   private readonly api: TritonApi;
   private readonly ask: Ask;
@@ -106,6 +114,7 @@ class ComposingFinder {
     const config = await this.ask(this.api.config(name), what);
     const fields = AnswerObject.of(config, what);
     if (fields.has("sequence_batching")) this.hasSequences = true;
+    if (hasTextSequenceIds(fields)) this.hasTextSequenceIds = true;
     if (fields.object("response_cache").boolean("enable")) this.isResponseCacheEnabled = true;
     const key = keyOf(name);
     this.path.set(key, name.name);

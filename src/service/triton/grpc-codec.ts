@@ -11,8 +11,9 @@ import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createGrpcChecks, elementsOf } from "./grpc-answer-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
+import type { CodecModel } from "./model.ts";
 import { type RequestParameterPlan, toInferParameter } from "./parameters.ts";
-import { stampGrpcSequence } from "./sequence-stamp.ts";
+import { grpcSequenceStamp } from "./sequence-stamp.ts";
 import type { TritonTargetPlan } from "./target.ts";
 
 /** KServe v2 inference over gRPC: `ModelInfer` and `ModelStreamInfer`. */
@@ -41,7 +42,7 @@ export interface GrpcCodecOptions {
 }
 
 /** Creates the codec of one model. */
-export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): TensorCodec {
+export function createGrpcCodec(model: CodecModel, options: GrpcCodecOptions): TensorCodec {
   const parameters: ProtoObject = { triton_enable_empty_final_response: { bool_param: true } };
   for (const name in options.parameters)
     parameters[name] = toInferParameter(options.parameters[name] as RequestParameterPlan);
@@ -49,7 +50,7 @@ export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): Te
   return {
     encode: (tensors, idDigits, sequenceStamp) =>
       encodeRequest(path, model, parameters, tensors, options.outputPlaces, idDigits, sequenceStamp),
-    stampSequence: stampGrpcSequence,
+    stampSequence: grpcSequenceStamp(model.hasTextSequenceIds === true),
     decode: (body) => decodeResponse(body, options.outputPlaces),
     answerChecks: () => createGrpcChecks(options.outputPlaces),
     // gRPC failures already have the server's message, from grpc-message.

@@ -12,7 +12,8 @@ import { sampleOutputs } from "../sample-tensors.ts";
 import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createHttpChecks } from "./http-answer-check.ts";
-import { stampHttpSequence } from "./sequence-stamp.ts";
+import type { CodecModel } from "./model.ts";
+import { httpSequenceStamp } from "./sequence-stamp.ts";
 
 /** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
 
@@ -49,12 +50,12 @@ export function encodeSegment(text: string): string {
 }
 
 /** Creates the codec of one model. */
-export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): TensorCodec {
+export function createHttpCodec(model: CodecModel, options: HttpCodecOptions): TensorCodec {
   const path = modelPath(model, "/infer");
   return {
     encode: (tensors, idDigits, sequenceStamp) =>
       encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
-    stampSequence: stampHttpSequence,
+    stampSequence: httpSequenceStamp(model.hasTextSequenceIds === true),
     answerChecks: () => createHttpChecks(options.outputPlaces),
     decode: (body, jsonBytes) => decodeResponse(body, jsonBytes, options.outputPlaces),
     explain: explainFailure,

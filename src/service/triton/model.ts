@@ -6,8 +6,14 @@ import { DATATYPES, isDatatype, type TensorSpec } from "../tensor.ts";
 /** How the server schedules requests to the model. */
 export type SchedulerKind = "none" | "dynamic" | "sequence" | "ensemble" | "ensemble-sequence";
 
+/** What a codec knows of a model. */
+export interface CodecModel extends ModelInfo {
+  /** Whether ids of sequences are texts; absent: numbers. */
+  readonly hasTextSequenceIds?: boolean;
+}
+
 /** A model on a Triton server, from its metadata and configuration. */
-export interface TritonModel extends ModelInfo {
+export interface TritonModel extends CodecModel {
   readonly kind: "triton";
   readonly scheduler: SchedulerKind;
   /** Whether a request may have any number of responses. */
@@ -34,7 +40,22 @@ export function readModel(metadata: unknown, config: unknown, version: string): 
     scheduler: schedulerOf(conf),
     isDecoupled: conf.object("model_transaction_policy").boolean("decoupled"),
     isResponseCacheEnabled: conf.object("response_cache").boolean("enable"),
+    ...(hasTextSequenceIds(conf) ? { hasTextSequenceIds: true } : {}),
   };
+}
+
+/** Whether a model's configuration asks for ids of sequences as texts. */
+export function hasTextSequenceIds(config: AnswerObject): boolean {
+  const controls = config.object("sequence_batching").objects("control_input");
+  return controls.some((input) =>
+    input.objects("control").some(
+      (control) =>
+        // gRPC omits zeros, which are other values than these.
+        ["kind", "data_type"].every((name) => control.has(name)) &&
+        control.string("kind") === "CONTROL_SEQUENCE_CORRID" &&
+        control.string("data_type") === "TYPE_STRING",
+    ),
+  );
 }
 
 function readTensors(

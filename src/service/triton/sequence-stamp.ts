@@ -1,13 +1,25 @@
+import { encodeMessage } from "../protobuf/message.ts";
 import type { SequenceMark } from "../service.ts";
+import { INFER_REQUEST } from "./messages.ts";
 
 /** Stamps for requests of sequences (Triton's sequence extension). Encoded by hand, because every request has its own. */
 
 const encoder = new TextEncoder();
 
+/** Returns the function for the ids of a model. @param hasTextIds whether they are texts instead of numbers */
+export function httpSequenceStamp(hasTextIds: boolean): (mark: SequenceMark) => Uint8Array {
+  return hasTextIds ? (mark) => stampHttpSequence(mark, `"${textOf(mark)}"`) : (mark) => stampHttpSequence(mark);
+}
+
+/** Like {@link httpSequenceStamp}, for gRPC. */
+export function grpcSequenceStamp(hasTextIds: boolean): (mark: SequenceMark) => Uint8Array {
+  return hasTextIds ? stampGrpcText : stampGrpcSequence;
+}
+
 /** Returns JSON that closes the id's string and adds the sequence's parameters. `true` and `false` have the same length. */
-export function stampHttpSequence({ id, isStart, isEnd }: SequenceMark): Uint8Array {
+export function stampHttpSequence({ id, isStart, isEnd }: SequenceMark, shownId = String(id)): Uint8Array {
   return encoder.encode(
-    `","parameters":{"sequence_id":${id},"sequence_start":${isStart ? "true " : "false"},"sequence_end":${isEnd ? "true " : "false"}}`,
+    `","parameters":{"sequence_id":${shownId},"sequence_start":${isStart ? "true " : "false"},"sequence_end":${isEnd ? "true " : "false"}}`,
   );
 }
 
@@ -18,29 +30,66 @@ const ID_STARTS: Uint8Array[] = [];
 let flags: { readonly start: Uint8Array; readonly end: Uint8Array } | undefined;
 
 /** Returns three entries of the request's parameter map: `sequence_id` (int64), `sequence_start` and `sequence_end` (bool). */
-export function stampGrpcSequence({ id, isStart, isEnd }: SequenceMark): Uint8Array {
-  flags ??= { start: flagEntry("sequence_start"), end: flagEntry("sequence_end") };
-  const { start, end } = flags;
+export function stampGrpcSequence(mark: SequenceMark): Uint8Array {
+  const { id } = mark;
   const idBytes = varintBytes(id);
   let idStart = ID_STARTS[idBytes];
   if (idStart === undefined) {
     idStart = Uint8Array.of(...mapEntryStart(ID_NAME, 1 + idBytes), 0x10); // int64_param
     ID_STARTS[idBytes] = idStart;
   }
-  const stamp = new Uint8Array(idStart.length + idBytes + start.length + end.length);
-  stamp.set(idStart);
+  const stamp = startStamp(idStart, idBytes);
   let position = idStart.length;
   for (let rest = id; ; rest = Math.floor(rest / 128)) {
     stamp[position++] = rest < 128 ? rest : (rest % 128) | 0x80;
     if (rest < 128) break;
   }
-  stamp.set(start, position);
-  position += start.length;
-  stamp[position - 1] = isStart ? 1 : 0;
-  stamp.set(end, position);
-  stamp[position + end.length - 1] = isEnd ? 1 : 0;
+  return addFlags(stamp, mark);
+}
+
+/** The same with `sequence_id` as text. */
+function stampGrpcText(mark: SequenceMark): Uint8Array {
+  textStart ??= encodeMessage(INFER_REQUEST, {
+    parameters: { [ID_NAME]: { string_param: "0".repeat(TEXT_ID_CHARACTERS) } },
+  }).slice(0, -TEXT_ID_CHARACTERS);
+  const stamp = startStamp(textStart, TEXT_ID_CHARACTERS);
+  encoder.encodeInto(textOf(mark), stamp.subarray(textStart.length));
+  return addFlags(stamp, mark);
+}
+
+/** The entry of a text id without the text, created for the first stamp. */
+let textStart: Uint8Array | undefined;
+
+/**
+ * The longest id that Triton takes. It hands models a buffer of this size, and (in 2.51) takes what follows a shorter id for more elements,
+ * which models of the Python backend cannot read.
+ */
+const TEXT_ID_CHARACTERS = 128;
+
+function textOf({ id }: SequenceMark): string {
+  return String(id).padStart(TEXT_ID_CHARACTERS, "0");
+}
+
+/** Returns a stamp with space for the id and the flags after its start. */
+function startStamp(idStart: Uint8Array, idBytes: number): Uint8Array {
+  flags ??= { start: flagEntry("sequence_start"), end: flagEntry("sequence_end") };
+  const stamp = new Uint8Array(idStart.length + idBytes + flags.start.length + flags.end.length);
+  stamp.set(idStart);
   return stamp;
 }
+
+/** Writes the flags at a stamp's end. */
+function addFlags(stamp: Uint8Array, { isStart, isEnd }: SequenceMark): Uint8Array {
+  const { start = NO_BYTES, end = NO_BYTES } = flags ?? {};
+  const endAt = stamp.length - end.length;
+  stamp.set(start, endAt - start.length);
+  stamp[endAt - 1] = isStart ? 1 : 0;
+  stamp.set(end, endAt);
+  stamp[stamp.length - 1] = isEnd ? 1 : 0;
+  return stamp;
+}
+
+const NO_BYTES = new Uint8Array(0);
 
 function varintBytes(value: number): number {
   let bytes = 1;

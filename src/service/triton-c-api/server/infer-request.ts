@@ -168,7 +168,10 @@ function setParameters(
   for (const [name, value] of Object.entries(parameters)) {
     const { bool_param: flag, int64_param: integer, uint64_param: unsigned, double_param: double } = value;
     const whole = integer ?? unsigned;
-    if (name === "sequence_id") triton.call("InferenceRequestSetCorrelationId", request, BigInt(Number(whole ?? 0)));
+    if (name === "sequence_id" && value["string_param"] !== undefined)
+      triton.call("InferenceRequestSetCorrelationIdString", request, toCString(String(value["string_param"])));
+    else if (name === "sequence_id")
+      triton.call("InferenceRequestSetCorrelationId", request, BigInt(Number(whole ?? 0)));
     else if (name === "sequence_start") flags |= flag === true ? SEQUENCE_START : 0;
     else if (name === "sequence_end") flags |= flag === true ? SEQUENCE_END : 0;
     else if (name === "priority") triton.call("InferenceRequestSetPriorityUInt64", request, toBigInt(whole));

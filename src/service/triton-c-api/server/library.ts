@@ -52,6 +52,7 @@ const SYMBOLS = {
   InferenceRequestSetId: { args: [P, B], result: P },
   InferenceRequestSetFlags: { args: [P, "u32"], result: P },
   InferenceRequestSetCorrelationId: { args: [P, "usize"], result: P },
+  InferenceRequestSetCorrelationIdString: { args: [P, B], result: P },
   InferenceRequestSetPriorityUInt64: { args: [P, "usize"], result: P },
   InferenceRequestSetTimeoutMicroseconds: { args: [P, "usize"], result: P },
   InferenceRequestSetStringParameter: { args: [P, B, B], result: P },
