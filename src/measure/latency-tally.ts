@@ -93,6 +93,21 @@ export class LatencyTally {
     return effectiveCount(count, below.variance, below, confidence);
   }
 
+  /** Returns the ratio of latencies above a limit, to whole microseconds, and their effective sample size for it. The tally is not empty. */
+  above(limitNs: number, confidence: number): { readonly ratio: number; readonly effectiveCount: number } {
+    const { batches, countSoFar: count } = this;
+    const limitUs = Math.ceil(nsToUs(limitNs));
+    let hits = 0;
+    this.forEach((us, cell) => {
+      if (us >= limitUs) hits += cell;
+    });
+    const ratio = hits / count;
+    if (batches === undefined || hits === 0 || hits === count) return { ratio, effectiveCount: count };
+    const below = batches.ratiosBelow(limitNs);
+    const variance = Math.min(below.variance, ratio * (1 - ratio));
+    return { ratio, effectiveCount: effectiveCount(count, variance, below, confidence) };
+  }
+
   /** Adds `values[start, end)`, in nanoseconds. */
   addAll(values: Float64Array, start: number, end: number): void {
     const added = end - start;
