@@ -1,4 +1,4 @@
-import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
@@ -60,7 +60,10 @@ export class ExtractedColumn {
   }
 
   /** Returns {@link percentile} with its 95 % confidence interval; with the effective sample size of the average. */
-  estimatePercentile(percentile: number, confidence: number = INTERVAL_CONFIDENCE): PercentileEstimate {
+  estimatePercentile(
+    percentile: number,
+    { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+  ): PercentileEstimate {
     const value = this.percentile(percentile);
     const effective = this.effectiveCountFor(confidence);
     const { low, high } = percentileRanks(this.numberCount, percentile, effective, confidence);
@@ -73,7 +76,7 @@ export class ExtractedColumn {
   }
 
   /** Returns the average with its 95 % confidence interval. */
-  estimateMean(confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
+  estimateMean({ confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {}): MeanEstimate {
     const { mean, deviation, skewness } = this;
     return meanInterval(mean, deviation, this.effectiveCountFor(confidence), { confidence, skewness });
   }

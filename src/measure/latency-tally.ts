@@ -94,8 +94,12 @@ export class LatencyTally {
     return effectiveCount(count, below.variance, below, confidence);
   }
 
-  /** Returns how many latencies are above a limit. @param isAtLeast whether those that equal it count too */
-  above(limitNs: number, isAtLeast: boolean): SampleAbove {
+  /**
+   * Returns how many latencies are above a limit.
+   * @param isAtLeast whether those that equal it count too
+   * @param confidence for which the effective sample size is needed
+   */
+  above(limitNs: number, isAtLeast: boolean, confidence = INTERVAL_CONFIDENCE): SampleAbove {
     const { batches, countSoFar: count } = this;
     const limitUs = nsToUs(limitNs);
     let aboveCount = 0;
@@ -105,7 +109,9 @@ export class LatencyTally {
     if (batches === undefined || aboveCount === 0 || aboveCount === count)
       return { count, aboveCount, effectiveCount: count };
     const below = batches.ratiosBelow(limitNs);
-    return { count, aboveCount, effectiveCount: effectiveCount(count, below.variance, below) };
+    const ratio = aboveCount / count;
+    const variance = Math.min(below.variance, ratio * (1 - ratio));
+    return { count, aboveCount, effectiveCount: effectiveCount(count, variance, below, confidence) };
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */

@@ -5,6 +5,12 @@ import { normalQuantile, studentQuantile } from "./distributions.ts";
 /** Confidence of intervals: 95 %. */
 export const INTERVAL_CONFIDENCE = 0.95;
 
+/** How certain an interval is to be. */
+export interface IntervalOptions {
+  /** Above 0 and below 1. Default: {@link INTERVAL_CONFIDENCE} */
+  readonly confidence?: number;
+}
+
 /** Means of consecutive batches of equal length, in the order of the samples. */
 export interface BatchMeans {
   readonly means: ArrayLike<number>;

@@ -1,6 +1,6 @@
 import type { LatencyTally } from "../latency-tally.ts";
 import { studentQuantile } from "./distributions.ts";
-import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
+import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
 /** A mean with its confidence interval, in the unit of the sample. */
 export interface MeanEstimate {
@@ -22,7 +22,7 @@ export function meanInterval(
   value: number,
   deviation: number | undefined,
   effective: number,
-  { confidence = INTERVAL_CONFIDENCE, skewness = 0 }: { readonly confidence?: number; readonly skewness?: number } = {},
+  { confidence = INTERVAL_CONFIDENCE, skewness = 0 }: IntervalOptions & { readonly skewness?: number } = {},
 ): MeanEstimate {
   if (deviation === undefined || effective < 2) return { value, low: null, high: null, effectiveCount: effective };
   const half = studentQuantile((1 + confidence) / 2, effective - 1) / Math.sqrt(effective);
@@ -43,14 +43,20 @@ export function fromZero<T extends Pick<MeanEstimate, "low">>(estimate: T): T {
 }
 
 /** Estimates the mean of a tally, in nanoseconds. */
-export function estimateMeanNs(tally: LatencyTally, confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
+export function estimateMeanNs(
+  tally: LatencyTally,
+  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+): MeanEstimate {
   const { meanNs, deviationNs, skewness } = tally;
   const effective = tally.effectiveCountFor(confidence);
   return fromZero(meanInterval(meanNs, deviationNs, effective, { confidence, skewness }));
 }
 
 /** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */
-export function estimateMean(values: ArrayLike<number>, confidence: number = INTERVAL_CONFIDENCE): MeanEstimate {
+export function estimateMean(
+  values: ArrayLike<number>,
+  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+): MeanEstimate {
   const count = values.length;
   let mean = 0;
   for (let at = 0; at < count; at++) mean += (values[at] as number) / count;

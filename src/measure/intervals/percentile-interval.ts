@@ -2,7 +2,7 @@ import { nsToUs } from "../../plan/units.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import { binomialAtMost } from "./distributions.ts";
-import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
+import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
 /** Confidence that a percentile's sample must reach: 99 %. */
 export const FLOOR_CONFIDENCE = 0.99;
@@ -100,7 +100,7 @@ export interface PercentileEstimate {
 export function estimatePercentile(
   tally: LatencyTally,
   percentile: number,
-  confidence: number = INTERVAL_CONFIDENCE,
+  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): PercentileEstimate {
   const us = tally.percentileUs(percentile);
   const effective = tally.effectiveCountAt(percentile, confidence);
@@ -120,7 +120,7 @@ export function estimatePercentile(
  */
 export function percentileEstimator(
   values: Float64Array,
-  confidence: number = INTERVAL_CONFIDENCE,
+  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): (percentile: number) => PercentileEstimate {
   const sorted = values.toSorted();
   return (percentile) => {

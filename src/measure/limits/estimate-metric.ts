@@ -41,11 +41,11 @@ export function estimateMetric(
   if (isTokenMetric(metric)) return tokens && { value, ...tokenEnds(metric, { value, window, tokens, confidence }) };
   switch (metric.kind) {
     case "latency-percentile": {
-      const { low, high } = estimatePercentile(window[metric.of], metric.percentile, confidence);
+      const { low, high } = estimatePercentile(window[metric.of], metric.percentile, { confidence });
       return { value, low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high) };
     }
     case "latency-average": {
-      const { low, high } = estimateMeanNs(window[metric.of], confidence);
+      const { low, high } = estimateMeanNs(window[metric.of], { confidence });
       return { value, low, high };
     }
     case "error-ratio":
@@ -72,7 +72,7 @@ function extractedEnds(
 ): Ends {
   if (column === undefined || statistic === "min" || statistic === "max") return { low: value, high: value };
   const { low, high } =
-    statistic === "average" ? column.estimateMean(confidence) : column.estimatePercentile(percentile, confidence);
+    statistic === "average" ? column.estimateMean({ confidence }) : column.estimatePercentile(percentile, { confidence });
   return { low, high };
 }
 
@@ -87,11 +87,11 @@ interface TokenValue {
 function tokenEnds(metric: TokenMetricPlan, { value, window, tokens, confidence }: TokenValue): Ends {
   switch (metric.kind) {
     case "token-percentile": {
-      const { low, high } = percentileEstimator(tokenSampleOf(metric.of, tokens), confidence)(metric.percentile);
+      const { low, high } = percentileEstimator(tokenSampleOf(metric.of, tokens), { confidence })(metric.percentile);
       return { low, high };
     }
     case "token-average": {
-      const { low, high } = estimateMean(tokenSampleOf(metric.of, tokens), confidence);
+      const { low, high } = estimateMean(tokenSampleOf(metric.of, tokens), { confidence });
       return { low, high };
     }
     case "output-tokens-per-sec":

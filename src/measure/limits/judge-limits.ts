@@ -2,12 +2,14 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { JudgedLevel } from "../verdicts.ts";
 import { estimateMetric, type MetricEstimate } from "./estimate-metric.ts";
 import { LIMIT_ERROR } from "./looks.ts";
+import { isTooMany, requestsAbove } from "./requests-above.ts";
 
 /**
  * Whether a limit is kept at a level.
  *
- * - `kept`, `broken`: the whole confidence interval is on that side of the limit
- * - `unresolved`: the limit is inside the interval, or there is no value
+ * - `kept`: the whole confidence interval keeps the limit
+ * - `broken`: the whole interval breaks it, or, for a percentile, more requests are above it than chance explains
+ * - `unresolved`: neither, or there is no value
  */
 export type LimitState = "kept" | "broken" | "unresolved";
 
@@ -17,6 +19,8 @@ export interface LimitVerdict {
   readonly state: LimitState;
   /** Absent without a value. */
   readonly estimate?: MetricEstimate;
+  /** Ratio of requests above the limit of a percentile, 0 to 1. Absent for other limits. */
+  readonly aboveRatio?: number;
 }
 
 /**
@@ -38,8 +42,17 @@ export function judgeLimits(
     if (near === undefined || far === undefined) return { limit, state: "unresolved" };
     const isCeiling = limit.comparison === "below" || limit.comparison === "at-most";
     const estimate = isCeiling ? { ...near, low: far.low } : { ...near, high: far.high };
-    return { limit, state: stateOf(limit, estimate), estimate };
+    const above = requestsAbove(limit, level, 1 - (2 * error) / limits.length);
+    if (above === undefined) return { limit, state: stateOf(limit, estimate), estimate };
+    const isBroken = isTooMany(above, allowedAbove(limit), error / limits.length);
+    const isKept = stateOf(limit, estimate) === "kept";
+    return { limit, state: between(isKept, isBroken), estimate, aboveRatio: above.aboveCount / above.count };
   });
+}
+
+/** Returns the share of requests that may be above the limit of a percentile. */
+function allowedAbove({ metric }: AssertionPlan): number {
+  return "percentile" in metric && metric.percentile !== undefined ? 1 - metric.percentile / 100 : 0;
 }
 
 /** Combines limits: broken when one is, kept when all are. */

@@ -1,7 +1,7 @@
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
-import { batchMeansOf, effectiveCount } from "../intervals/effective-count.ts";
+import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { estimateMean } from "../intervals/mean-interval.ts";
 import {
   judgeInterval,
@@ -71,14 +71,23 @@ export function judgeTokenMetric(
   return judgeValue(assertion, value);
 }
 
-/** @param values in the order of the requests, not empty */
-function valuesAbove(values: Float64Array, { comparison, limit }: AssertionPlan): SampleAbove {
+/**
+ * Returns how many values are on the upper side of an assertion's limit.
+ * @param values in the order of the requests, not empty
+ * @param confidence for which the effective sample size is needed
+ */
+export function valuesAbove(
+  values: Float64Array,
+  { comparison, limit }: AssertionPlan,
+  confidence = INTERVAL_CONFIDENCE,
+): SampleAbove {
   const isAtLeast = comparison === "below" || comparison === "at-least";
   const isAbove = Float64Array.from(values, (value) => (value > limit || (isAtLeast && value === limit) ? 1 : 0));
   const aboveCount = isAbove.reduce((sum, one) => sum + one, 0);
   const count = values.length;
   const ratio = aboveCount / count;
-  return { count, aboveCount, effectiveCount: effectiveCount(count, ratio * (1 - ratio), batchMeansOf(isAbove)) };
+  const effective = effectiveCount(count, ratio * (1 - ratio), batchMeansOf(isAbove), confidence);
+  return { count, aboveCount, effectiveCount: effective };
 }
 
 /** Returns the measured values of a metric, in the order of the requests. @param name its name in assertions */

@@ -100,7 +100,7 @@ function explain({ target }: Plan, level: LevelResult | undefined, unit: string)
   return reason === undefined ? lines : [...lines, `  ${reason}`];
 }
 
-function explainVerdict({ limit, estimate, state }: LimitVerdict, batchSize: number, unit: string): string {
+function explainVerdict({ limit, estimate, state, aboveRatio }: LimitVerdict, batchSize: number, unit: string): string {
   const { text } = judge(limit, [], batchSize, unit);
   if (estimate === undefined) return `${text}: no value`;
   const format = (value: number): string => formatMetric(limit.metric, value, unit);
@@ -109,7 +109,11 @@ function explainVerdict({ limit, estimate, state }: LimitVerdict, batchSize: num
     low === high
       ? ""
       : ` (95 % confidence: ${low === null ? "no lower bound" : format(low)} to ${high === null ? "no upper bound" : format(high)})`;
-  return `${text}: ${format(value)}${ends}, ${state}`;
+  const above =
+    aboveRatio === undefined || state !== "broken"
+      ? ""
+      : `, ${Number((100 * aboveRatio).toPrecision(3))} % of requests are above the limit`;
+  return `${text}: ${format(value)}${ends}${above}, ${state}`;
 }
 
 /** Converts the result of a search to JSON. */

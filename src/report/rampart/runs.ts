@@ -183,7 +183,7 @@ function combineSamples(runs: readonly Float64Array[], scale: number): object {
     const { value, low, high } = estimateMean(values);
     return { value: value / scale, standardError: toError(standardErrorOf(low, high)) };
   });
-  const estimators = runs.map(percentileEstimator);
+  const estimators = runs.map((values) => percentileEstimator(values));
   const percentiles = TOKEN_PERCENTILES.map((percentile) => {
     const values = estimators.map((estimate) => {
       const { value, low, high } = estimate(percentile);

@@ -1,5 +1,8 @@
 import type { RecordColumns } from "../../measure/records.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { selectTags } from "../../measure/groups.ts";
+import { judgeLimits, type LimitVerdict } from "../../measure/limits/judge-limits.ts";
+import { errorOfLook } from "../../measure/limits/looks.ts";
 import { isTokenMetric } from "../../measure/tokens/token-verdicts.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult, WindowTally } from "../../measure/window.ts";
@@ -34,12 +37,15 @@ interface Watched {
   readonly assertion: AssertionPlan;
   readonly abortAfterMs: number;
   readonly recent: RecentTime;
+  /** Number of times that it was judged. */
+  looks: number;
   /** Whether the tokens of an earlier moment are awaited. */
   isAwaiting: boolean;
 }
 
 /**
- * Ends a run early when an assertion with `abortAfterMs` did not hold over the last `abortAfterMs`. Only measured time counts: warm-ups and
+ * Ends a run early when an assertion with `abortAfterMs` did not hold over the last `abortAfterMs`, by more than chance explains: in a long run
+ * it is judged thousands of times, and chance alone breaks a limit sooner or later. Only measured time counts: warm-ups and
  * the time between levels do not.
  */
 export class EarlyAbort {
@@ -60,7 +66,7 @@ export class EarlyAbort {
     this.watched = plan.assertions.flatMap((assertion, index) => {
       const { abortAfterMs } = assertion;
       if (abortAfterMs === undefined) return [];
-      return [{ index, assertion, abortAfterMs, recent: recentOf(parts, assertion, index), isAwaiting: false }];
+      return [{ index, assertion, abortAfterMs, recent: recentOf(parts, assertion, index), looks: 0, isAwaiting: false }];
     });
   }
 
@@ -125,12 +131,19 @@ export class EarlyAbort {
     });
   }
 
-  private judge({ index, assertion, abortAfterMs }: Watched, window: WindowResult, tokens?: LevelTokens): void {
+  private judge(watched: Watched, window: WindowResult, tokens?: LevelTokens): void {
     if (this.signal.isStopped) return;
+    const { index, assertion, abortAfterMs } = watched;
     const { target } = this.plan;
     const unit = throughputUnitOf(target);
-    const { state, measured, text } = judge(assertion, [{ level: 0, window, ...tokens }], target.batchSize, unit);
+    const level = { level: 0, window, ...tokens };
+    const { state, measured, text } = judge(assertion, [level], target.batchSize, unit);
+    watched.looks++;
     if (state !== "fail" || measured === undefined) return;
+    const part = assertion.where === undefined ? level : selectTags(level, assertion.where);
+    const error = errorOfLook(watched.looks) / this.watched.length;
+    const verdicts = part === undefined ? [] : judgeLimits([assertion], { ...part, level: 0 }, target.batchSize, error);
+    if (verdicts.some(isByChance)) return;
     const time = formatDurationNs(msToNs(abortAfterMs));
     this.broken = { assertionIndex: index, measured };
     this.signal.abort(
@@ -141,6 +154,13 @@ export class EarlyAbort {
       ),
     );
   }
+}
+
+/** Reports whether a value on the wrong side of its limit may be there by chance. What drifts all the time has no interval, and is not. */
+function isByChance({ state, estimate, limit: { comparison } }: LimitVerdict): boolean {
+  const isCeiling = comparison === "below" || comparison === "at-most";
+  const nearest = isCeiling ? estimate?.low : estimate?.high;
+  return state !== "broken" && nearest !== null && nearest !== undefined;
 }
 
 /** Only what an assertion needs is kept: groups for those with tags, tokens for their metrics. */
