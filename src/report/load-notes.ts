@@ -93,9 +93,8 @@ export function describeRepeats({
 /** Reports requests that were due and not sent within the level; undefined when they are few. */
 function describeUnsent(level: LevelResult): string | undefined {
   const { unsentCount = 0 } = level;
-  const due = dueCount(level);
-  if (unsentCount <= FEW_UNSENT || unsentCount <= due * MISSED_RATIO) return undefined;
-  return `${formatCount(unsentCount)} of the ${formatCount(due)} requests due in this level were not sent, because their schedule was behind at its end`;
+  if (unsentCount <= FEW_UNSENT || unsentCount <= dueCount(level) * MISSED_RATIO) return undefined;
+  return `${formatCount(unsentCount)} requests were due and not sent when the level ended, because their schedule was behind`;
 }
 
 const MOST_GAPS = 3;

@@ -51,11 +51,12 @@ export class LevelFrame {
 
   /** Ends the sending of a schedule at the end of its level. What is due and not sent is counted, and not sent any more. */
   endSchedule(endNs: number): void {
-    const { driver, isScheduled, plan } = this.context;
+    const { driver, isScheduled, plan, handOver } = this.context;
     // Other ranks may still measure.
     if (!isScheduled || plan.client.isMpi) return;
     this.unsentCount = driver.takeUnsent(endNs);
-    driver.endSending();
+    // A phase sends until the next one begins.
+    if (handOver === undefined) driver.endSending();
   }
 
   /** Returns the result of a level measured in one window. */
@@ -107,6 +108,9 @@ export class LevelFrame {
     trials: number,
     rest: Partial<LevelResult>,
   ): LevelResult {
+    // A number of requests has a quota, after which nothing is due.
+    if (!this.isHandedOver && this.context.driver.quota === Number.POSITIVE_INFINITY)
+      this.endSchedule(this.clock.nowNs());
     const delayedByLimit = this.isHandedOver
       ? this.delayedByLimit
       : (this.delayedByLimit ?? this.context.driver.delayedByLimit);
