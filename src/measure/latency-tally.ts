@@ -1,5 +1,5 @@
 import { nsToUs, usToNs } from "../plan/units.ts";
-import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
+import { type Drift, driftOf, effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
 
 const INITIAL_CELLS = 4096; // up to 4.1 ms
@@ -106,6 +106,11 @@ export class LatencyTally {
     const below = batches.ratiosBelow(limitNs);
     const variance = Math.min(below.variance, ratio * (1 - ratio));
     return { ratio, effectiveCount: effectiveCount(count, variance, below, confidence) };
+  }
+
+  /** How the latencies change over time, in nanoseconds; undefined for a few, or when the order is not kept. */
+  get drift(): Drift | undefined {
+    return this.batches && driftOf(this.batches.means());
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */

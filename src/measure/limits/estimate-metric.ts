@@ -58,7 +58,8 @@ export function estimateMetric(
 
 /** Without a completion, the rate is at most the one at which that would be too unlikely, if completions are independent. */
 function throughputEnds(window: WindowResult, value: number, batchSize: number, confidence: number): Ends {
-  if (window.requestCount > 0 || window.durationNs <= 0) return throughputInterval(window, value, batchSize, confidence);
+  if (window.requestCount > 0 || window.durationNs <= 0)
+    return throughputInterval(window, value, batchSize, confidence);
   return { low: 0, high: (-batchSize * Math.log((1 - confidence) / 2)) / nsToSec(window.durationNs) };
 }
 
@@ -70,7 +71,9 @@ function extractedEnds(
 ): Ends {
   if (column === undefined || statistic === "min" || statistic === "max") return { low: value, high: value };
   const { low, high } =
-    statistic === "average" ? column.estimateMean({ confidence }) : column.estimatePercentile(percentile, { confidence });
+    statistic === "average"
+      ? column.estimateMean({ confidence })
+      : column.estimatePercentile(percentile, { confidence });
   return { low, high };
 }
 

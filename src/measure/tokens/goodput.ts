@@ -27,11 +27,7 @@ export function countGood(columns: TokenColumns, family: AnswerFamily, limits: G
  *
  * @returns undefined when a name is unknown; GenAI-Perf reports a goodput of -1 for that
  */
-export function goodRows(
-  columns: TokenColumns,
-  family: AnswerFamily,
-  limits: GoodputLimits,
-): Float64Array | undefined {
+export function goodRows(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): Float64Array | undefined {
   const checks: { values: Float64Array; isBroken: (value: number, row: number) => boolean }[] = [];
   for (const [name, limit] of Object.entries(limits)) {
     const limited = LIMITS.get(name);
