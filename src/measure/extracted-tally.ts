@@ -1,4 +1,10 @@
-import { effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
+import {
+  type Drift,
+  driftOf,
+  effectiveCount,
+  INTERVAL_CONFIDENCE,
+  type IntervalOptions,
+} from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
@@ -79,6 +85,11 @@ export class ExtractedColumn {
   estimateMean({ confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {}): MeanEstimate {
     const { mean, deviation, skewness } = this;
     return meanInterval(mean, deviation, this.effectiveCountFor(confidence), { confidence, skewness });
+  }
+
+  /** How the numbers change over time; undefined for a few. */
+  get drift(): Drift | undefined {
+    return driftOf(this.batches.means());
   }
 
   private get skewness(): number {

@@ -1,5 +1,5 @@
 import { nsToUs, usToNs } from "../plan/units.ts";
-import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
+import { type Drift, driftOf, effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
 import type { SampleAbove } from "./limits/verdict-state.ts";
 
@@ -112,6 +112,11 @@ export class LatencyTally {
     const ratio = aboveCount / count;
     const variance = Math.min(below.variance, ratio * (1 - ratio));
     return { count, aboveCount, effectiveCount: effectiveCount(count, variance, below, confidence) };
+  }
+
+  /** How the latencies change over time, in nanoseconds; undefined for a few, or when the order is not kept. */
+  get drift(): Drift | undefined {
+    return this.batches && driftOf(this.batches.means());
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */

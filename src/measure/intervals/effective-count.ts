@@ -84,6 +84,28 @@ function allowanceFor(count: number, width: number, confidence: number): number 
 
 const TINY_VARIANCE = Number.MIN_VALUE;
 
+/** How samples change over a measurement, from the means of its batches. */
+export interface Drift {
+  /** Mean of the last fifth relative to that of the first, minus 1; NaN when that is 0. */
+  readonly ratio: number;
+  /** The smallest and the largest mean of a batch. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Returns how samples change; undefined below five batches. */
+export function driftOf({ means }: BatchMeans): Drift | undefined {
+  const fifth = Math.floor(means.length / 5);
+  if (fifth === 0) return undefined;
+  const all = Array.from(means);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  return {
+    ratio: sum(all.slice(-fifth)) / sum(all.slice(0, fifth)) - 1,
+    low: Math.min(...all),
+    high: Math.max(...all),
+  };
+}
+
 /** Most batches of a sequence of raw samples. */
 const MOST_BATCHES = 128;
 

@@ -72,7 +72,9 @@ function extractedEnds(
 ): Ends {
   if (column === undefined || statistic === "min" || statistic === "max") return { low: value, high: value };
   const { low, high } =
-    statistic === "average" ? column.estimateMean({ confidence }) : column.estimatePercentile(percentile, { confidence });
+    statistic === "average"
+      ? column.estimateMean({ confidence })
+      : column.estimatePercentile(percentile, { confidence });
   return { low, high };
 }
 

@@ -36,7 +36,7 @@ function findRatio(holds: (ratio: number) => boolean): number {
   return (low + high) / 2;
 }
 
-/** Below this many independent failures, failures in clusters say too little about how many clusters there may be. */
+/** With fewer clusters of failures, nothing is known about how many there may be. */
 const FEWEST_CLUSTERS = 4;
 
 /** What a window knows about its failed requests. */
@@ -58,21 +58,40 @@ export function errorRatioInterval(
   const failed = completions.failed.reduce((sum, count) => sum + count, 0);
   const worths = lengthen(completions, failed).map((stretches) => worthOf(stretches, confidence));
   const effective = Math.max(1, total * Math.min(1, ...worths));
-  const hits = (failedCount / total) * effective;
-  const { low, high } = ratioInterval(hits, effective, confidence);
-  return { low, high: hits < Math.min(FEWEST_CLUSTERS, failedCount / 2) ? null : high };
+  const { low, high } = ratioInterval((failedCount / total) * effective, effective, confidence);
+  return { low, high: countClusters(completions) < Math.min(FEWEST_CLUSTERS, failedCount / 2) ? null : high };
+}
+
+/** Returns how often the failures of stretches rise above their mean. */
+function countClusters(stretches: CompletionCounts): number {
+  const excess = excessOf(stretches);
+  return excess.filter((value, at) => value > 0 && !((excess[at - 1] ?? 0) > 0)).length;
 }
 
 const UNKNOWN = { low: null, high: null } as const;
 
 /** Returns how many independent requests each request is worth for the ratio of failures, at most 1. */
-function worthOf({ counts, failed = [] }: CompletionCounts, confidence: number): number {
-  const sums = counts.map((count, at) => count + (failed[at] as number));
-  const total = sums.reduce((sum, count) => sum + count, 0);
-  const ratio = failed.reduce((sum, count) => sum + count, 0) / total;
-  const excess = sums.map((count, at) => (failed[at] as number) - ratio * count);
+function worthOf(stretches: CompletionCounts, confidence: number): number {
+  const { failedSum, total } = sumsOf(stretches);
+  const ratio = failedSum / total;
+  const excess = excessOf(stretches);
   const variance = excess.reduce((sum, value) => sum + value ** 2, 0) / (excess.length - 1);
   if (!(variance > 0)) return 1;
   const independent = effectiveCount(excess.length, variance, { means: excess, batchCount: 1 }, confidence);
   return (total * ratio * (1 - ratio) * independent) / (excess.length ** 2 * variance);
+}
+
+/** Returns the failures of each stretch beyond those that it has at the ratio of all. */
+function excessOf(stretches: CompletionCounts): number[] {
+  const { counts, failed = [] } = stretches;
+  const { failedSum, total } = sumsOf(stretches);
+  return counts.map((count, at) => {
+    const failures = failed[at] ?? 0;
+    return failures - (failedSum / total) * (count + failures);
+  });
+}
+
+function sumsOf({ counts, failed = [] }: CompletionCounts): { readonly failedSum: number; readonly total: number } {
+  const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+  return { failedSum: sum(failed), total: sum(counts) + sum(failed) };
 }

@@ -1,3 +1,4 @@
+import type { Drift } from "../../measure/intervals/effective-count.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import {
   estimatePercentile,
@@ -45,7 +46,7 @@ export function describeConfidence(window: WindowResult, batchSize: number, unit
     mean.low === null || mean.high === null
       ? []
       : [`average ${formatRange(formatDurationNs(mean.low), formatDurationNs(mean.high))}`];
-  const samples = formatSamples(latency.count, mean.effectiveCount);
+  const samples = formatSamples(latency.count, mean.effectiveCount, latency.drift, formatDurationNs);
   const bounded = shown.filter(([, estimate]) => hasBounds(estimate)).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...throughput, ...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
@@ -93,11 +94,29 @@ function roundNeeded({ neededCount, neededEffectiveCount }: PercentileEstimate):
 /** Samples that are worth less than this ratio of their number, and too few for a median, drifted. */
 const DRIFT_RATIO = 0.1;
 
-/** Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. */
-export function formatSamples(count: number, effectiveCount: number): string {
-  const isDrift = effectiveCount < Math.min(samplesNeeded(50), DRIFT_RATIO * count);
+/**
+ * Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. Of samples that drifted it says by how much instead: they
+ * have no number of independent ones.
+ * @param format formats a sample
+ */
+export function formatSamples(
+  count: number,
+  effectiveCount: number,
+  drift: Drift | undefined,
+  format: (value: number) => string,
+): string {
   const samples = `${formatCount(count)} ${count === 1 ? "sample" : "samples"}`;
-  return `${samples}, ${formatWorth(effectiveCount)} for the average${isDrift ? " because they drifted" : ""}`;
+  const isDrift = effectiveCount < Math.min(samplesNeeded(50), DRIFT_RATIO * count);
+  if (!isDrift || drift === undefined || !Number.isFinite(drift.ratio))
+    return `${samples}, ${formatWorth(effectiveCount)} for the average`;
+  const means = formatRange(format(drift.low), format(drift.high));
+  return `${samples}, ${formatChange(drift.ratio)} from the first to the last fifth, means of batches ${means}`;
+}
+
+/** Formats a change with its sign: `−12 %`. */
+function formatChange(ratio: number): string {
+  const percent = Number((100 * ratio).toPrecision(2));
+  return `${percent < 0 ? "−" : "+"}${Math.abs(percent)} %`;
 }
 
 function formatWorth(effectiveCount: number): string {

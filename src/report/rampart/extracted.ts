@@ -73,7 +73,7 @@ function describeNumbers(column: ExtractedColumn): string[] {
       ? []
       : [`${name} ${formatRange(formatNumber(one.low), formatNumber(one.high))}`],
   );
-  const samples = `${column.name}: ${formatSamples(column.numberCount, effectiveCount)}`;
+  const samples = `${column.name}: ${formatSamples(column.numberCount, effectiveCount, column.drift, formatNumber)}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
     ...formatNeeds(percentiles),

@@ -1,8 +1,8 @@
-import type { RecordColumns } from "../../measure/records.ts";
-import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { selectTags } from "../../measure/groups.ts";
 import { judgeLimits, type LimitVerdict } from "../../measure/limits/judge-limits.ts";
 import { errorOfLook } from "../../measure/limits/looks.ts";
+import type { RecordColumns } from "../../measure/records.ts";
+import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { isTokenMetric } from "../../measure/tokens/token-verdicts.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult, WindowTally } from "../../measure/window.ts";
@@ -66,7 +66,9 @@ export class EarlyAbort {
     this.watched = plan.assertions.flatMap((assertion, index) => {
       const { abortAfterMs } = assertion;
       if (abortAfterMs === undefined) return [];
-      return [{ index, assertion, abortAfterMs, recent: recentOf(parts, assertion, index), looks: 0, isAwaiting: false }];
+      return [
+        { index, assertion, abortAfterMs, recent: recentOf(parts, assertion, index), looks: 0, isAwaiting: false },
+      ];
     });
   }
 

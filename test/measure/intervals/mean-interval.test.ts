@@ -22,7 +22,9 @@ for (const process of COVERED)
   });
 
 test("a run of a few correlation times has a wide interval or none, and contains the true mean as often", () => {
-  const estimates = drawTallies({ name: "short", count: 2000, correlation: 0.99, batch: 1 }, 250).map((tally) => estimateMeanNs(tally));
+  const estimates = drawTallies({ name: "short", count: 2000, correlation: 0.99, batch: 1 }, 250).map((tally) =>
+    estimateMeanNs(tally),
+  );
   const covering = estimates.filter(({ low, high }) => (low ?? 0) <= MEAN_NS && MEAN_NS <= (high ?? MEAN_NS));
   assert.ok(covering.length / estimates.length >= 0.93, String(covering.length / estimates.length));
   // It is worth 10 independent samples: with fewer than 2 found, there is no interval.

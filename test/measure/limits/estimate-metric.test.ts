@@ -17,7 +17,11 @@ function makeLevel(windowCount: number, failedCount = 0): JudgedLevel {
     makeWindow({
       latenciesNs: LATENCIES_NS.slice(0, 400 - 10 * (index % 3)),
       failedCount,
-      completions: { stretchNs: 1e8, counts: Array.from({ length: 10 }, (_, at) => 36 + ((3 * index + 7 * at) % 9)) },
+      completions: {
+        stretchNs: 1e8,
+        counts: Array.from({ length: 10 }, (_, at) => 36 + ((3 * index + 7 * at) % 9)),
+        ...(failedCount === 0 ? {} : { failed: Array.from({ length: 10 }, (_, at) => at % 2) }),
+      },
     }),
   );
   return { level: 1, window: mergeWindows(windows) };
