@@ -49,14 +49,20 @@ function readSide(name: string, files: readonly string[], problems: Problem[]): 
 /** Finds runs that are copies of others: counted twice, they would make the variation between runs look smaller than it is. */
 function findCopies(runs: readonly MeasuredRun[]): Problem[] {
   const seen = new Map<string, string>();
-  return runs.flatMap(({ source, levels }) => {
-    const key = JSON.stringify(levels.map(({ label, values }) => [label, ...values]));
+  return runs.flatMap(({ source, levels, startedAt }) => {
+    const key = JSON.stringify([startedAt, levels.map(({ label, values }) => [label, ...values])]);
     const other = seen.get(key);
     seen.set(key, source);
-    return other === undefined || levels.length === 0
+    // Runs in which all requests failed have the same few values. Without their starts, nothing shows that they are copies.
+    const isKnown = startedAt !== undefined || levels.some(hasAnswers);
+    return other === undefined || !isKnown
       ? []
       : [problem("conflict", source, `is the same run as ${other}`, "Give each run once.")];
   });
+}
+
+function hasAnswers({ values }: MeasuredRun["levels"][number]): boolean {
+  return values.get("errorRate")?.value !== 1 && values.size > 0;
 }
 
 /** Names sides by their only file, or the first one and how many more there are. File names without folders are enough when they differ. */

@@ -53,17 +53,23 @@ function toSides(
   const [first, ...others] = plain;
   if (!isNamed) {
     const given = { base: first === undefined ? [] : splitList(first), candidates: others.map(splitList) };
-    const problems =
-      others.length > 0 ? [] : [problem("missing", first === undefined ? "BASE" : "NEW", "is missing", USAGE)];
+    const problems = [
+      ...(given.base.length === 0 ? [problem("missing", "BASE", "is missing", USAGE)] : []),
+      ...(first !== undefined && (others.length === 0 || given.candidates.some((files) => files.length === 0))
+        ? [problem("missing", "NEW", "is missing", USAGE)]
+        : []),
+    ];
     return { ...given, problems };
   }
-  const empty = candidates.length === 0 || candidates.some((files) => files.length === 0);
+  const files = base.flatMap(splitList);
+  const lists = candidates.map((given) => given.flatMap(splitList));
+  const empty = lists.length === 0 || lists.some((list) => list.length === 0);
   const problems = [
     ...plain.map((file) => problem("conflict", file, "is neither after --base nor after --new", USAGE)),
-    ...(base.length === 0 ? [problem("missing", "--base", "needs a file", USAGE)] : []),
+    ...(files.length === 0 ? [problem("missing", "--base", "needs a file", USAGE)] : []),
     ...(empty ? [problem("missing", "--new", "needs a file", USAGE)] : []),
   ];
-  return { base: base.flatMap(splitList), candidates: candidates.map((files) => files.flatMap(splitList)), problems };
+  return { base: files, candidates: lists, problems };
 }
 
 /** Splits files that are joined with commas, unless a file has that name. */

@@ -65,7 +65,7 @@ function toSideJson({ values, mean, low, high }: SideValue, quantity: Quantity):
   return { mean: scale(mean), low: end(low), high: end(high), runs: values.map(scale) };
 }
 
-function toLimitJson({ limit, level, state, change, value, runsNeeded, reason }: LimitVerdict): object {
+function toLimitJson({ limit, level, state, change, value, runsNeeded, decidedBy, reason }: LimitVerdict): object {
   const { quantity } = limit.metric;
   return {
     text: limit.text,
@@ -77,6 +77,7 @@ function toLimitJson({ limit, level, state, change, value, runsNeeded, reason }:
       : { [change.kind]: { value: change.value, low: change.low, high: change.high, basis: change.basis } }),
     ...(value === undefined ? {} : { new: toSideJson(value, quantity) }),
     ...(state === "unresolved" ? { runsNeeded: runsNeeded ?? null } : {}),
+    ...(decidedBy === undefined ? {} : { decidedBy: decidedBy.name }),
     ...(reason === undefined ? {} : { reason }),
   };
 }

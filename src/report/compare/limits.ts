@@ -36,6 +36,8 @@ export interface LimitVerdict {
   readonly value?: MetricComparison["next"];
   /** With `unresolved`: runs on each side that would decide; absent when not known or more than 1,000. */
   readonly runsNeeded?: number;
+  /** With `unresolved`: a lower percentile or the average of the same metric, of which the limit is decided. Absent: none is. */
+  readonly decidedBy?: NamedMetric;
   /** With `undecidable`: why. */
   readonly reason?: string;
 }
@@ -54,11 +56,36 @@ export function judgeLimit(limit: ChangeLimit, comparison: Comparison): LimitVer
 function judgeAt(limit: ChangeLimit, level: LevelComparison, { next, acceptsWithinRuns }: Comparison): LimitVerdict[] {
   const { name } = limit.metric;
   const found = level.metrics.find(({ metric }) => metric.name === name);
-  if (found !== undefined) return [judgeMetric(limit, level.label, found, acceptsWithinRuns)];
+  if (found !== undefined) {
+    const verdict = judgeMetric(limit, level.label, found, acceptsWithinRuns);
+    const decidedBy = verdict.state === "unresolved" ? findDecided(limit, level, acceptsWithinRuns) : undefined;
+    return [decidedBy === undefined ? verdict : { ...verdict, decidedBy }];
+  }
   if (!level.onlyInBase.includes(name)) return [];
   return [
     { limit, level: level.label, state: "undecidable", reason: `${next.name} has no ${limit.metric.label} here` },
   ];
+}
+
+/** The statistics that need fewer requests, the closest first. */
+const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "avg"];
+
+/** Returns the highest lower percentile of the same metric of which the limit is kept or broken. A limit of a value is not one of another percentile. */
+function findDecided(
+  limit: ChangeLimit,
+  { label, metrics }: LevelComparison,
+  acceptsWithinRuns: boolean,
+): NamedMetric | undefined {
+  const [, family, statistic] = /^(.+)\.p(\d.*)$/.exec(limit.metric.name) ?? [];
+  if (family === undefined || statistic === undefined || limit.of === "value") return undefined;
+  for (const lower of LOWER_STATISTICS) {
+    if (lower.startsWith("p") && Number(lower.slice(1)) >= Number(statistic)) continue;
+    const found = metrics.find(({ metric }) => metric.name === `${family}.${lower}`);
+    if (found === undefined) continue;
+    const { state } = judgeMetric({ ...limit, metric: found.metric }, label, found, acceptsWithinRuns);
+    if (state === "kept" || state === "broken") return found.metric;
+  }
+  return undefined;
 }
 
 function judgeMetric(

@@ -126,7 +126,7 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
 
 /** Describes a limit at a level: `p99 > +5%: +12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
 export function describeLimitVerdict(verdict: LimitVerdict): string {
-  const { limit, level, state, change, value, reason, runsNeeded } = verdict;
+  const { limit, level, state, change, value, reason, runsNeeded, decidedBy } = verdict;
   const interval = change && formatInterval(change);
   const range =
     value !== undefined && value.low !== null && value.high !== null
@@ -139,13 +139,21 @@ export function describeLimitVerdict(verdict: LimitVerdict): string {
         ? "no value"
         : formatChange(change);
   const bounds = range === undefined || range === "" ? "" : ` (${range})`;
-  const isTooClose = state === "unresolved" && runsNeeded === undefined && change?.basis === "runs";
+  const isTooClose = state === "unresolved" && (runsNeeded ?? decidedBy) === undefined && change?.basis === "runs";
   const needs = isTooClose
     ? "; it is so close to the limit that more than 1,000 runs on each side would not decide"
-    : runsNeeded === undefined
-      ? ""
-      : `; about ${formatCount(runsNeeded)} runs on each side would decide`;
+    : describeWhatDecides(verdict);
   return `${limit.text}: ${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
+}
+
+/** Describes what would decide a limit: `; use p90, or about 19 runs on each side`; empty when that is not known. */
+function describeWhatDecides({ runsNeeded, decidedBy }: LimitVerdict): string {
+  const ways = [
+    ...(decidedBy === undefined ? [] : [`use ${decidedBy.name.replace(/^latency\./, "")}`]),
+    ...(runsNeeded === undefined ? [] : [`about ${formatCount(runsNeeded)} runs on each side`]),
+  ];
+  if (decidedBy === undefined) return ways.length === 0 ? "" : `; ${ways.join("")} would decide`;
+  return `; ${ways.join(", or ")}`;
 }
 
 const LIMIT_STATES: Readonly<Record<LimitVerdict["state"], string>> = {

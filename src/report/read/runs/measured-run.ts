@@ -25,6 +25,8 @@ export interface MeasuredRun {
   readonly source: string;
   /** The format of the file in words. */
   readonly format: string;
+  /** When it began, in the file's words. Absent: not known. */
+  readonly startedAt?: string;
   /** It ended early. */
   readonly isPartial: boolean;
   /** What was measured and how: a path of the plan, such as `target.model`, and its value. */

@@ -1,7 +1,10 @@
 import * as v from "valibot";
 import { EXTRACTED } from "../../../measure/compare/named-metrics.ts";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
+import { userError } from "../../../plan/problem.ts";
+import { showValue } from "../../../plan/show-value.ts";
 import { NS_PER_US } from "../../../plan/units.ts";
+import { REPORT_VERSION } from "../../schema/version.ts";
 import { listFacts } from "./facts.ts";
 import { describeLoad } from "./load-label.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue, RunFormat } from "./measured-run.ts";
@@ -66,6 +69,7 @@ type Level = v.InferOutput<typeof levelSchema>;
 const findMaxSchema = v.object({ highest: v.nullable(v.number()), isResolved: v.boolean() });
 
 const runSchema = v.object({
+  startedAt: v.optional(v.string()),
   findMax: v.optional(findMaxSchema),
   isPartial: v.optional(v.boolean(), false),
   levels: v.array(levelSchema),
@@ -85,18 +89,20 @@ const NO_FACTS = new Set(["version", "name", "assertions", "outputs", "repeat", 
 export const rampartJson: RunFormat = {
   name: "Rampart's JSON",
   detectDocument: (document) =>
-    document["version"] !== undefined && "plan" in document && ("levels" in document || "runs" in document),
+    "version" in document && "plan" in document && ("levels" in document || "runs" in document),
   read: (file) => {
     const { path } = file;
     const document = file.readDocument();
+    checkVersion(document?.["version"], path);
     const { model, parameters, plan, runs: several } = parseDocument(documentSchema, document, path);
     const runs = several ?? [parseDocument(runSchema, document, path)];
     const version = model.version === "" ? "" : ` version ${model.version}`;
     const facts = new Map([["model", `${model.name}${version}`], ...listFacts({ parameters }), ...factsOf(plan)]);
     return runs.map(
-      ({ isPartial, levels, findMax }, index): MeasuredRun => ({
+      ({ startedAt, isPartial, levels, findMax }, index): MeasuredRun => ({
         source: several === undefined ? path : `${path}, run ${index + 1}`,
         format: "Rampart's JSON",
+        ...(startedAt === undefined ? {} : { startedAt }),
         isPartial,
         facts,
         levels: [...(findMax === undefined ? [] : [readFindMax(findMax)]), ...levels.flatMap(readLevel)],
@@ -104,6 +110,13 @@ export const rampartJson: RunFormat = {
     );
   },
 };
+
+/** @throws UserError for a report of another version of Rampart */
+function checkVersion(version: unknown, path: string): void {
+  if (version === REPORT_VERSION) return;
+  const message = `is a report of version ${showValue(version)}, and this Rampart reads version ${REPORT_VERSION}`;
+  throw userError("mismatch", path, message, "Compare it with the Rampart that wrote it.");
+}
 
 function factsOf(plan: unknown): Map<string, string> {
   return listFacts(plan, NO_FACTS);

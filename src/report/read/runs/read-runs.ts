@@ -1,4 +1,4 @@
-import { closeSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, type Dirent, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { notJson, unreadable, userError } from "../../../plan/problem.ts";
 import { openFile, readFileText } from "../../../runtime/files.ts";
@@ -57,7 +57,8 @@ function isFolder(path: string): boolean {
 
 /** Several files of one folder can be of one run, so only those of the best format count. Without any, the folders in it are read. */
 function readFolder(folder: string): readonly MeasuredRun[] {
-  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const read = (): Dirent[] => readdirSync(folder, { withFileTypes: true });
+  const entries = attempt(folder, read).sort((a, b) => (a.name < b.name ? -1 : 1));
   const files = entries
     .filter((entry) => !entry.isDirectory() && /\.(json|csv)$/.test(entry.name))
     .map((entry) => openRunFile(join(folder, entry.name)));
