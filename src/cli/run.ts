@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
+import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
@@ -13,7 +13,7 @@ import { judgedLevels, measuredLevels } from "../result/judged-levels.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
-import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
+import { type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
 import {
   describeParameters,
   type GivenValues,
@@ -21,6 +21,7 @@ import {
   readParameters,
 } from "../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
+import { toLaterError } from "../scenario/scenario-error.ts";
 import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { readDurationMs } from "./duration-flags.ts";
 import { withoutErrorsOf } from "./errors-of-scenario.ts";
@@ -89,7 +90,8 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     });
     return runLoaded(loaded, flags, overrides, missing, io).catch((error: unknown) => {
       const { place } = loaded;
-      throw place !== undefined && error instanceof UserError ? new UserError(error.problems.map(place)) : error;
+      if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
+      throw explainLater(error, loaded);
     });
   });
 }
@@ -104,8 +106,8 @@ export async function runEntryScenario(
   registerArguments(args);
   const io = wordingIo(inScenario, guardIo(rawIo));
   const file = fileURLToPath(url);
-  const loaded = { scenario, file, folder: dirname(file) };
   return explainErrors(file, io, async () => {
+    const loaded = { scenario: withReadFields(scenario), file, folder: dirname(file) };
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {
       printHelp(file, loaded, io);
@@ -113,8 +115,16 @@ export async function runEntryScenario(
     }
     const problems: Problem[] = [];
     const overrides = readOverrides(flags, problems);
-    return runLoaded(loaded, flags, overrides, problems, io);
+    return runLoaded(loaded, flags, overrides, problems, io).catch((error: unknown) => {
+      throw explainLater(error, loaded);
+    });
   }).then((code) => withOutputFailure(code, io));
+}
+
+/** A scenario that replaces functions of the language can throw anywhere. */
+function explainLater(error: unknown, { file }: LoadedScenario): unknown {
+  if (error instanceof UserError || error instanceof RunError) return error;
+  return toLaterError(error, file, resolve(file)) ?? error;
 }
 
 /** @param problems those of the flags, which are reported with those of the parameters */
