@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plan } from "../plan/plan.ts";
-import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
+import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
@@ -9,7 +9,7 @@ import { outputFilesOf } from "../report/output-place.ts";
 import { judgePlan } from "../report/run-verdicts.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { Scenario } from "../scenario/define.ts";
-import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
+import { type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
 import {
   describeParameters,
   type GivenValues,
@@ -17,6 +17,7 @@ import {
   readParameters,
 } from "../scenario/params/read-values.ts";
 import { type FieldContext, fieldsAfterSetup, resolveFields } from "../scenario/resolve.ts";
+import { toLaterError } from "../scenario/scenario-error.ts";
 import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { readDurationMs } from "./duration-flags.ts";
 import { withoutErrorsOf, withoutExitOf } from "./errors-of-scenario.ts";
@@ -101,7 +102,8 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     });
     return withoutExitOf(file, () => runLoaded(loaded, flags, overrides, missing, io)).catch((error: unknown) => {
       const { place } = loaded;
-      throw place !== undefined && error instanceof UserError ? new UserError(error.problems.map(place)) : error;
+      if (place !== undefined && error instanceof UserError) throw new UserError(error.problems.map(place));
+      throw explainLater(error, loaded);
     });
   });
 }
@@ -116,8 +118,8 @@ export async function runEntryScenario(
   registerArguments(args);
   const io = wordingIo(inScenario, guardIo(rawIo));
   const file = fileURLToPath(url);
-  const loaded = { scenario, file, folder: dirname(file) };
   return explainErrors(file, io, async () => {
+    const loaded = { scenario: withReadFields(scenario), file, folder: dirname(file) };
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {
       printHelp(file, loaded, io);
@@ -125,8 +127,16 @@ export async function runEntryScenario(
     }
     const problems: Problem[] = [];
     const overrides = readOverrides(flags, problems);
-    return withoutExitOf(file, () => runLoaded(loaded, flags, overrides, problems, io));
+    return withoutExitOf(file, () => runLoaded(loaded, flags, overrides, problems, io)).catch((error: unknown) => {
+      throw explainLater(error, loaded);
+    });
   }).then((code) => withOutputFailure(code, io));
+}
+
+/** A scenario that replaces functions of the language can throw anywhere. */
+function explainLater(error: unknown, { file }: LoadedScenario): unknown {
+  if (error instanceof UserError || error instanceof RunError) return error;
+  return toLaterError(error, file, resolve(file)) ?? error;
 }
 
 /** @param problems those of the flags, which are reported with those of the parameters */

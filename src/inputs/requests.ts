@@ -5,6 +5,7 @@ import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
 import { encodeForm, type FormPart } from "../service/multipart.ts";
 import type { PayloadRequest } from "../service/service.ts";
+import { describeUserError, readReturned } from "../service/user-defined/user-error.ts";
 import {
   HEADER_NAME,
   HEADER_VALUE,
@@ -41,10 +42,12 @@ function callFunction({ by, returns, count, folder }: NonNullable<RequestsInputs
   for (let n = 0; n < count; n++) {
     const place = `${by.function}, request ${n}`;
     const request = callOnce(make, n, place);
-    const step = toMadeStep(
-      returns === "request" ? checkRequest(request, place) : { body: request as RequestBody },
-      place,
-      folder,
+    const step = readReturned(place, request, () =>
+      toMadeStep(
+        returns === "request" ? checkRequest(request, place) : { body: request as RequestBody },
+        place,
+        folder,
+      ),
     );
     steps.push(step);
     totalBytes += step.payload?.length ?? 0;
@@ -60,7 +63,7 @@ function callOnce(make: (n: number) => unknown, n: number, place: string): unkno
   try {
     value = make(n);
   } catch (error) {
-    throw userError("exception", place, `throws: ${messageOf(error)}`, "Correct the function.");
+    throw userError("exception", place, `throws: ${describeUserError(error)}`, "Correct the function.");
   }
   if (!(value instanceof Promise)) return value;
   value.catch(() => {});

@@ -7,7 +7,9 @@ import { msToSec } from "../plan/units.ts";
 import { guardExit } from "../runtime/exit-guard.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { runtimeName } from "../runtime/runtime.ts";
-import { isScenario, type Scenario } from "./define.ts";
+import { BuiltIns, refuseChanges } from "./built-ins.ts";
+import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } from "./define.ts";
+import { readFields } from "./plain-data.ts";
 import { describeExit, toLoadError } from "./scenario-error.ts";
 
 /**
@@ -65,12 +67,15 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     const { loadDataScenario } = await import("./data/load-data.ts");
     return { ...loadDataScenario(path, file), file, folder: dirname(path) };
   }
+  const builtIns = new BuiltIns();
   const takeBack = injectApi(api);
   const release = guardExit((code) => describeExit(file, code, "while it was loaded"), EXIT_USAGE);
   let loaded: { default?: unknown };
   try {
     loaded = (await beforeLimit(import(pathToFileURL(path).href), file, limitMs)) as { default?: unknown };
+    refuseChanges(builtIns, file);
   } catch (error) {
+    builtIns.restore();
     if (error instanceof UserError) throw error;
     throw toLoadError(error, file, path, Object.keys(api));
   } finally {
@@ -81,7 +86,12 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     const hint = "Write `export default defineScenario({ … })`.";
     throw userError("invalid-value", file, "its default export is not a scenario", hint);
   }
-  return { scenario: loaded.default, file, folder: dirname(path) };
+  return { scenario: withReadFields(loaded.default), file, folder: dirname(path) };
+}
+
+/** Returns a scenario whose fields can be read again without calling code of the user. @throws UserError naming a field that throws */
+export function withReadFields({ definition }: Scenario): Scenario {
+  return defineScenario(readFields(definition) as ScenarioDefinition);
 }
 
 /** The timer also keeps the process alive. Otherwise Node would exit silently for a scenario that awaits something that never settles. */

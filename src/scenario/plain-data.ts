@@ -45,3 +45,20 @@ function itemsOf(value: object): readonly (readonly [string, unknown])[] | undef
 function problem(keys: readonly string[], message: string, hint: string): UserError {
   return userError("invalid-value", keys.join(".") || "the scenario", message, hint);
 }
+
+/**
+ * Copies the fields of an object once, so that later code meets no getters or proxies. The fields stay as they are.
+ * @throws UserError with the name of a field that cannot be read
+ */
+export function readFields<T extends object>(given: T): T {
+  let reading: string[] = [];
+  try {
+    const entries = Object.keys(given).map((key) => {
+      reading = [key];
+      return [key, (given as Readonly<Record<string, unknown>>)[key]] as const;
+    });
+    return Object.fromEntries(entries) as T;
+  } catch (error) {
+    throw problem(reading, `reading it throws: ${messageOf(error)}`, HINT);
+  }
+}

@@ -55,7 +55,7 @@ export function toLaterError(error: unknown, file: string, path: string): UserEr
 
 /** Converts an error that a hook throws. @param hook its name */
 export function toHookError(error: unknown, hook: string, file: string, path: string): UserError {
-  return new UserError(toProblem(error, `${hook} fails`, file, path));
+  return new UserError(toProblem(error, `${hook} fails`, file, path, describeCommand(error) ?? messageOf(error)));
 }
 
 /** Converts an error that a function in place of a field throws. */
@@ -63,11 +63,22 @@ export function toFieldProblem(error: unknown, field: string, file: string, path
   return toProblem(error, `the function of ${field} throws`, file, path);
 }
 
-function toProblem(error: unknown, what: string, file: string, path: string): Problem {
+/** Of what a command printed, errors have the end. */
+const MAX_SHOWN_LINES = 20;
+
+/** Describes a command of `$` that failed; undefined for other errors. zx's own message has frames of Rampart. */
+function describeCommand(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("exitCode" in error) || !("stdall" in error)) return undefined;
+  const { exitCode, signal, stderr, stdall, cause } = error as object as Readonly<Record<string, unknown>>;
+  if (exitCode === null && !signal) return messageOf(cause);
+  const end = signal ? `a command was ended by ${signal}` : `a command ended with exit code ${exitCode}`;
+  const printed = String(stderr).trim() || String(stdall).trim();
+  return printed === "" ? end : `${end}: ${printed.split("\n").slice(-MAX_SHOWN_LINES).join("\n")}`;
+}
+
+function toProblem(error: unknown, what: string, file: string, path: string, reason = messageOf(error)): Problem {
   const place = placeOf(error, path);
-  const message = `${what}: ${messageOf(error)
-    .replace(PLACE_IN_MESSAGE, "")
-    .replace(/^SyntaxError: |\.+$/g, "")}`;
+  const message = `${what}: ${reason.replace(PLACE_IN_MESSAGE, "").replace(/^SyntaxError: |\.+$/g, "")}`;
   if (place === undefined) return problem("exception", file, message, HINT);
   const shown = place.path === path ? file : basename(place.path);
   const column = place.column === undefined ? "" : `:${place.column}`;

@@ -5,7 +5,7 @@ import type { Tags } from "../../plan/split/tags.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
 import type { ModelInfo } from "../../service/service.ts";
-import { describeUserError } from "../../service/user-defined/user-error.ts";
+import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "../dataset.ts";
 import { EntryReader } from "../json-entry.ts";
 import { toPayload, toPayloadStep } from "../payload-entry.ts";
@@ -34,11 +34,14 @@ export async function loadMadeTensors(source: Source, model: ModelInfo): Promise
   const steps: DataStep[] = [];
   for await (const made of makeInputs(source, model)) {
     const place = placeOf(steps.length);
-    const { tensors } = (made ?? {}) as { tensors?: unknown };
-    if (typeof tensors !== "object" || tensors === null)
-      throw wrong(place, "has no tensors", "Yield { tensors: { INPUT0: […] } }.", made);
-    const inputs = reader.inputs(place, toEntry(tensors), { stream: 0, step: steps.length });
-    steps.push({ inputs, expected: NO_TENSORS, place, ...tagsOf(made, place) });
+    const step = readReturned(place, made, (): DataStep => {
+      const { tensors } = (made ?? {}) as { tensors?: unknown };
+      if (typeof tensors !== "object" || tensors === null)
+        throw wrong(place, "has no tensors", "Yield { tensors: { INPUT0: […] } }.", made);
+      const inputs = reader.inputs(place, toEntry(tensors), { stream: 0, step: steps.length });
+      return { inputs, expected: NO_TENSORS, place, ...tagsOf(made, place) };
+    });
+    steps.push(step);
   }
   reader.finish();
   return toDataset(steps);
@@ -49,7 +52,10 @@ export async function loadMadePayloads(source: PayloadSource): Promise<Dataset> 
   const steps: DataStep[] = [];
   for await (const made of makeInputs(source)) {
     const place = placeOf(steps.length);
-    steps.push(toPayloadStep(payloadOf(made, steps.length, source, place), { place, ...tagsOf(made, place) }));
+    const step = readReturned(place, made, () =>
+      toPayloadStep(payloadOf(made, steps.length, source, place), { place, ...tagsOf(made, place) }),
+    );
+    steps.push(step);
   }
   return toDataset(steps);
 }

@@ -2,11 +2,12 @@ import type { DataStep } from "../../inputs/dataset.ts";
 import { readTags, type TaggedInput, type TaggedTensor, type TagInput } from "../../inputs/tagged-input.ts";
 import { heldFunction } from "../../plan/functions.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { describeTags, hasTags, TARGET_TAG, type Tags } from "../../plan/split/tags.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { readRequestText } from "../../service/openai/request-text.ts";
+import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { MemberSession, Session } from "../target/session.ts";
 import { groupSteps, type RequestGroup, type RequestGroups } from "./request-groups.ts";
@@ -79,7 +80,9 @@ class Tagger {
       result = tagInput(input);
     } catch (error) {
       if (!need.isTokenizerMissing)
-        throw new UserError(problem("exception", place, `throws: ${messageOf(error)}`, "Correct the function."));
+        throw new UserError(
+          problem("exception", place, `throws: ${describeUserError(error)}`, "Correct the function."),
+        );
     }
     if (!need.isTokenizerMissing) return toTags(result, place);
     this.countTokens = await this.loadCounter(place);
@@ -137,7 +140,7 @@ function parseBody(payload: Uint8Array | undefined): unknown {
 }
 
 function toTags(result: unknown, place: string): Tags {
-  const tags = result instanceof Promise ? undefined : readTags(result);
+  const tags = result instanceof Promise ? undefined : readReturned(place, result, () => readTags(result));
   if (tags !== undefined) return tags;
   const message = `must return texts, numbers or booleans by the tag's name, which is not "${TARGET_TAG}"`;
   throw new UserError(problem("invalid-value", place, message, 'Return { length: "long" }.', showValue(result)));

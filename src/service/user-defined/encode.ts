@@ -10,7 +10,7 @@ import {
   type WireRequest,
 } from "../../transport/request.ts";
 import type { EncodeInput, OwnGrpcRequest, OwnHttpRequest } from "./functions.ts";
-import { describeUserError } from "./user-error.ts";
+import { describeUserError, readReturned } from "./user-error.ts";
 
 /** What a payload was made from: the scenario's input, and the request that its function returned. */
 export interface OwnOrigin {
@@ -39,10 +39,11 @@ export async function encodeInput(
     throw userError("invalid-value", placeOf(index), `throws: ${describeUserError(error)}`, hint);
   }
   if (typeof made !== "object" || made === null) throw wrong(index, "returns no request", made);
-  const request =
+  const request = readReturned(placeOf(index), made, () =>
     protocol === "http"
       ? toHttp(made as Partial<OwnHttpRequest>, index)
-      : toGrpc(made as Partial<OwnGrpcRequest>, index, protocol === "grpc-call");
+      : toGrpc(made as Partial<OwnGrpcRequest>, index, protocol === "grpc-call"),
+  );
   return { input, request };
 }
 

@@ -1,10 +1,11 @@
 import { heldFunction } from "../../plan/functions.ts";
+import { messageOf } from "../../plan/problem.ts";
 import type { AnswerReader } from "../answer-reader.ts";
 import { joinBytes } from "../tensor.ts";
 import type { OwnOrigin } from "./encode.ts";
 import type { CheckOutput, DecodeAnswer, ExtractValue, OwnAnswer } from "./functions.ts";
 import type { OwnTargetPlan } from "./target.ts";
-import { describeUserError } from "./user-error.ts";
+import { describeUserError, findUnreadable } from "./user-error.ts";
 
 const decoder = new TextDecoder();
 
@@ -32,7 +33,7 @@ export function createOwnReader(target: OwnTargetPlan): AnswerReader | undefined
         if (problem === false) return { kind: "validation", message: "the scenario's check returned false" };
         return values.map(({ name, find }) => {
           stage = `extract.${name}`;
-          return refusePromise(find(output, input));
+          return toPlainValue(refusePromise(find(output, input)));
         });
       } catch (error) {
         const message = `${stage} of ${target.model} throws: ${describeUserError(error)}`;
@@ -53,6 +54,29 @@ function createAnswer(parts: readonly Uint8Array[]): OwnAnswer {
   const bytes = parts.length > 1 ? joinBytes([...parts]) : first;
   const text = (): string => decoder.decode(bytes);
   return { bytes, parts, text, json: () => JSON.parse(text()) as unknown };
+}
+
+/** Returns a value that threads can send and reports can write: a number, a boolean, a text, null, or plain lists and objects of them. */
+function toPlainValue(value: unknown): unknown {
+  switch (typeof value) {
+    case "bigint":
+      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+    case "symbol":
+    case "function":
+      return String(value);
+    case "object":
+      return value === null ? null : copyPlain(value);
+    default:
+      return value;
+  }
+}
+
+function copyPlain(value: object): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value)) as unknown;
+  } catch (error) {
+    throw new TypeError(`it returned a value that is not JSON: ${findUnreadable(value) ?? messageOf(error)}`);
+  }
 }
 
 function refusePromise<T>(value: T): T {

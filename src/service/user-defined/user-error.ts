@@ -1,4 +1,4 @@
-import { messageOf } from "../../plan/problem.ts";
+import { messageOf, UserError, userError } from "../../plan/problem.ts";
 
 /** Where in a file: of the first frame of a stack that has one. */
 const FRAME = /(?:\(|@|at |\/)(?:async )?(?:file:\/\/)?([^\s()]+\.[cm]?[jt]sx?)(?:\?[^\s():]*)?:(\d+)(?::\d+)?\)?$/m;
@@ -16,5 +16,43 @@ function stackOf(error: unknown): string {
     return error instanceof Error ? String(error.stack) : "";
   } catch {
     return "";
+  }
+}
+
+/**
+ * Reads a value that a scenario's function returned. Its getters can throw, and JSON has neither bigints nor cycles.
+ * @param place names the function, for errors
+ * @throws UserError with the part that cannot be read; those of `read`
+ */
+export function readReturned<T>(place: string, value: unknown, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const message = `returns a value that cannot be read: ${findUnreadable(value) ?? describeUserError(error)}`;
+    throw userError("exception", place, message, "Return plain values.");
+  }
+}
+
+const MAX_DEPTH = 100;
+
+/** Finds a part that JSON does not have, or that cannot be read: `body.id is a bigint`. Undefined when there is none. */
+export function findUnreadable(value: unknown, path = "", parents: readonly object[] = []): string | undefined {
+  const place = path || "it";
+  if (typeof value === "bigint") return `${place} is a bigint`;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (parents.includes(value)) return `${place} contains itself`;
+  if (parents.length === MAX_DEPTH) return `${place} is nested deeper than ${MAX_DEPTH} levels`;
+  const inner = [...parents, value];
+  let reading = place;
+  try {
+    for (const key of Object.keys(value)) {
+      reading = path === "" ? key : `${path}.${key}`;
+      const found = findUnreadable((value as Readonly<Record<string, unknown>>)[key], reading, inner);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  } catch (error) {
+    return `reading ${reading} throws: ${describeUserError(error)}`;
   }
 }
