@@ -15,5 +15,7 @@ export function behaviourSchema(v: Builders) {
     skipsRunCounters: yes,
     /** A search for a latency limit measures each level once, and does not confirm its result. */
     measuresLevelsOnce: yes,
+    /** An answer that is valid in itself succeeds, whatever model it is from and whatever outputs it has. */
+    acceptsOtherOutputs: yes,
   });
 }

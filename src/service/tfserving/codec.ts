@@ -1,6 +1,7 @@
+import { expectAnswer } from "../expected-answer.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader } from "../protobuf/wire.ts";
-import type { InferResponse, TensorCodec } from "../service.ts";
+import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
 import { createPredictChecks } from "./answer-check.ts";
 import { PREDICT_REQUEST, PREDICT_RESPONSE } from "./messages.ts";
@@ -26,7 +27,7 @@ export function toModelSpec({ model, modelVersion }: Pick<TfServingTargetPlan, "
 }
 
 /** Creates the codec of one model's signature. */
-export function createPredictCodec(target: TfServingTargetPlan): TensorCodec {
+export function createPredictCodec(target: TfServingTargetPlan, model: ModelInfo): TensorCodec {
   const modelSpec = { ...toModelSpec(target), signature_name: target.signatureName };
   return {
     // The protocol has no request ids.
@@ -41,7 +42,8 @@ export function createPredictCodec(target: TfServingTargetPlan): TensorCodec {
       }),
     }),
     stampSequence: () => NO_BYTES,
-    answerChecks: createPredictChecks,
+    answerChecks: (acceptsOthers) =>
+      createPredictChecks(acceptsOthers === true ? undefined : expectAnswer(model, false)),
     decode: decodeResponse,
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,

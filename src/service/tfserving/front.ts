@@ -23,10 +23,10 @@ export function createTfServingFront(target: TfServingTargetPlan): ServiceFront 
 }
 
 async function setUp(target: TfServingTargetPlan, ask: Ask): Promise<Service> {
-  const metadata = await askMetadata(target, ask);
+  const model = readModel(await askMetadata(target, ask), target);
   return {
-    model: readModel(metadata, target),
-    codec: createPredictCodec(target),
+    model,
+    codec: createPredictCodec(target, model),
     wire: "grpc",
     batchSize: target.batchSize,
     isSequence: false,

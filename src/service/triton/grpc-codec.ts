@@ -2,6 +2,7 @@ import { unreadable } from "../../transport/answer-check.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { StreamedResponse } from "../../transport/streamed-responses.ts";
+import { expectAnswer } from "../expected-answer.ts";
 import { fromJsonElements, joinBytesElements } from "../json-tensors.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
@@ -47,7 +48,11 @@ export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): Te
       encodeRequest(path, model, parameters, tensors, options.outputPlaces, idDigits, sequenceStamp),
     stampSequence: stampGrpcSequence,
     decode: (body) => decodeResponse(body, options.outputPlaces),
-    answerChecks: () => createGrpcChecks(options.outputPlaces),
+    answerChecks: (acceptsOthers) =>
+      createGrpcChecks(
+        options.outputPlaces,
+        acceptsOthers === true ? undefined : expectAnswer(model, options.isStreaming),
+      ),
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,
     describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),

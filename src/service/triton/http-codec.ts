@@ -3,6 +3,7 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
+import { expectAnswer } from "../expected-answer.ts";
 import { appendExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
@@ -53,7 +54,8 @@ export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): Te
     encode: (tensors, idDigits, sequenceStamp) =>
       encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
     stampSequence: stampHttpSequence,
-    answerChecks: () => createHttpChecks(options.outputPlaces),
+    answerChecks: (acceptsOthers) =>
+      createHttpChecks(options.outputPlaces, acceptsOthers === true ? undefined : expectAnswer(model, false)),
     decode: (body, jsonBytes) => decodeResponse(body, jsonBytes, options.outputPlaces),
     explain: explainFailure,
     describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),

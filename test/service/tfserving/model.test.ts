@@ -107,7 +107,10 @@ describe("a model's signature", () => {
 
 describe("a request", () => {
   const specOf = (change: Partial<TfServingTargetPlan>): ProtoObject => {
-    const { path, payload, stampPlace } = createPredictCodec(target(change)).encode([], 8);
+    const { path, payload, stampPlace } = createPredictCodec(target(change), readModel(METADATA, target())).encode(
+      [],
+      8,
+    );
     assert.equal(path, "/tensorflow.serving.PredictionService/Predict");
     assert.equal(stampPlace, undefined);
     return decodeMessage(PREDICT_REQUEST, payload);
