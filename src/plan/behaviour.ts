@@ -22,5 +22,7 @@ export function behaviourSchema(v: Builders) {
     measuresLevelsOnce: yes,
     /** Limits the requests in flight only where more would exhaust the host, and waits for all answers at the end of a level. */
     usesWholeHost: yes,
+    /** An answer that is valid in itself succeeds, whatever model it is from and whatever outputs it has. */
+    acceptsOtherOutputs: yes,
   });
 }

@@ -108,8 +108,11 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
   encode(content: C, idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
   /** Creates the part of a request's stamp about its sequence, which follows the id's digits. */
   stampSequence(mark: SequenceMark): Uint8Array;
-  /** Creates a run's checks of responses. Its slots share what the checks learn. */
-  answerChecks(): CreateAnswerCheck;
+  /**
+   * Creates a run's checks of responses. Its slots share what the checks learn.
+   * @param acceptsOtherOutputs whether the model and the outputs of a response are not compared with the request's; default: false
+   */
+  answerChecks(acceptsOtherOutputs?: boolean): CreateAnswerCheck;
   /** Decodes a response. @param jsonBytes length of its JSON part; 0: all of it @throws ProtocolError when the body is not a response */
   decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
   /** Returns the failure with the server's explanation, if the body has one. */

@@ -58,6 +58,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       measuresLevelsOnce: true,
       measuresFromNothing: true,
       usesWholeHost: true,
+      acceptsOtherOutputs: true,
     },
   };
   registerPlan(plan);

@@ -19,6 +19,7 @@ export function createJudge(
       session: judged,
       feed,
       verbosity: plan.outputs.verbosity,
+      acceptsOtherOutputs: plan.behaviour?.acceptsOtherOutputs,
       observer,
       answers,
       onExtracted: (values, step) => onExtracted(values, groups?.ofStep[step]),

@@ -58,6 +58,8 @@ export interface JudgeParts {
   readonly groups?: RequestGroups | undefined;
   /** What the scenario requires of answers. Default: nothing. */
   readonly contentCheck?: ContentCheck | undefined;
+  /** See {@link BehaviourPlan}. Default: false. */
+  readonly acceptsOtherOutputs?: boolean | undefined;
   /** Counts the finished requests of the run. Default: those of this judge. */
   readonly finished?: { count: number };
 }
@@ -98,7 +100,7 @@ export class RequestJudge implements Judging {
     this.shared = shared;
     this.feed = feed;
     this.observer = observer;
-    this.createCheck = service.codec.answerChecks();
+    this.createCheck = service.codec.answerChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
     this.isTracing = verbosity === 2;
     this.needsBodies =

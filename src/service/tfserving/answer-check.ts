@@ -1,28 +1,34 @@
 import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
 import { failureOfReading } from "../../transport/failure.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
+import { type ExpectedAnswer, explainUnexpected } from "../expected-answer.ts";
 import { KnownAnswers } from "../known-answers.ts";
 import { betweenPlaces } from "../protobuf/outline.ts";
 import { ProtoReader, WIRE } from "../protobuf/wire.ts";
+import { tfTypeOf } from "./data-types.ts";
 import { ScannedTensor } from "./tensor-proto.ts";
 
 const OUTPUTS_FIELD = 1;
 const SPEC_FIELD = 2;
+/** Of a `ModelSpec`. */
+const NAME_FIELD = 1;
 /** Longer responses with more compared bytes are checked each time instead of being remembered. */
 const MAX_KNOWN_BYTES = 256 * 1024; // 256 KiB
 
-/** Creates the checks of `PredictResponse` messages for a run's slots. */
-export function createPredictChecks(): CreateAnswerCheck {
+/** Creates the checks of `PredictResponse` messages for a run's slots. @param expected default: any model and outputs */
+export function createPredictChecks(expected?: ExpectedAnswer): CreateAnswerCheck {
   const known = new KnownAnswers();
-  return () => new PredictAnswerCheck(known);
+  return () => new PredictAnswerCheck(known, expected);
 }
 
 class PredictAnswerCheck implements AnswerCheck {
   private readonly known: KnownAnswers;
+  private readonly expected: ExpectedAnswer | undefined;
   private readonly tensor = new ScannedTensor();
   private readonly pieces = new CollectedPieces();
 
-  constructor(known: KnownAnswers) {
+  constructor(known: KnownAnswers, expected: ExpectedAnswer | undefined) {
+    this.expected = expected;
     this.known = known;
   }
 
@@ -30,7 +36,7 @@ class PredictAnswerCheck implements AnswerCheck {
     const length = end - start;
     if (this.known.has(bytes, start, length, length)) return undefined;
     const places: number[] = [];
-    const reason = explainResponse(bytes, start, end, this.tensor, places);
+    const reason = explainResponse(bytes, start, end, this.tensor, places, this.expected);
     if (reason !== undefined) return faultOf(reason, bytes, start, end);
     const fixed = betweenPlaces(
       places.map((place) => place - start),
@@ -66,29 +72,51 @@ function explainResponse(
   end: number,
   tensor: ScannedTensor,
   places: number[],
+  expected: ExpectedAnswer | undefined,
 ): string | undefined {
   const reader = new ProtoReader(bytes, start, end);
-  let outputCount = 0;
+  const outputs: AnsweredTensor[] = [];
+  let model = "";
   try {
     while (reader.next()) {
       const { fieldNumber, wireType } = reader;
       if ((fieldNumber === OUTPUTS_FIELD || fieldNumber === SPEC_FIELD) && wireType !== WIRE.bytes)
         return `the message is not a PredictResponse: field ${fieldNumber} has wire type ${wireType}`;
-      if (fieldNumber !== OUTPUTS_FIELD) {
-        reader.skip();
-        continue;
-      }
-      outputCount++;
-      const reason = explainEntry(reader.message(), tensor, places);
-      if (reason !== undefined) return reason;
+      if (fieldNumber === SPEC_FIELD) model = readName(reader.message());
+      else if (fieldNumber === OUTPUTS_FIELD) {
+        const { reason, ...output } = readEntry(reader.message(), tensor, places);
+        if (reason !== undefined) return reason;
+        outputs.push(output);
+      } else reader.skip();
     }
   } catch (error) {
     return `the message is not a PredictResponse: ${failureOfReading(error).message}`;
   }
-  return outputCount === 0 ? "the message is not a PredictResponse: it has no outputs" : undefined;
+  if (outputs.length === 0) return "the message is not a PredictResponse: it has no outputs";
+  return expected === undefined ? undefined : explainUnexpected(expected, model, outputs);
 }
 
-function explainEntry(entry: ProtoReader, tensor: ScannedTensor, places: number[]): string | undefined {
+interface AnsweredTensor {
+  readonly name: string;
+  readonly datatype: string;
+}
+
+/** Reads the model's name from a `ModelSpec`. */
+function readName(spec: ProtoReader): string {
+  let name = "";
+  while (spec.next()) {
+    if (spec.fieldNumber === NAME_FIELD) name = spec.string();
+    else spec.skip();
+  }
+  return name;
+}
+
+/** Reads an output, or why it is not valid. */
+function readEntry(
+  entry: ProtoReader,
+  tensor: ScannedTensor,
+  places: number[],
+): AnsweredTensor & { readonly reason: string | undefined } {
   let name = "";
   let hasTensor = false;
   while (entry.next()) {
@@ -98,5 +126,6 @@ function explainEntry(entry: ProtoReader, tensor: ScannedTensor, places: number[
       hasTensor = true;
     } else entry.skip();
   }
-  return hasTensor ? tensor.explain(name) : `output '${name}' has no tensor`;
+  const reason = hasTensor ? tensor.explain(name) : `output '${name}' has no tensor`;
+  return { name, datatype: tfTypeOf(tensor.dtype)?.datatype ?? "another type", reason };
 }

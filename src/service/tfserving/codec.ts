@@ -1,3 +1,4 @@
+import { expectAnswer } from "../expected-answer.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader } from "../protobuf/wire.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
@@ -42,7 +43,8 @@ export function createPredictCodec(target: TfServingTargetPlan, model: ModelInfo
       }),
     }),
     stampSequence: () => NO_BYTES,
-    answerChecks: createPredictChecks,
+    answerChecks: (acceptsOthers) =>
+      createPredictChecks(acceptsOthers === true ? undefined : expectAnswer(model, false)),
     decode: decodeResponse,
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,

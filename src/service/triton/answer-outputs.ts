@@ -1,4 +1,27 @@
-import { elementCount, isDatatype, tensorBytes } from "../tensor.ts";
+import { type Datatype, elementCount, isDatatype, tensorBytes } from "../tensor.ts";
+
+/** Explains why elements of JSON data are not of a datatype; undefined when they are. @param elements the data, flattened */
+export function explainElements(name: string, datatype: Datatype, elements: readonly unknown[]): string | undefined {
+  const isElement = elementTest(datatype);
+  for (const element of elements)
+    if (!isElement(element)) {
+      const found = element === null ? "null" : typeof element === "string" ? "text" : String(element).slice(0, 40);
+      return `output '${name}' has ${found} in its data, which is not ${datatype}`;
+    }
+  return undefined;
+}
+
+const NOT_FINITE = /^[-+]?(?:nan|inf(?:inity)?)$/i;
+
+function elementTest(datatype: Datatype): (element: unknown) => boolean {
+  if (datatype === "BYTES") return (element) => typeof element === "string";
+  if (datatype === "BOOL") return (element) => typeof element === "boolean" || element === 0 || element === 1;
+  // JSON has no NaN, for which servers write null or a text such as "NaN".
+  if (datatype.includes("FP") || datatype === "BF16")
+    return (element) =>
+      typeof element === "number" || element === null || (typeof element === "string" && NOT_FINITE.test(element));
+  return Number.isInteger;
+}
 
 /** An output of a response, not yet validated. */
 export interface AnsweredOutput {

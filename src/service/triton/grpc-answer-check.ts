@@ -1,5 +1,6 @@
 import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
 import { failureOfReading } from "../../transport/failure.ts";
+import { type ExpectedAnswer, explainUnexpected } from "../expected-answer.ts";
 import { KnownAnswers } from "../known-answers.ts";
 import { decodeMessage, type ProtoObject } from "../protobuf/message.ts";
 import { betweenPlaces, MessageOutline } from "../protobuf/outline.ts";
@@ -12,19 +13,24 @@ const RAW_CONTENTS_FIELD = 6;
 
 type Places = ReadonlyMap<string, SharedPlace> | undefined;
 
-/** Creates the checks of gRPC messages for a run's slots. @param places outputs in shared memory, by name */
-export function createGrpcChecks(places: Places): CreateAnswerCheck {
+/**
+ * Creates the checks of gRPC messages for a run's slots.
+ * @param places outputs in shared memory, by name @param expected default: any model and outputs
+ */
+export function createGrpcChecks(places: Places, expected?: ExpectedAnswer): CreateAnswerCheck {
   const known = new KnownAnswers();
-  return () => new GrpcAnswerCheck(known, places);
+  return () => new GrpcAnswerCheck(known, places, expected);
 }
 
 class GrpcAnswerCheck implements AnswerCheck {
   private readonly known: KnownAnswers;
   private readonly places: Places;
+  private readonly expected: ExpectedAnswer | undefined;
   private readonly outline = new MessageOutline(RAW_CONTENTS_FIELD, ID_FIELD);
   private reason: string | undefined;
 
-  constructor(known: KnownAnswers, places: Places) {
+  constructor(known: KnownAnswers, places: Places, expected: ExpectedAnswer | undefined) {
+    this.expected = expected;
     this.known = known;
     this.places = places;
   }
@@ -65,7 +71,7 @@ class GrpcAnswerCheck implements AnswerCheck {
   private explain(): string | undefined {
     try {
       const message = decodeMessage(INFER_RESPONSE, this.outline.finish());
-      return explainResponse(message, this.outline.bulkLengths, this.places);
+      return explainResponse(message, this.outline.bulkLengths, this.places, this.expected);
     } catch (error) {
       return `the message is not a ModelInferResponse: ${failureOfReading(error).message}`;
     }
@@ -74,7 +80,12 @@ class GrpcAnswerCheck implements AnswerCheck {
 
 const NO_BYTES = new Uint8Array(0);
 
-function explainResponse(message: ProtoObject, rawLengths: readonly number[], places: Places): string | undefined {
+function explainResponse(
+  message: ProtoObject,
+  rawLengths: readonly number[],
+  places: Places,
+  expected: ExpectedAnswer | undefined,
+): string | undefined {
   const outputs = (message["outputs"] ?? []) as ProtoObject[];
   if (outputs.length === 0 && (message["model_name"] ?? "") === "")
     return "the message is not a ModelInferResponse: it has neither a model's name nor outputs";
@@ -90,7 +101,7 @@ function explainResponse(message: ProtoObject, rawLengths: readonly number[], pl
   }
   if (rawCount < rawLengths.length)
     return `the answer has ${rawLengths.length} raw contents for ${outputs.length} outputs`;
-  return undefined;
+  return expected === undefined ? undefined : explainUnexpected(expected, message["model_name"], outputs);
 }
 
 /** Returns the elements of a tensor's typed contents: the first list that is not empty. */

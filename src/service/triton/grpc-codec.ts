@@ -3,6 +3,7 @@ import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { AnswerRequest } from "../../transport/sink/sample-answer.ts";
 import type { StreamedResponse } from "../../transport/streamed-responses.ts";
+import { expectAnswer } from "../expected-answer.ts";
 import { fromJsonElements, joinBytesElements } from "../json-tensors.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
@@ -52,7 +53,11 @@ export function createGrpcCodec(model: CodecModel, options: GrpcCodecOptions): T
       encodeRequest(path, model, parameters, tensors, options.outputPlaces, idDigits, sequenceStamp),
     stampSequence: grpcSequenceStamp(model.hasTextSequenceIds === true),
     decode: (body) => decodeResponse(body, options.outputPlaces),
-    answerChecks: () => createGrpcChecks(options.outputPlaces),
+    answerChecks: (acceptsOthers) =>
+      createGrpcChecks(
+        options.outputPlaces,
+        acceptsOthers === true ? undefined : expectAnswer(model, options.isStreaming),
+      ),
     // gRPC failures already have the server's message, from grpc-message.
     explain: (failure) => failure,
     describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),

@@ -6,18 +6,22 @@ import {
   faultOf,
 } from "../../transport/answer-check.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
+import { type ExpectedAnswer, explainUnexpected } from "../expected-answer.ts";
 import { isPage, PAGE_FOUND } from "../html-page.ts";
 import { AnswerForm, KnownAnswers } from "../known-answers.ts";
-import type { SharedPlace } from "../tensor.ts";
-import { explainOutput } from "./answer-outputs.ts";
+import type { Datatype, SharedPlace } from "../tensor.ts";
+import { explainElements, explainOutput } from "./answer-outputs.ts";
 
 type Places = ReadonlyMap<string, SharedPlace> | undefined;
 
-/** Creates the checks of HTTP bodies for a run's slots. @param places outputs in shared memory, by name */
-export function createHttpChecks(places: Places): CreateAnswerCheck {
+/**
+ * Creates the checks of HTTP bodies for a run's slots.
+ * @param places outputs in shared memory, by name @param expected default: any model and outputs
+ */
+export function createHttpChecks(places: Places, expected?: ExpectedAnswer): CreateAnswerCheck {
   const known = new KnownAnswers();
-  const form = new AnswerForm(JSON_HEAD_BYTES, JSON_TAIL_BYTES);
-  return () => new HttpAnswerCheck(known, form, places);
+  const form = new AnswerForm(JSON_HEAD_BYTES, JSON_TAIL_BYTES, true);
+  return () => new HttpAnswerCheck(known, form, places, expected);
 }
 
 /** Covers names, datatypes and shapes, which are at the start of JSON responses. */
@@ -32,11 +36,13 @@ class HttpAnswerCheck implements AnswerCheck {
   /** For responses that are only JSON. */
   private readonly form: AnswerForm;
   private readonly places: Places;
+  private readonly expected: ExpectedAnswer | undefined;
   private readonly pieces = new CollectedPieces();
   private jsonBytes = 0;
   private hasEvents = false;
 
-  constructor(known: KnownAnswers, form: AnswerForm, places: Places) {
+  constructor(known: KnownAnswers, form: AnswerForm, places: Places, expected: ExpectedAnswer | undefined) {
+    this.expected = expected;
     this.known = known;
     this.form = form;
     this.places = places;
@@ -86,7 +92,7 @@ class HttpAnswerCheck implements AnswerCheck {
       return faultOf(reason, bytes, start, end);
     }
     const text = decoder.decode(bytes.subarray(start, start + headBytes));
-    const reason = explainText(text, totalBytes - headBytes, this.places);
+    const reason = explainText(text, totalBytes - headBytes, this.places, this.expected);
     if (reason !== undefined) return faultOf(reason, bytes, start, end);
     if (isAllJson) this.form.add(bytes, start, end);
     else this.known.add(bytes, start, jsonBytes, totalBytes, fixedPlaces(text, jsonBytes));
@@ -104,7 +110,12 @@ function fixedPlaces(text: string, jsonBytes: number): number[] {
 }
 
 /** Explains why a JSON part followed by this number of bytes is not a valid response; undefined when it is valid. */
-function explainText(text: string, dataBytes: number, places: Places): string | undefined {
+function explainText(
+  text: string,
+  dataBytes: number,
+  places: Places,
+  expected: ExpectedAnswer | undefined,
+): string | undefined {
   if (text.trim() === "") return "the answer is empty";
   if (isPage(text)) return PAGE_FOUND;
   let json: unknown;
@@ -114,10 +125,14 @@ function explainText(text: string, dataBytes: number, places: Places): string | 
     return "the answer is not JSON";
   }
   if (typeof json !== "object" || json === null || Array.isArray(json)) return "the answer is not a JSON object";
-  const { error, outputs } = json as { readonly error?: unknown; readonly outputs?: unknown };
+  const answer = json as { readonly error?: unknown; readonly outputs?: unknown; readonly model_name?: unknown };
+  const { error, outputs, model_name: model } = answer;
   if (error !== undefined && error !== null) return "the server sent an error within its answer";
   if (!Array.isArray(outputs)) return "the answer has no outputs";
-  return explainOutputs(outputs, dataBytes, places);
+  return (
+    explainOutputs(outputs, dataBytes, places) ??
+    (expected === undefined ? undefined : explainUnexpected(expected, model, outputs))
+  );
 }
 
 function explainOutputs(outputs: readonly unknown[], dataBytes: number, places: Places): string | undefined {
@@ -127,10 +142,13 @@ function explainOutputs(outputs: readonly unknown[], dataBytes: number, places: 
     const { name, datatype, shape, data, parameters } = item as Readonly<Record<string, unknown>>;
     const size = (parameters as { readonly binary_data_size?: unknown } | undefined)?.binary_data_size;
     const byteCount = typeof size === "number" ? size : undefined;
-    const elementCount = Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY).length : undefined;
+    const elements: unknown[] | undefined = Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY) : undefined;
+    const elementCount = elements?.length;
     const isElsewhere = places?.has(String(name)) === true;
     const reason = explainOutput({ name, datatype, shape, byteCount, elementCount, isElsewhere });
     if (reason !== undefined) return reason;
+    const wrong = elements && explainElements(String(name), datatype as Datatype, elements);
+    if (wrong !== undefined) return wrong;
     if (!isElsewhere) rest -= byteCount ?? 0;
   }
   if (rest === 0) return undefined;

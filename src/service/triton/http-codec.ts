@@ -4,6 +4,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import type { SampleAnswer } from "../../transport/sink/sample-answer.ts";
+import { expectAnswer } from "../expected-answer.ts";
 import { appendExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../html-page.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
@@ -56,7 +57,8 @@ export function createHttpCodec(model: CodecModel, options: HttpCodecOptions): T
     encode: (tensors, idDigits, sequenceStamp) =>
       encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
     stampSequence: httpSequenceStamp(model.hasTextSequenceIds === true),
-    answerChecks: () => createHttpChecks(options.outputPlaces),
+    answerChecks: (acceptsOthers) =>
+      createHttpChecks(options.outputPlaces, acceptsOthers === true ? undefined : expectAnswer(model, false)),
     decode: (body, jsonBytes) => decodeResponse(body, jsonBytes, options.outputPlaces),
     explain: explainFailure,
     describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),

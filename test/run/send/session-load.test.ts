@@ -243,7 +243,7 @@ describe("sessions", () => {
 
   const faults: readonly (readonly [name: string, fault: Answer])[] = [
     ["an error's status", (response) => response.writeHead(500).end('{"error":{"message":"boom"}}')],
-    ["a lost connection", (response) => response.destroy()],
+    ["a reset connection", (response) => void response.socket?.resetAndDestroy()],
     ["an error in place of the answer", (response) => response.end('{"error":{"message":"no memory"}}')],
   ];
   for (const [name, fault] of faults)

@@ -8,8 +8,6 @@ import { DEFAULT_TF_SERVING_TARGET, type TfServingTargetPlan } from "../../../sr
 
 /** A model's signatures, and the requests that follow from a target. */
 
-const NO_MODEL = { name: "m", version: "", maxBatchSize: 0, inputs: [], outputs: [] };
-
 const target = (change: Partial<TfServingTargetPlan> = {}): TfServingTargetPlan => ({
   ...DEFAULT_TF_SERVING_TARGET,
   url: "h:8500",
@@ -109,7 +107,10 @@ describe("a model's signature", () => {
 
 describe("a request", () => {
   const specOf = (change: Partial<TfServingTargetPlan>): ProtoObject => {
-    const { path, payload, stampPlace } = createPredictCodec(target(change), NO_MODEL).encode([], 8);
+    const { path, payload, stampPlace } = createPredictCodec(target(change), readModel(METADATA, target())).encode(
+      [],
+      8,
+    );
     assert.equal(path, "/tensorflow.serving.PredictionService/Predict");
     assert.equal(stampPlace, undefined);
     return decodeMessage(PREDICT_REQUEST, payload);

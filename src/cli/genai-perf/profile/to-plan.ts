@@ -70,7 +70,13 @@ export function toProfilePlan(
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
     outputs: toOutputs(settings, given, files.folder),
-    behaviour: { skipsRunCounters: true, measuresLevelsOnce: true, measuresFromNothing: true, usesWholeHost: true },
+    behaviour: {
+      skipsRunCounters: true,
+      measuresLevelsOnce: true,
+      measuresFromNothing: true,
+      usesWholeHost: true,
+      acceptsOtherOutputs: true,
+    },
   };
 }
 
