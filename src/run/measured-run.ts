@@ -238,30 +238,40 @@ export class MeasuredRun {
     return plan.behaviour?.measuresFromNothing === true || isFixed || (isWhole && !isWarmedUp);
   }
 
-  /** Measures a level from the moment when its warm-up is over and its load is steady; undefined when the run ends before. */
+  /**
+   * Measures a level from the moment when its warm-up is over and its load is steady. A run that ends before that has what ended until then;
+   * undefined when the level has a warm-up.
+   */
   private async measureSteady(level: number, count: number, durationMs: number): Promise<LevelResult | undefined> {
     const { driver, policy, canceller, signal, observer } = this;
     const { unit } = this.load.search;
     const drive = this.driveAt(level);
     const run = new LevelRun(this.contextOf(drive), this.meter, level);
     const { leadIn } = await import("./level/warm-up.ts");
+    const isWarmedUp = count + durationMs > 0;
     this.isDriverOpen = true;
-    this.tokens?.warmUp();
-    const leading = leadIn({ driver, policy, canceller, signal, drive, count, durationMs }, STEADY_LIMIT_MS);
+    if (isWarmedUp) this.tokens?.warmUp();
+    else run.lead(driver.clock.nowNs());
+    policy.isWarmingUp = isWarmedUp;
+    if (canceller !== undefined) canceller.isEnabled = !isWarmedUp;
+    const leading = leadIn({ driver, signal, drive, count, durationMs }, STEADY_LIMIT_MS);
     this.announce();
-    observer.onLevelStart?.(unit, level, true);
+    observer.onLevelStart?.(unit, level, isWarmedUp);
     await this.checkOnce();
     const { sentCount, failedCount } = await leading;
+    if (signal.isStopped && !isWarmedUp) return run.measure();
     this.warmup.sentCount += sentCount;
     this.warmup.failedCount += failedCount;
     if (signal.isStopped) return undefined;
     policy.isWarmingUp = false;
     if (canceller !== undefined) canceller.isEnabled = true;
-    // The measurement must not depend on the length of the warm-up.
-    if (count + durationMs > 0) driver.rewind();
     const startNs = driver.clock.nowNs();
     driver.drain();
-    observer.onLevelStart?.(unit, level, false);
+    if (isWarmedUp) {
+      // The measurement must not depend on the length of the warm-up.
+      driver.rewind();
+      observer.onLevelStart?.(unit, level, false);
+    }
     run.discardAndContinue(startNs);
     driver.quota = this.requestCount() ?? Number.POSITIVE_INFINITY;
     return run.measure();

@@ -30,6 +30,11 @@ export class LevelMeter {
   /** @param newGroups creates the tallies of the groups of requests; default: there are none */
   begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
     this.windowNumber++;
+    this.count(newTally, newGroups);
+  }
+
+  /** Begins to count again, without a new window. */
+  count(newTally: () => WindowTally, newGroups: () => WindowTally[]): void {
     this.newTally = newTally;
     this.abort?.resume(newTally, newGroups);
     this.newGroups = newGroups;

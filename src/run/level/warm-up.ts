@@ -5,17 +5,21 @@ import type { RunSignal } from "../run-signal.ts";
 import type { Canceller } from "../send/canceller.ts";
 import type { Driver } from "../send/driver.ts";
 
-/** Parameters of a warm-up. */
-export interface WarmUp {
+/** Parameters of the time before a measurement. */
+export interface LeadIn {
   readonly driver: Driver;
-  readonly policy: FailurePolicy;
-  readonly canceller: Canceller | undefined;
   readonly signal: RunSignal;
   readonly drive: Drive;
   /** Number of requests to send. */
   readonly count: number;
   /** Minimum duration; 0: until the requests are sent. */
   readonly durationMs: number;
+}
+
+/** Parameters of a warm-up that drains. */
+export interface WarmUp extends LeadIn {
+  readonly policy: FailurePolicy;
+  readonly canceller: Canceller | undefined;
 }
 
 /** Counts of warm-up requests. */
@@ -31,10 +35,11 @@ export function warmUpDrive(drive: Drive, count: number, durationMs: number): Dr
 
 /** Sends requests until both the number and the duration are reached, and waits for the last response. */
 export async function warmUp(parts: WarmUp): Promise<WarmUpTally> {
-  const { driver, policy, signal, drive, count, durationMs } = parts;
+  const { driver, policy, canceller, signal, drive, count, durationMs } = parts;
   const { sentCount, ended } = driver;
   const { failedCount } = ended;
-  begin(parts);
+  if (canceller !== undefined) canceller.isEnabled = false;
+  policy.isWarmingUp = true;
   await Promise.race([driver.start(drive, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
   if (durationMs > 0) {
     await sleepUnless(durationMs, signal.stopped, driver.clock);
@@ -53,15 +58,15 @@ export async function warmUp(parts: WarmUp): Promise<WarmUpTally> {
  * Starts a load that continues, and resolves when its warm-up is over and it is steady: when both the number and the duration are reached,
  * and every request that was sent before the first one ended has ended too. A measurement that began earlier would contain requests sent
  * into an empty server, and too few ends.
- * @param parts its canceller stays disabled, and its policy warms up, until the caller begins the measurement
  * @param limitMs the longest wait for a steady load, in milliseconds
  * @returns counts of requests that ended before
  */
-export async function leadIn(parts: WarmUp, limitMs: number): Promise<WarmUpTally> {
-  const { driver, signal, drive, count, durationMs } = parts;
+export async function leadIn(
+  { driver, signal, drive, count, durationMs }: LeadIn,
+  limitMs: number,
+): Promise<WarmUpTally> {
   const { clock, sentCount, endedCount } = driver;
   const { failedCount } = driver.ended;
-  begin(parts);
   await Promise.race([driver.start(drive, Number.POSITIVE_INFINITY), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
   for (let rest = count; rest > 0 && !signal.isStopped; rest = count - (driver.sentCount - sentCount))
@@ -77,9 +82,4 @@ async function firstRound(driver: Driver, endedBefore: number): Promise<void> {
   const openCount = (): number =>
     driver.client.calls.filter(({ isActive, sendStartNs }) => isActive && sendStartNs < firstEndNs).length;
   for (let open = openCount(); open > 0; open = openCount()) await driver.reachEnded(driver.endedCount + open);
-}
-
-function begin({ canceller, policy }: WarmUp): void {
-  if (canceller !== undefined) canceller.isEnabled = false;
-  policy.isWarmingUp = true;
 }

@@ -95,25 +95,39 @@ export class WindowCutter {
     );
   }
 
+  /**
+   * Counts what ends before the load is steady, for a run that ends before that. A window begins only with `continueAt`.
+   * @param startNs start of the load
+   */
+  lead(startNs: number): void {
+    this.discard();
+    this.count(startNs, "count");
+  }
+
   private open(startNs: number): void {
-    const { driver, session, health, isScheduled, observer } = this.context;
+    this.count(startNs, "begin");
+    const { health, observer, poller } = this.context;
+    observer.onWindowStart?.(this.meter.windowNumber);
+    health.start();
+    poller?.start();
+  }
+
+  private count(startNs: number, way: "begin" | "count"): void {
+    const { driver, session, isScheduled } = this.context;
     const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
     const isDecoupled = isModelDecoupled || hasManyResponses === true;
     const extractedNames = answerReader?.names;
     const options = { isScheduled, countsReading: wire === "http", isDecoupled, extractedNames };
-    this.meter.begin(
+    this.meter[way](
       () => new WindowTally(options),
       () => this.groups?.newTallies() ?? [],
     );
     this.startNs = startNs;
     this.sentBefore = driver.sentCount;
     this.endedBefore = driver.endedCount;
-    observer.onWindowStart?.(this.meter.windowNumber);
     this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
     this.startTimes();
-    health.start();
-    this.context.poller?.start();
   }
 
   private startTimes(): void {

@@ -37,8 +37,7 @@ async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 
   Object.defineProperty(server, "latencyMs", { get: latencyMs });
   const roundSize = load.kind === "closed" ? load.concurrency : undefined;
   const run = new LevelRun({ ...level.context, isScheduled: isRate, canLanesWait: isRate, roundSize }, meter, 1);
-  const policy = { isWarmingUp: false } as never;
-  const parts = { driver, policy, canceller: undefined, signal, drive: load, count: 0, durationMs: warmUpMs };
+  const parts = { driver, signal, drive: load, count: 0, durationMs: warmUpMs };
   const measured = (async () => {
     await leadIn(parts, MINUTE_MS);
     run.discardAndContinue(clock.nowNs());
