@@ -1,10 +1,10 @@
 import { selectTags } from "../../measure/groups.ts";
-import { judgeLimits, type LimitVerdict } from "../../measure/limits/judge-limits.ts";
+import { judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { errorOfLook } from "../../measure/limits/looks.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { isTokenMetric } from "../../measure/tokens/token-verdicts.ts";
-import { formatMetric, judge } from "../../measure/verdicts.ts";
+import { formatMetric, type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { WindowResult, WindowTally } from "../../measure/window.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -144,8 +144,7 @@ export class EarlyAbort {
     if (state !== "fail" || measured === undefined) return;
     const part = assertion.where === undefined ? level : selectTags(level, assertion.where);
     const error = errorOfLook(watched.looks) / this.watched.length;
-    const verdicts = part === undefined ? [] : judgeLimits([assertion], { ...part, level: 0 }, target.batchSize, error);
-    if (verdicts.some(isByChance)) return;
+    if (part !== undefined && isByChance(assertion, { ...part, level: 0 }, target.batchSize, error)) return;
     const time = formatDurationNs(msToNs(abortAfterMs));
     this.broken = { assertionIndex: index, measured };
     this.signal.abort(
@@ -158,11 +157,18 @@ export class EarlyAbort {
   }
 }
 
-/** Reports whether a value on the wrong side of its limit may be there by chance. What drifts all the time has no interval, and is not. */
-function isByChance({ state, estimate, limit: { comparison } }: LimitVerdict): boolean {
-  const isCeiling = comparison === "below" || comparison === "at-most";
-  const nearest = isCeiling ? estimate?.low : estimate?.high;
-  return state !== "broken" && nearest !== null && nearest !== undefined;
+/**
+ * Reports whether a value on the wrong side of its limit may be there by chance.
+ * @param error probability of false when it is
+ */
+function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: number, error: number): boolean {
+  const [verdict] = judgeLimits([assertion], level, batchSize, error);
+  if (verdict?.state === "broken") return false;
+  const { metric, comparison, limit } = assertion;
+  if (metric.kind !== "latency-average" || (comparison !== "below" && comparison !== "at-most")) return true;
+  // Latencies that grow all the time have no interval, but all are beyond the limit.
+  const { drift } = level.window[metric.of];
+  return drift === undefined || drift.low <= limit;
 }
 
 /** Only what an assertion needs is kept: groups for those with tags, tokens for their metrics. */

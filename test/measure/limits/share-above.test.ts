@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isTooMany, shareAbove } from "../../../src/measure/limits/share-above.ts";
+import type { AssertionPlan } from "../../../src/plan/assertions.ts";
+import { makeWindow } from "../make-window.ts";
+
+const p90 = (limit: number, comparison: AssertionPlan["comparison"] = "below"): AssertionPlan => ({
+  ...{ metric: { kind: "latency-percentile", percentile: 90, of: "latency" }, comparison, limit },
+});
+/** 1 to 1000 ms, always slower. */
+const level = {
+  level: 1,
+  window: makeWindow({ latenciesNs: Array.from({ length: 1000 }, (_, at) => (at + 1) * 1e6) }),
+};
+
+test("the share of requests above a limit is exact, and they are worth few when they follow each other", () => {
+  assert.equal(shareAbove(p90(751e6), level, 0.95)?.ratio, 0.25);
+  assert.ok((shareAbove(p90(751e6), level, 0.95)?.effectiveCount ?? 1000) < 20);
+});
+
+test("when all or none are above a limit, it does not matter how they change", () => {
+  assert.deepEqual(shareAbove(p90(0.5e6), level, 0.95), { ratio: 1, effectiveCount: 1000 });
+  assert.deepEqual(shareAbove(p90(2e9), level, 0.95), { ratio: 0, effectiveCount: 1000 });
+});
+
+test("only limits of percentiles from above have a share", () => {
+  assert.equal(shareAbove(p90(1e6, "above"), level, 0.95), undefined);
+  assert.equal(shareAbove({ ...p90(1e6), metric: { kind: "latency-average", of: "latency" } }, level, 0.95), undefined);
+  assert.equal(shareAbove(p90(1e6), { level: 1, window: makeWindow({ latenciesNs: [] }) }, 0.95), undefined);
+});
+
+test("more are above than allowed when a binomial variable has that many with a smaller probability than the error", () => {
+  // Of 10, with the probability 0.1: 4 or more 1.28 %, 5 or more 0.16 %.
+  const found = [4, 5].map((hits) => isTooMany({ ratio: hits / 10, effectiveCount: 10 }, 0.1, 0.01));
+  assert.deepEqual(found, [false, true]);
+  assert.equal(isTooMany({ ratio: 0.05, effectiveCount: 1e6 }, 0.1, 0.5), false);
+});
