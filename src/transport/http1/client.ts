@@ -1,7 +1,7 @@
 import type { OpenSocket } from "../../runtime/socket.ts";
-import { openSocket } from "../../runtime/sockets.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
+import { openNamedSocket } from "../named-socket.ts";
 import { openInSlices } from "../open-in-slices.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
@@ -18,8 +18,8 @@ export class Http1Client implements LoadClient {
   private readonly context: ConnectionContext;
   private isClosed = false;
 
-  /** @param open opens a socket; default: the runtime's */
-  constructor(endpoint: Endpoint, options: ClientOptions, open: OpenSocket = openSocket) {
+  /** @param open opens a socket; default: the runtime's, one for a name too */
+  constructor(endpoint: Endpoint, options: ClientOptions, open: OpenSocket = openNamedSocket) {
     this.endpoint = endpoint;
     this.context = { endpoint, options, reuse: { isProven: false }, open };
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {

@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatCount } from "../../../src/plan/units.ts";
-import { prepareLoad } from "../../../src/registry/load-modes.ts";
-import {
-  type HostLimits,
-  hostExhausted,
-  hostLimitsOf,
-  limitReached,
-  watchMemory,
-} from "../../../src/run/send/host-limits.ts";
-import type { HostResources } from "../../../src/runtime/host-resources.ts";
-import { runtimeName } from "../../../src/runtime/runtime.ts";
-import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
-import { FakeClock } from "../../runtime/fake-clock.ts";
+import { formatCount } from "../../src/plan/units.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { type HostLimits, hostExhausted, hostLimitsOf, limitReached, watchMemory } from "../../src/run/host-limits.ts";
+import type { HostResources } from "../../src/runtime/machine.ts";
+import { runtimeName } from "../../src/runtime/runtime.ts";
+import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { FakeClock } from "../runtime/fake-clock.ts";
 
 const GIB = 1024 ** 3;
 /** KiB of a request in flight with its connection, and on a shared one. */

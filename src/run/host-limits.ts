@@ -1,16 +1,16 @@
-import type { LevelSearch } from "../../load/load-mode.ts";
-import type { Plan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
-import { formatCount } from "../../plan/units.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
-import { membersOf } from "../../registry/mix.ts";
-import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
-import { type HostResources, readHostResources } from "../../runtime/host-resources.ts";
-import { runtimeName } from "../../runtime/runtime.ts";
-import { LANES_PER_CONNECTION } from "../../transport/grpc/lanes.ts";
-import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
+import type { LevelSearch } from "../load/load-mode.ts";
+import type { Plan } from "../plan/plan.ts";
+import { RunError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
+import { formatCount } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import { membersOf } from "../registry/mix.ts";
+import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
+import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
+import { type HostResources, readHostResources } from "../runtime/machine.ts";
+import { runtimeName } from "../runtime/runtime.ts";
+import { LANES_PER_CONNECTION } from "../transport/grpc/lanes.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 
 /** What decides how many requests may be in flight. */
 type LimitCause = "asked" | "memory" | "files" | "ports";
