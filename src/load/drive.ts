@@ -43,6 +43,11 @@ export function maxInFlightOf(drive: Drive): number | undefined {
   }
 }
 
+/** Returns a number of requests in flight that a load has in any case. A ramp may end before its highest level. */
+export function leastInFlightOf(drive: Drive): number {
+  return drive.kind === "ramp" ? 1 : (maxInFlightOf(drive) ?? 1);
+}
+
 /** Whether requests are sent at due times. */
 export function isScheduled(drive: Drive): boolean {
   return drive.kind === "scheduled";

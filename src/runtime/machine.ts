@@ -1,4 +1,5 @@
-import { availableParallelism, cpus, release, totalmem, type } from "node:os";
+import { availableParallelism, cpus, freemem, release, totalmem, type } from "node:os";
+import { fileSystem } from "./files.ts";
 import { runtimeName } from "./runtime.ts";
 
 /** The machine that this process runs on. */
@@ -35,4 +36,100 @@ function readCpuName(): string {
     // Bun on Windows throws where the registry does not name the processor.
     return "";
   }
+}
+
+/** Reads a file of the system as text; undefined if it cannot be read. */
+export type ReadSystemFile = (path: string) => string | undefined;
+
+/** Resources that this process may still use. Infinity: no limit, or the system does not report it. */
+export interface HostResources {
+  /** Memory that can be used without swapping, within the limits of containers and of this process. */
+  readonly memoryBytes: number;
+  /** Maximum number of open files and sockets of this process. */
+  readonly fileLimit: number;
+  /** Files and sockets that are open. */
+  readonly openFiles: number;
+  /** Ports for outgoing connections to one address. */
+  readonly localPorts: number;
+}
+
+const CGROUP_ROOT = "/sys/fs/cgroup";
+
+/** Reads the resources now. @param read default: the system's own files */
+export function readHostResources(read: ReadSystemFile = readSystemFile): HostResources {
+  const [firstPort = 0, lastPort = Number.POSITIVE_INFINITY] = (read("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
+    .split(/\s+/)
+    .filter((text) => text !== "")
+    .map(Number);
+  return {
+    memoryBytes: Math.max(0, Math.min(availableBytes(read), groupBytes(read), addressSpaceBytes(read))),
+    fileLimit: limitOf(read, "Max open files"),
+    openFiles: countOpenFiles(),
+    localPorts: lastPort - firstPort + 1,
+  };
+}
+
+function readSystemFile(path: string): string | undefined {
+  try {
+    return fileSystem().readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function countOpenFiles(): number {
+  try {
+    return fileSystem().readdirSync("/proc/self/fd").length;
+  } catch {
+    return 0;
+  }
+}
+
+function availableBytes(read: ReadSystemFile): number {
+  const kib = /^MemAvailable:\s+(\d+) kB/m.exec(read("/proc/meminfo") ?? "")?.[1];
+  // Other systems count the cache of files as used.
+  return kib === undefined ? Math.max(freemem(), totalmem() / 4) : Number(kib) * 1024;
+}
+
+/** Returns what the control groups of this process leave: those of version 2 and 1, and the groups around them. */
+function groupBytes(read: ReadSystemFile): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const line of (read("/proc/self/cgroup") ?? "0::/").split("\n")) {
+    const [, controllers, path = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    const version = controllers === "" ? 2 : controllers?.split(",").includes("memory") === true ? 1 : undefined;
+    if (version === undefined) continue;
+    const root = version === 2 ? CGROUP_ROOT : `${CGROUP_ROOT}/memory`;
+    // Inside a container the path may be that of the host, which is not there.
+    for (let group = path.replace(/\/$/, ""); ; group = group.slice(0, group.lastIndexOf("/"))) {
+      least = Math.min(least, leftInGroup(read, `${root}${group}`, version));
+      if (group === "") break;
+    }
+  }
+  return least;
+}
+
+function leftInGroup(read: ReadSystemFile, folder: string, version: 1 | 2): number {
+  const [most, used, cache] =
+    version === 2
+      ? (["memory.max", "memory.current", "inactive_file"] as const)
+      : (["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"] as const);
+  const limit = Number(read(`${folder}/${most}`) ?? Number.NaN);
+  // "max" is not a number.
+  if (Number.isNaN(limit)) return Number.POSITIVE_INFINITY;
+  // The kernel takes back the cache of files before it refuses memory.
+  const cached = new RegExp(`^${cache} (\\d+)`, "m").exec(read(`${folder}/memory.stat`) ?? "")?.[1] ?? "0";
+  return limit - Math.max(0, Number(read(`${folder}/${used}`) ?? "0") - Number(cached));
+}
+
+/** Returns what `ulimit -v` and `ulimit -d` leave. */
+function addressSpaceBytes(read: ReadSystemFile): number {
+  const status = read("/proc/self/status") ?? "";
+  const used = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? "0") * 1024;
+  return Math.min(limitOf(read, "Max address space") - used("VmSize"), limitOf(read, "Max data size") - used("VmData"));
+}
+
+function limitOf(read: ReadSystemFile, name: string): number {
+  const text = new RegExp(`^${name}\\s+(\\d+)`, "m").exec(read("/proc/self/limits") ?? "")?.[1];
+  return text === undefined ? Number.POSITIVE_INFINITY : Number(text);
 }

@@ -1,4 +1,3 @@
-import { createNamedOpen } from "./named-socket.ts";
 import { runtimeName } from "./runtime.ts";
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "./socket.ts";
 import { openBunSocket } from "./sockets-bun.ts";
@@ -7,12 +6,8 @@ import { openNodeSocket } from "./sockets-node.ts";
 
 const openPlain: OpenSocket = { bun: openBunSocket, deno: openDenoSocket, node: openNodeSocket }[runtimeName];
 
-const byName = createNamedOpen();
-const openNamedPlain = byName(openPlain);
-const openNamedTls = byName(openNodeSocket);
-
 /** Opens a connection with this runtime's fastest API, unless the target has its own. TLS uses `node:tls`, the only API with all settings on every runtime. */
 export function openSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   if (target.open !== undefined) return target.open(target, handlers);
-  return target.tls === undefined ? openNamedPlain(target, handlers) : openNamedTls(target, handlers);
+  return target.tls === undefined ? openPlain(target, handlers) : openNodeSocket(target, handlers);
 }

@@ -67,6 +67,7 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
     inPerfAnalyzer,
     [
       "checkpoint.folder",
+      "client.maxOutstanding",
       "inputs.audio.channelCount",
       "inputs.audio.depthsBits",
       "inputs.audio.lengthS",
@@ -96,6 +97,7 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
     [
       "client.callMode=async",
       "client.kind",
+      "client.maxOutstanding",
       "inputs.entries",
       "mock.grpcPort",
       "mock.grpcProto",

@@ -139,6 +139,15 @@ for (const protocol of ["http", "grpc"] as const) {
   });
 }
 
+test("a rate that this host can send is sent as it was asked for, and the server counts the same", SKIP, async () => {
+  const { code, report } = await run('rate(100, { for: "1 s" })');
+  const { sent, completed } = report.requests;
+  assert.equal(code, 0);
+  // What was due in the last moments may be late on a busy machine.
+  assert.ok(sent >= 90 && sent <= 101, String(sent));
+  assert.deepEqual([completed, report.server?.successCount], [sent, sent]);
+});
+
 describe("a limit that is reached", SKIP, () => {
   test("ends the run, is named, and counts what is in flight as unfinished", async () => {
     const { code, stderr, report } = await run('rate(100000, { for: "1 min" })', {

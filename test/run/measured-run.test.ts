@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { hostLimitsOf } from "../../src/run/host-limits.ts";
 import { MeasuredRun } from "../../src/run/measured-run.ts";
 import { ALONE } from "../../src/run/peers/peers.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
-import { hostLimitsOf } from "../../src/run/send/host-limits.ts";
 import { nowNs, toEpochNs } from "../../src/runtime/clock.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { FakeClient, makeDataset, makeDriver, makeService } from "./send/fake-client.ts";

@@ -2,7 +2,9 @@ import { mergeWindows } from "../../measure/merge.ts";
 import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TimelineBucket } from "../../measure/timeline.ts";
 import type { WindowResult } from "../../measure/window.ts";
-import { nsToMs } from "../../plan/units.ts";
+import { RunError } from "../../plan/problem.ts";
+import { formatCount, nsToMs } from "../../plan/units.ts";
+import { isFarBehind } from "../../result/judged-levels.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
@@ -65,10 +67,19 @@ export class LevelFrame {
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
     // A phase may be shorter than any response.
     const isEmpty = window.requestCount + window.failedCount + window.cancelledCount === 0;
-    if (isEmpty && this.context.handOver === undefined) throw new LevelError();
+    if (isEmpty && this.context.handOver === undefined) throw this.whyEmpty(window);
     const { percentile } = this.context.plan.measurement;
     if (window.requestCount > 0) this.context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
     return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
+  }
+
+  private whyEmpty(window: WindowResult): Error {
+    const { unsentCount } = this;
+    if (!isFarBehind({ window, unsentCount })) return new LevelError();
+    const { sentCount } = window;
+    const due = formatCount(sentCount + unsentCount);
+    const message = `the client sent ${formatCount(sentCount)} of ${due} requests that were due, and none of them ended in time`;
+    return new RunError("host-limit", message, "Lower the rate, or measure for longer.");
   }
 
   /** Returns the result of a stopped run: the recent windows and the current one. */

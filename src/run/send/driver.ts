@@ -1,6 +1,5 @@
-import { type Drive, maxInFlightOf } from "../../load/drive.ts";
+import { type Drive, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
-import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
@@ -15,19 +14,11 @@ import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { RequestFeed } from "./feed.ts";
-import { IdleWait } from "./idle-wait.ts";
+import { IdleWait, limitDrain } from "./idle-wait.ts";
 import type { LaneOptions } from "./lanes.ts";
 import { RequestTimeout } from "./request-timeout.ts";
 import { Slots } from "./slots.ts";
 import { type DriveHost, startDrive } from "./start-drive.ts";
-
-/** Requests get this time to end after their load, and this many times the longest latency so far. */
-const DRAIN_NS = 10e9;
-const DRAIN_LATENCIES = 2;
-
-function drainLimitNs(longestNs: number): number {
-  return Math.max(DRAIN_NS, DRAIN_LATENCIES * longestNs);
-}
 
 /** Sends requests as a load decides. Does not measure. Can open connections before `setWork`. */
 export class Driver implements DriveHost {
@@ -168,24 +159,17 @@ export class Driver implements DriveHost {
 
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
-    return this.wantedBy(drive) > this.maxOutstanding
-      ? Promise.resolve()
-      : this.reserve(maxInFlightOf(drive) ?? this.laneCount);
+    if (leastInFlightOf(drive) > this.maxOutstanding) return Promise.resolve();
+    return this.reserve(maxInFlightOf(drive) ?? this.laneCount);
   }
 
   /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. */
   admits(drive: Drive): boolean {
-    const wanted = this.wantedBy(drive);
+    const wanted = leastInFlightOf(drive);
     if (wanted <= this.maxOutstanding) return true;
     this.endSending();
     this.work?.onLimit?.(wanted);
     return false;
-  }
-
-  /** Returns the number of outstanding requests that a load certainly has. */
-  private wantedBy(drive: Drive): number {
-    // A ramp may end before it reaches its highest level.
-    return drive.kind === "ramp" ? 1 : (maxInFlightOf(drive) ?? 1);
   }
 
   /** Sends nothing more of the current load, except for the ends of open sequences. */
@@ -341,17 +325,9 @@ export class Driver implements DriveHost {
       for (const slot of waiting) this.load.next(slot);
       this.client.flush();
     });
-    return this.drained();
-  }
-
-  private drained(): Promise<void> {
     const drained = this.idle.wait(this.outstandingCount, 0);
     if (!this.endsDrain || this.outstandingCount === 0) return drained;
-    const limitNs = drainLimitNs(this.ended.longestNs);
-    const cancel = this.clock.after(nsToMs(limitNs), () =>
-      this.cancelAll(`cancelled without its complete answer ${formatDurationNs(limitNs)} after the end of the load`),
-    );
-    return drained.finally(cancel);
+    return limitDrain(drained, this.ended.longestNs, this.clock, (message) => this.cancelAll(message));
   }
 
   private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {

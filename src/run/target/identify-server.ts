@@ -1,9 +1,9 @@
 import { msToNs } from "../../plan/units.ts";
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
 import type { SocketTarget } from "../../runtime/socket.ts";
-import { openSocket } from "../../runtime/sockets.ts";
 import type { GrpcProbeAnswer, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
+import { openNamedSocket } from "../../transport/named-socket.ts";
 
 const LIMIT_MS = 1500;
 const MAX_BYTES = 64 * 1024; // 64 KiB, more than any response to these requests
@@ -177,7 +177,7 @@ function connect({ host, port }: AskedPlace, isSecure: boolean, request: Uint8Ar
       socket.close();
     };
     const timer = setTimeout(end, LIMIT_MS);
-    const socket = openSocket(target, {
+    const socket = openNamedSocket(target, {
       onOpen: () => {
         isOpened = true;
         if (request === undefined) end();

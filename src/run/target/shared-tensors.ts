@@ -11,7 +11,7 @@ import type { Ask, InferCodec, Service, ServiceSharedMemory } from "../../servic
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../../service/tensor.ts";
 import { openSharedMemory } from "../../transport/shared-memory/open.ts";
 import type { SharedMemory, SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
-import { hostLimitsOf } from "../send/host-limits.ts";
+import { hostLimitsOf } from "../host-limits.ts";
 import { slotCountOf } from "../send/lanes.ts";
 import { atProcessEnd } from "./process-end.ts";
 

@@ -1,10 +1,10 @@
 import { nsToMs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type Socket } from "../../runtime/socket.ts";
-import { openSocket } from "../../runtime/sockets.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
+import { openNamedSocket } from "../named-socket.ts";
 import type { Endpoint } from "../request.ts";
 import { StampScratch } from "../stamp-scratch.ts";
 import { expectOneResponse } from "../streamed-responses.ts";
@@ -120,7 +120,7 @@ export class Connection {
     this.response.reset();
     this.servedCount = 0;
     this.lastActivityNs = nowNs();
-    const socket: Socket = openSocket(endpoint, {
+    const socket: Socket = openNamedSocket(endpoint, {
       onOpen: () => this.opened(socket),
       onData: (bytes) => this.received(bytes, socket),
       isUnanswered: () => socket === this.socket && this.isUnanswered(),

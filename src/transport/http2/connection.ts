@@ -1,8 +1,8 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Socket, SocketTarget } from "../../runtime/socket.ts";
-import { openSocket } from "../../runtime/sockets.ts";
 import { connectFailure, describeConnectError } from "../connect-failure.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
+import { openNamedSocket } from "../named-socket.ts";
 import { CONNECTION_WINDOW_BYTES, FrameHandler, STREAM_WINDOW_BYTES } from "./frame-handler.ts";
 import {
   CONNECTION_PREFACE,
@@ -65,7 +65,7 @@ export class Http2Connection {
     this.sender.put(CONNECTION_PREFACE);
     this.sender.put(encodeSettings(SETTINGS));
     this.sender.put(encodeWords(FRAME.windowUpdate, 0, [CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]));
-    this.socket = openSocket(target, {
+    this.socket = openNamedSocket(target, {
       onOpen: () => this.opened(),
       onData: (bytes) => this.received(bytes),
       onClose: (error) => this.closed(error),

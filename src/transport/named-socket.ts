@@ -1,4 +1,5 @@
-import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../runtime/socket.ts";
+import { openSocket } from "../runtime/sockets.ts";
 
 /**
  * Connections to a host by its name. Runtimes open sockets to several addresses of a name at once and keep the first, so that a thousand
@@ -15,8 +16,11 @@ const ATTEMPT_MS = 250;
 export function createNamedOpen(resolve: ResolveHost = lookUp): (open: OpenSocket) => OpenSocket {
   const places: KnownPlaces = { addresses: new Map(), working: new Map(), resolve };
   return (open) => (target, handlers) =>
-    isAddress(target.host) ? open(target, handlers) : new NamedConnection(target, handlers, open, places);
+    target.open !== undefined || isAddress(target.host) ? open(target, handlers) : new NamedConnection(target, handlers, open, places);
 }
+
+/** Opens a connection with this runtime's sockets, also to a name. */
+export const openNamedSocket: OpenSocket = createNamedOpen()(openSocket);
 
 /** Whether a host is an IP address and not a name. */
 function isAddress(host: string): boolean {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readHostResources } from "../../src/runtime/host-resources.ts";
+import { readHostResources } from "../../src/runtime/machine.ts";
 
 /** The memory and files that a host leaves to this process, read from files of a made-up host. */
 

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { prepareLoad } from "../../../src/registry/load-modes.ts";
-import {
-  type HostLimits,
-  hostExhausted,
-  hostLimitsOf,
-  limitReached,
-  watchMemory,
-} from "../../../src/run/send/host-limits.ts";
-import type { HostResources } from "../../../src/runtime/host-resources.ts";
-import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
-import { FakeClock } from "../../runtime/fake-clock.ts";
+import { formatCount } from "../../src/plan/units.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { type HostLimits, hostExhausted, hostLimitsOf, limitReached, watchMemory } from "../../src/run/host-limits.ts";
+import type { HostResources } from "../../src/runtime/machine.ts";
+import { runtimeName } from "../../src/runtime/runtime.ts";
+import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { FakeClock } from "../runtime/fake-clock.ts";
 
 const GIB = 1024 ** 3;
+/** KiB of a request in flight with its connection, and on a shared one. */
+const [CONNECTED, SHARED] = runtimeName === "deno" ? [48, 24] : [32, 8];
+const inMib = (mib: number, kib: number): number => Math.floor((mib * 1024) / kib);
 const ROOMY: HostResources = { memoryBytes: 64 * GIB, fileLimit: 1e6, openFiles: 10, localPorts: 1e6 };
 const HTTP: PlanChange = { target: { protocol: "http" } };
 const GRPC: PlanChange = { target: { protocol: "grpc" } };
@@ -41,9 +40,9 @@ type Limit = readonly [
   most: number,
 ];
 const LIMITS: readonly Limit[] = [
-  ["512 MiB of a large memory", HTTP, {}, "memory", 16_384],
-  ["a quarter of a small memory", HTTP, { memoryBytes: GIB }, "memory", 8192],
-  ["more requests where they share connections", { ...GRPC, ...rate() }, {}, "memory", 65_536],
+  ["512 MiB of a large memory", HTTP, {}, "memory", inMib(512, CONNECTED)],
+  ["a quarter of a small memory", HTTP, { memoryBytes: GIB }, "memory", inMib(256, CONNECTED)],
+  ["more requests where they share connections", { ...GRPC, ...rate() }, {}, "memory", inMib(512, SHARED)],
   ["the files that may be opened", HTTP, { fileLimit: 4096, openFiles: 64 }, "files", 4000],
   [
     "two files for a request to two servers",
@@ -53,7 +52,13 @@ const LIMITS: readonly Limit[] = [
     200,
   ],
   ["a sixth of a file where lanes share connections", GRPC, { fileLimit: 142 }, "files", 600],
-  ["no files where few lanes share connections", { ...GRPC, ...rate() }, { fileLimit: 142 }, "memory", 65_536],
+  [
+    "no files where few lanes share connections",
+    { ...GRPC, ...rate() },
+    { fileLimit: 142 },
+    "memory",
+    inMib(512, SHARED),
+  ],
   ["the ports towards one address", HTTP, { localPorts: 900 }, "ports", 900],
   ["what the user says", { ...HTTP, client: { maxOutstanding: 20_000 } }, {}, "asked", 20_000],
   ["what the load itself allows", { ...HTTP, ...rate(50_000) }, {}, "memory", 50_000],
@@ -70,7 +75,7 @@ const LIMITS: readonly Limit[] = [
     { ...HTTP, behaviour: { usesWholeHost: true } },
     { memoryBytes: GIB },
     "memory",
-    24_576,
+    inMib(768, CONNECTED),
   ],
 ];
 for (const [name, change, resources, cause, most] of LIMITS)
@@ -90,7 +95,7 @@ test("an error says which limit was reached, and how to raise it", () => {
   const memory = limitReached(limitsOf(HTTP));
   assert.equal(
     memory.message,
-    "the client reached its limit of 16,384 requests in flight: more could take above 512 MiB of the 65,536 MiB of free memory",
+    `the client reached its limit of ${formatCount(inMib(512, CONNECTED))} requests in flight: more could take above 512 MiB of the 65,536 MiB of free memory`,
   );
   assert.match(memory.hint, /raise \{setting:client\.maxOutstanding\}/);
   const whole = limitReached(limitsOf({ ...HTTP, behaviour: { usesWholeHost: true } }, { memoryBytes: GIB }));

@@ -1,15 +1,16 @@
-import type { LevelSearch } from "../../load/load-mode.ts";
-import type { Plan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
-import { setting } from "../../plan/setting-names.ts";
-import { formatCount } from "../../plan/units.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
-import { membersOf } from "../../registry/mix.ts";
-import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
-import { type HostResources, readHostResources } from "../../runtime/host-resources.ts";
-import { LANES_PER_CONNECTION } from "../../transport/grpc/lanes.ts";
-import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
+import type { LevelSearch } from "../load/load-mode.ts";
+import type { Plan } from "../plan/plan.ts";
+import { RunError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
+import { formatCount } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import { membersOf } from "../registry/mix.ts";
+import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
+import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
+import { type HostResources, readHostResources } from "../runtime/machine.ts";
+import { runtimeName } from "../runtime/runtime.ts";
+import { LANES_PER_CONNECTION } from "../transport/grpc/lanes.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 
 /** What decides how many requests may be in flight. */
 type LimitCause = "asked" | "memory" | "files" | "ports";
@@ -34,9 +35,9 @@ const REQUESTS_RATIO = 0.25;
 const REQUESTS_BYTES = 512 * MIB;
 /** Share of the free memory beyond which the host is in danger. */
 const DANGER_RATIO = 0.75;
-/** Memory of one request in flight with its connection, and on a shared connection; measured, and rounded up. */
+/** Memory of a connection and of a request in flight, measured and rounded up. Deno's take most. */
 const CONNECTION_BYTES = 24 * 1024;
-const STREAM_BYTES = 8 * 1024;
+const STREAM_BYTES = (runtimeName === "deno" ? 24 : 8) * 1024;
 /** Files of a process that it opens besides connections during a run. */
 const OTHER_FILES = 32;
 /** No limit is below this, so that small hosts can measure too. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createNamedOpen } from "../../src/runtime/named-socket.ts";
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../../src/runtime/socket.ts";
+import { createNamedOpen } from "../../src/transport/named-socket.ts";
 
 /** Connections to a name: its addresses are tried one after the other, and never two at once. */
 
