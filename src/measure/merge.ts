@@ -27,6 +27,7 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
       ? {}
       : { numbers: { first: first.numbers.first, last: last.numbers.last } }),
     durationNs,
+    sendingNs: sumOf(windows, (window) => window.sendingNs),
     requestCount,
     failedCount: sumOf(windows, (window) => window.failedCount),
     cancelledCount: sumOf(windows, (window) => window.cancelledCount),

@@ -29,9 +29,9 @@ export function sequencesPerSec(window: WindowResult): number {
   return Math.fround(window.sequenceCount / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Requests sent per second. */
+/** Requests sent per second of the time in which they were due. */
 export function sentPerSec(window: WindowResult): number {
-  return window.sentCount / nsToSec(window.durationNs);
+  return window.sendingNs > 0 ? window.sentCount / nsToSec(window.sendingNs) : 0;
 }
 
 const LATE_US = 1000;

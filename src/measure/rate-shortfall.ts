@@ -34,7 +34,7 @@ export interface ScheduledRate {
 
 /** A schedule that was missed. The sentences have no full stop. */
 export interface RateShortfall {
-  /** Requested and actual rate. */
+  /** Requested and actual rate where they differ, and how late requests were. */
   readonly achieved: string;
   /** The likely cause. */
   readonly cause: string;
@@ -55,13 +55,16 @@ export function isRateMissed(perSec: number, asked: AskedRate, durationNs: numbe
 
 /** Explains why the schedule was missed; undefined when it was met. */
 export function explainShortfall(window: WindowResult, rate: ScheduledRate): RateShortfall | undefined {
-  const { sendDelay, durationNs } = window;
+  const { sendDelay, sendingNs } = window;
   const sent = sentPerSec(window);
-  const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, durationNs, MISSED_RATIO);
+  const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, sendingNs, MISSED_RATIO);
   const lateRatio = sendDelay.count === 0 ? 0 : lateCount(window) / sendDelay.count;
   if (!isMissed && lateRatio <= LATE_RATIO) return undefined;
-  const asked = rate.asked === undefined ? "" : ` of the requested ${rate.asked.perSec}`;
-  const achieved = `${sent.toFixed(1)} requests/s were sent${asked}; ${describeDelay(sendDelay, lateRatio)}`;
+  const delay = describeDelay(sendDelay, lateRatio);
+  // A rate that random gaps explain says nothing.
+  const achieved = isMissed
+    ? `${sent.toFixed(1)} requests/s were sent of the requested ${rate.asked?.perSec}; ${delay}`
+    : delay;
   return { achieved, ...causeOf(window, rate) };
 }
 

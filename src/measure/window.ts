@@ -43,6 +43,8 @@ export interface WindowResult {
   readonly numbers?: WindowNumbers | undefined;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
+  /** Sum of the windows' times in which requests were due, which the answers to the last requests do not extend. */
+  readonly sendingNs: number;
   /** Successful requests that ended in the window. */
   readonly requestCount: number;
   /** Failed requests that ended in the window. */
@@ -191,6 +193,8 @@ export class WindowTally {
 export interface WindowFrame {
   readonly startNs: number;
   readonly endNs: number;
+  /** See {@link WindowResult.sendingNs}. Default: the whole window. */
+  readonly sendingNs?: number;
   readonly sentCount: number;
   /** Requests in flight at the start. */
   readonly openBefore: OpenRequests;
@@ -214,6 +218,7 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     startNs: frame.startNs,
     endNs: frame.endNs,
     durationNs,
+    sendingNs: frame.sendingNs ?? durationNs,
     requestCount,
     failedCount: tally.failedCount,
     cancelledCount: tally.cancelledCount,

@@ -13,6 +13,11 @@ export function behaviourSchema(v: Builders) {
     skipsRehearsal: yes,
     /** Does not read the server's counters before the first level and after the last: no report shows their change over the run. */
     skipsRunCounters: yes,
+    /**
+     * Measures each level from its first request, and lets a warm-up drain before it. Absent: a level that time ends is measured from the
+     * moment when its load is steady.
+     */
+    measuresFromNothing: yes,
     /** A search for a latency limit measures each level once, and does not confirm its result. */
     measuresLevelsOnce: yes,
   });

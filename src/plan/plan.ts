@@ -92,7 +92,8 @@ export function measurementModeSchema(v: Builders) {
     v.object({ kind: v.literal("requests"), count: v.nullable(count), minDurationMs: v.exactOptional(positive) }),
     /**
      * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the
-     * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
+     * end count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load; that of
+     * a closed loop lasts to the end of a round.
      */
     v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
     /** Windows of `windowMs`, two or more, until the plan's limits are certainly kept or broken, and no longer than `maxMs`. */

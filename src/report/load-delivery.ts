@@ -29,11 +29,14 @@ export function loadDelivery(plan: Plan, { unit, level, window, phase }: LevelRe
   // Later windows do not begin with the level, so how much of a ramp is in them is not known.
   const isPartOfRamp = mode.ramp?.(load) !== undefined && (kind === "time-windows" || kind === "count-windows");
   if (isPartOfRamp || window.durationNs <= 0) return { unit, asked: undefined, delivered, isDelivered: undefined };
-  const asked = mode.askedMean === undefined ? level : mode.askedMean(load, level, window.durationNs);
+  const asked =
+    mode.askedMean === undefined
+      ? level
+      : mode.askedMean(load, level, isScheduled ? window.sendingNs : window.durationNs);
   if (asked === undefined) return { unit, asked, delivered, isDelivered: undefined };
   const rate = { perSec: asked, gapDeviationRatio: mode.arrivals?.(load).gapDeviationRatio ?? 0 };
   const isDelivered = isScheduled
-    ? !isRateMissed(delivered, rate, window.durationNs, MISSED_RATIO)
+    ? !isRateMissed(delivered, rate, window.sendingNs, MISSED_RATIO)
     : delivered >= asked * (1 - LITTLES_LAW_TOLERANCE_RATIO);
   return { unit, asked, delivered, isDelivered };
 }

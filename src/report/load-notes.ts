@@ -1,24 +1,67 @@
+import { LEVEL_UNITS } from "../load/level-units.ts";
 import { explainLittlesLaw } from "../measure/in-flight.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatDurationNs, msToNs } from "../plan/units.ts";
+import { formatCount, formatDurationNs, msToNs, nsToSec } from "../plan/units.ts";
 import { inputKindOf } from "../registry/input-kinds.ts";
 import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { formatPct } from "./rampart/format.ts";
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
 /** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const plan = planOfPhase(whole, level.phase?.index);
-  const notes = [describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
+  // Compatible modes print what their original prints.
+  const isOwn = whole.behaviour?.measuresFromNothing !== true;
+  const notes = [
+    describeDelayed(plan, level),
+    describeUnfinishedRamp(plan, level),
+    (isOwn ? describeStart(plan, level) : undefined) ?? describeImbalance(plan, level),
+    isOwn ? describeResolution(plan, level) : undefined,
+  ];
   return notes.filter((note) => note !== undefined);
 }
 
 /** Reports a violation of Little's law; undefined when it holds, and for loads that change within a level. */
 function describeImbalance({ load }: Plan, { window }: LevelResult): string | undefined {
   return loadModeOf(load).ramp?.(load) === undefined ? explainLittlesLaw(window) : undefined;
+}
+
+/** A smaller loss of throughput is noise. */
+const LOST_RATIO = 0.05;
+
+/**
+ * Reports throughput that is too low because a scheduled load began with nothing in flight, or was measured until its last answer; undefined
+ * when that hardly matters, and for loads that change.
+ */
+function describeStart({ load }: Plan, { unit, window }: LevelResult): string | undefined {
+  const { sendingNs, durationNs, sentCount, openBeforeCount, openAfterCount } = window;
+  if (!LEVEL_UNITS[unit].isScheduled || loadModeOf(load).ramp?.(load) !== undefined || durationNs <= 0)
+    return undefined;
+  const drainRatio = 1 - sendingNs / durationNs;
+  if (drainRatio > LOST_RATIO) {
+    const perSec = window.requestCount / nsToSec(sendingNs);
+    return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last answers; without it, it is ${formatCount(perSec)} requests/s. Measure for a time instead of a number of requests`;
+  }
+  const lost = openBeforeCount > 0 || sentCount === 0 ? 0 : openAfterCount / sentCount;
+  if (lost <= LOST_RATIO) return undefined;
+  return `the load began with nothing in flight, so throughput is up to ${formatPct(lost)} too low. Put a warmup(…) before it`;
+}
+
+/** With fewer rounds or arrivals, one more or less is more than a few percent of throughput. */
+const FEW_ROUNDS = 10;
+const FEW_ARRIVALS = 20;
+
+/** Reports a throughput that is only known coarsely, because the level was short compared with its latency; undefined when it was not. */
+function describeResolution({ load }: Plan, { unit, level, window }: LevelResult): string | undefined {
+  const { requestCount, openBeforeCount } = window;
+  if (requestCount === 0 || loadModeOf(load).ramp?.(load) !== undefined || openBeforeCount === 0) return undefined;
+  const rounds = LEVEL_UNITS[unit].isScheduled ? requestCount : requestCount / level;
+  if (rounds >= (LEVEL_UNITS[unit].isScheduled ? FEW_ARRIVALS : FEW_ROUNDS)) return undefined;
+  return `the level is short: throughput is known to ${formatPct(1 / rounds)}. Measure ${Math.ceil(FEW_ROUNDS / rounds)} times as long`;
 }
 
 /**

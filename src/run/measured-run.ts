@@ -22,6 +22,7 @@ import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
 import { searchLevels } from "./level/level-search.ts";
+import { mlperfRulesOf } from "./level/modes/requests.ts";
 import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
 import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
@@ -34,6 +35,9 @@ import type { DriverWork } from "./send/driver-work.ts";
 import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
+
+/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
+const STEADY_LIMIT_MS = 60_000;
 
 /** A run after the server has reported its model: warm-up, levels and search. */
 export class MeasuredRun {
@@ -196,12 +200,16 @@ export class MeasuredRun {
 
   private async runLevel(level: number, repeat: number): Promise<LevelVerdict> {
     await this.parts.peers.waitForAll(this.signal);
-    const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
-    if (warmupRequests + warmupMs > 0 && !this.signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     const { signal } = this;
+    const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
+    const isWarmedUp = warmupRequests + warmupMs > 0;
+    const isDrained = this.isFromNothing(isWarmedUp);
+    if (isDrained && isWarmedUp && !signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     // Announce the run even when the very first request has already failed.
     if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return "ended";
-    const result = await this.measureLevel(level).finally(() => this.poller?.stop());
+    const measuring = isDrained ? this.measureLevel(level) : this.measureSteady(level, warmupRequests, warmupMs);
+    const result = await measuring.finally(() => this.poller?.stop());
+    if (result === undefined) return "ended";
     this.policy.checkRatio();
     if (repeat === 0) this.levels.push(result);
     else repeatLevel(this.levels, result);
@@ -209,6 +217,43 @@ export class MeasuredRun {
     if (result.outcome === "over-limit" || (result.limits !== undefined && result.limits.state !== "kept"))
       return "over";
     return result.outcome === "measured" ? "kept" : "ended";
+  }
+
+  /** Whether a level is measured from its first request, because the front door, its load or its number of requests says so. */
+  private isFromNothing(isWarmedUp: boolean): boolean {
+    const { plan, isWhole } = this;
+    const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
+    const isFixed = mlperfRulesOf(plan) !== undefined || (isWhole && !isWarmedUp);
+    return plan.behaviour?.measuresFromNothing === true || isFixed || (isRamp && !isWarmedUp);
+  }
+
+  /** Measures a level from the moment when its warm-up is over and its load is steady; undefined when the run ends before. */
+  private async measureSteady(level: number, count: number, durationMs: number): Promise<LevelResult | undefined> {
+    const { driver, policy, canceller, signal, observer } = this;
+    const { unit } = this.load.search;
+    const drive = this.driveAt(level);
+    const run = new LevelRun(this.contextOf(drive), this.meter, level);
+    const { leadIn } = await import("./level/warm-up.ts");
+    this.isDriverOpen = true;
+    this.tokens?.warmUp();
+    const leading = leadIn({ driver, policy, canceller, signal, drive, count, durationMs }, STEADY_LIMIT_MS);
+    this.announce();
+    observer.onLevelStart?.(unit, level, true);
+    await this.checkOnce();
+    const { sentCount, failedCount } = await leading;
+    this.warmup.sentCount += sentCount;
+    this.warmup.failedCount += failedCount;
+    if (signal.isStopped) return undefined;
+    policy.isWarmingUp = false;
+    if (canceller !== undefined) canceller.isEnabled = true;
+    // The measurement must not depend on the length of the warm-up.
+    if (count + durationMs > 0) driver.rewind();
+    const startNs = driver.clock.nowNs();
+    driver.drain();
+    observer.onLevelStart?.(unit, level, false);
+    run.discardAndContinue(startNs);
+    driver.quota = this.requestCount() ?? Number.POSITIVE_INFINITY;
+    return run.measure();
   }
 
   private async measureLevel(level: number): Promise<LevelResult> {
@@ -255,6 +300,7 @@ export class MeasuredRun {
       isScheduled: isScheduled(drive),
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",
+      roundSize: drive.kind === "closed" ? drive.concurrency : undefined,
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.signal.fail(toRunError(error)),
       warnOfVersions: (model) => this.warnOfVersions(model),

@@ -115,7 +115,10 @@ export interface ScenarioDefinition<
   readonly repeat?: Repeat<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>;
   /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
-  /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */
+  /**
+   * Time of load before each level that is not measured; with `warmupRequests`, until both are reached. The load continues into the
+   * measurement. Default: none.
+   */
   readonly warmupFor?: Duration;
   /** When a level is stable, without `for` or `requests` in its load. Default: perf_analyzer's rule. */
   readonly stability?: StabilityOptions;

@@ -28,6 +28,8 @@ export interface WindowParts {
   readonly delayedCount?: number;
   readonly sendDelayNs?: readonly number[];
   readonly sentCount?: number;
+  /** Default: the whole window. */
+  readonly sendingNs?: number;
   readonly openBeforeCount?: number;
   readonly openAfterCount?: number;
   /** Default: as Little's law has it. */
@@ -48,6 +50,7 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     startNs,
     endNs: startNs + durationNs,
     durationNs,
+    sendingNs: parts.sendingNs ?? durationNs,
     requestCount: latenciesNs.length,
     failedCount: parts.failedCount ?? 0,
     cancelledCount: 0,

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import type { InputsPlan, OutputsPlan } from "../../src/plan/plan.ts";
-import { describeRepeats } from "../../src/report/load-notes.ts";
+import { describeLoadNotes, describeRepeats } from "../../src/report/load-notes.ts";
+import { makeWindow, type WindowParts } from "../measure/make-window.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeDataset } from "../run/send/fake-client.ts";
-import { makePrepared } from "./make-result.ts";
+import { makeLevel, makePrepared } from "./make-result.ts";
 
 /** What a reader must know of a load. */
 
@@ -27,3 +29,67 @@ test("repeated prompts are noted, but no other repetition", () => {
     assert.equal(note?.startsWith(start ?? "?") ?? false, start !== undefined, note);
   }
 });
+
+const list = { kind: "list", values: [8] } as const;
+const rate: LoadPlan = {
+  ...{ kind: "request-rate", levels: list, search: "linear", distribution: "constant", seed: 0 },
+};
+const hold: LoadPlan = { kind: "concurrency", levels: list, search: "linear" };
+const answers = (count: number, latencyNs: number): Pick<WindowParts, "latenciesNs" | "inFlightSumNs"> => ({
+  latenciesNs: new Array<number>(count).fill(latencyNs),
+  inFlightSumNs: count * latencyNs,
+});
+
+const STARTS: readonly (readonly [
+  name: string,
+  load: LoadPlan,
+  unit: "concurrency" | "request-rate",
+  parts: WindowParts,
+  note: RegExp | undefined,
+])[] = [
+  [
+    "a number of scheduled requests that waits for its last answers",
+    ...([rate, "request-rate"] as const),
+    { ...answers(100, 0.5e9), durationNs: 1.5e9, sendingNs: 1e9 },
+    /^throughput includes the wait of 500 ms for the last answers; without it, it is 100 requests\/s/,
+  ],
+  [
+    "one whose answers come at once",
+    ...([rate, "request-rate"] as const),
+    { ...answers(100, 1e6), durationNs: 1.001e9, sendingNs: 1e9 },
+    undefined,
+  ],
+  [
+    "a schedule that begins with nothing in flight",
+    ...([rate, "request-rate"] as const),
+    { ...answers(80, 0.2e9), sentCount: 100, openAfterCount: 20, inFlightSumNs: 18e9 },
+    /^the load began with nothing in flight, so throughput is up to 20 % too low\. Put a warmup/,
+  ],
+  [
+    "a schedule that continues",
+    ...([rate, "request-rate"] as const),
+    { ...answers(100, 0.2e9), openBeforeCount: 20, openAfterCount: 20 },
+    undefined,
+  ],
+  [
+    "few rounds of a loop",
+    ...([hold, "concurrency"] as const),
+    { ...answers(32, 0.25e9), openBeforeCount: 8, openAfterCount: 8 },
+    /^the level is short: throughput is known to 25 %\. Measure 3 times as long/,
+  ],
+  [
+    "enough rounds of a loop",
+    ...([hold, "concurrency"] as const),
+    { ...answers(80, 0.1e9), openBeforeCount: 8, openAfterCount: 8 },
+    undefined,
+  ],
+];
+for (const [name, load, unit, parts, note] of STARTS)
+  test(`the start and the length of a level are noted where they bias throughput: ${name}`, () => {
+    const level = makeLevel({ unit, level: 8, window: makeWindow(parts) });
+    const notes = describeLoadNotes(makePlan({ load }), level);
+    if (note === undefined) assert.deepEqual(notes, []);
+    else assert.match(notes.join("\n"), note);
+    const compatible = describeLoadNotes(makePlan({ load, behaviour: { measuresFromNothing: true } }), level);
+    assert.ok(compatible.every((text) => !notes.includes(text)));
+  });

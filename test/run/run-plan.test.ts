@@ -104,12 +104,33 @@ for (const [name, change] of [
   });
 }
 
-test("warm-up requests are sent first, answered, and counted separately", LIMIT, async () => {
+test(
+  "warm-up requests flow into the measurement, and those that ended before it are counted separately",
+  LIMIT,
+  async () => {
+    await withServer({ onInfer: () => takeMs(5) }, async (server) => {
+      const measurement = { warmupRequests: 30, mode: { kind: "requests", count: 20 } } as const;
+      const result = await run(planFor(server, { load: closedAt(5), measurement }));
+      const { warmup, sentCount, levels } = result;
+      const window = levels[0]?.window;
+      assert.ok(warmup !== undefined && warmup.sentCount >= 25, `${warmup?.sentCount}`);
+      assert.ok(window !== undefined && window.openBeforeCount >= 4, `${window?.openBeforeCount} in flight`);
+      assert.equal(window.sentCount, 20);
+      assert.equal(window.requestCount, 20 + window.openBeforeCount);
+      assert.equal(sentCount, warmup.sentCount + window.requestCount);
+      assert.equal(result.server?.successCount, sentCount);
+      checkSums(result, server);
+    });
+  },
+);
+
+test("where a front door says so, the warm-up drains before the measurement", LIMIT, async () => {
   await withServer({}, async (server) => {
     const told: string[] = [];
     const observer: RunObserver = { onLevelStart: (_unit, level, isWarmup) => told.push(`${level} ${isWarmup}`) };
     const measurement = { warmupRequests: 3, mode: { kind: "requests", count: 20 } } as const;
-    const result = await run(planFor(server, { load: closedAt(5), measurement }), observer);
+    const behaviour = { measuresFromNothing: true } as const;
+    const result = await run(planFor(server, { load: closedAt(5), measurement, behaviour }), observer);
     assert.deepEqual(told, ["3 true", "5 false"]);
     assert.equal(server.infers.length, 23);
     assert.equal(result.sentCount, 23);

@@ -56,6 +56,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       skipsRehearsal: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,
+      measuresFromNothing: true,
     },
   };
   registerPlan(plan);

@@ -5,7 +5,6 @@ import {
   inferPerSec,
   responsesPerSec,
   saturationReason,
-  sentPerSec,
   sequencesPerSec,
   stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
@@ -228,7 +227,7 @@ class PerfAnalyzerConsole implements Report {
       this.note(`${window.failedCount} requests failed in the measured windows and are not counted above.`);
     const delayedPct = (100 * window.delayedCount) / window.requestCount;
     if (LEVEL_UNITS[unit].isScheduled && delayedPct > DELAYED_PCT_THRESHOLD) {
-      out(`    Avg send request rate: ${sentPerSec(window).toFixed(2)} infer/sec\n`);
+      out(`    Avg send request rate: ${(window.sentCount / nsToSec(window.durationNs)).toFixed(2)} infer/sec\n`);
       out(
         `    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. ${delayedPct.toFixed(2)}% of the requests were delayed. \n`,
       );

@@ -208,6 +208,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
     ...toThroughputJson(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),
+    ...(window.sendingNs === window.durationNs ? {} : { sendingSec: nsToSec(window.sendingNs) }),
     load: toDeliveryJson(plan, result),
     inFlight: toInFlightJson(window),
     errorRatio: errorRatio(window),

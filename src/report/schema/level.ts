@@ -151,7 +151,10 @@ function measuredEntries(parts: Parts) {
     ),
     inferPerSecHigh: v.nullable(v.number()),
     sent: count(),
-    sentPerSec: v.number(),
+    sentPerSec: v.pipe(v.number(), v.description("sent / sendingSec, or durationSec without it.")),
+    sendingSec: optional(
+      v.pipe(v.number(), v.description("Time in which requests were due, where that is shorter than durationSec.")),
+    ),
     load: object(deliveryEntries()),
     inFlight: object({
       mean: v.number(),

@@ -95,8 +95,9 @@ export class EarlyAbort {
   }
 
   private check(watched: Watched): void {
+    const atNs = this.driver.clock.nowNs();
     this.driver.drain();
-    const measured = watched.recent.cut(this.driver.clock.nowNs());
+    const measured = watched.recent.cut(atNs);
     if (measured === undefined || this.signal.isStopped) return;
     const { window, tokens } = measured;
     if (tokens.length === 0) {

@@ -99,7 +99,8 @@ export class GroupCutter {
     if (before === undefined || signal.error !== undefined) return undefined;
     const own = parts.filter(({ group }) => group.member === index);
     const completed = own.reduce((sum, { tally }) => sum + tally.latency.count, 0);
-    const isExact = plan.measurement.mode.kind === "requests" && driver.outstanding === 0;
+    const isFromNothing = parts.every(({ openBefore }) => openBefore.count === 0);
+    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && driver.outstanding === 0;
     // The member's server may have failed; the others are measured without it.
     const settled = await awaitDelta(session, before, isExact ? completed : Math.min(1, completed), driver.clock).catch(
       () => undefined,

@@ -40,6 +40,8 @@ export interface LevelContext {
   /** Whether lanes may be idle. */
   readonly canLanesWait: boolean;
   readonly isAsync: boolean;
+  /** Number of requests that a closed loop keeps in flight; absent for other loads, and for loops that change. */
+  readonly roundSize?: number | undefined;
   /** What follows without a pause, in a load with phases. Absent: the load ends, or is changed by who measures the level. */
   readonly handOver?: HandOver;
   /** Ends the run when too many requests have failed. */

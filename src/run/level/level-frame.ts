@@ -75,9 +75,9 @@ export class LevelFrame {
   /** Ends the only window and changes to the next load at the same moment. */
   async cutAndChange(handOver: HandOver): Promise<LevelResult> {
     const { driver } = this.context;
+    const endNs = this.clock.nowNs();
     driver.onAllSent = undefined;
     driver.drain();
-    const endNs = this.clock.nowNs();
     const buckets = this.meter.timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
     this.meter.timeline = undefined;
     this.delayedByLimit = driver.delayedByLimit;

@@ -14,6 +14,8 @@ export class LevelMeter {
   mlperf: MlperfTally | undefined;
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
+  /** Send time of the last of the same requests to be sent. */
+  lastSendNs = 0;
   /** Number of the current window among those of the run, from 1. A window that did not end whole has a number too. */
   windowNumber = 0;
   private tally: WindowTally | undefined;
@@ -31,6 +33,7 @@ export class LevelMeter {
     this.tally = newTally();
     this.groupTallies = newGroups();
     this.lastEndNs = 0;
+    this.lastSendNs = 0;
   }
 
   /** Ends the run when an assertion does not hold; undefined when none is watched. */
@@ -55,6 +58,7 @@ export class LevelMeter {
     for (let row = 0; row < count; row++) {
       if (((records.flags[row] as number) & RECORD_CANCELLED) !== 0) continue;
       this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
+      this.lastSendNs = Math.max(this.lastSendNs, records.sendStartNs[row] as number);
     }
     this.tally?.add(records, count);
     if (this.groupTallies.length > 0) this.addToGroups(records, count);

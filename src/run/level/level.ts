@@ -25,6 +25,12 @@ export class LevelRun {
     meter.mlperf = new MlperfTally(rules.samplesPerQuery);
   }
 
+  /** Discards earlier records and begins the first window in the middle of a load that was not measured before. */
+  discardAndContinue(startNs: number): void {
+    this.frame.windows.discard();
+    this.continueAt(startNs);
+  }
+
   /** Begins the first window in the middle of a load. @param startNs the end of what was measured before */
   continueAt(startNs: number): void {
     this.frame.windows.continueAt(startNs);
@@ -43,8 +49,9 @@ export class LevelRun {
     if (frame.hasHandedOver || handOver === undefined) return whole;
     // Windows until three agree: what ended since the last one belongs to no window.
     if (!signal.isStopped) await handOver.prepare(result.outcome);
+    const atNs = frame.clock.nowNs();
     driver.drain();
-    handOver.change(frame.clock.nowNs(), false);
+    handOver.change(atNs, false);
     return whole;
   }
 

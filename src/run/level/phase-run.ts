@@ -118,10 +118,11 @@ export class PhaseRun {
       await sleepUnless(mode.kind === "duration" ? mode.durationMs : 0, signal.stopped, driver.clock);
       if (!signal.isStopped) await this.prepare(this.stepAfter(step, "measured"));
     }
+    const atNs = driver.clock.nowNs();
     driver.onAllSent = undefined;
     driver.drain();
     observer.onRecordsCut?.(undefined);
-    this.change(driver.clock.nowNs(), false);
+    this.change(atNs, false);
   }
 
   private allSent(): Promise<void> {

@@ -73,6 +73,6 @@ function explainMissedRate({ load }: Plan, { level, window }: JudgedLevel): stri
   if (arrivals === undefined) return undefined;
   const asked = { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };
   const sent = sentPerSec(window);
-  if (!isRateMissed(sent, asked, window.durationNs, MISSED_RATE_RATIO)) return undefined;
+  if (!isRateMissed(sent, asked, window.sendingNs, MISSED_RATE_RATIO)) return undefined;
   return `only ${formatCount(sent)} of ${formatCount(level)} requests/s were sent`;
 }

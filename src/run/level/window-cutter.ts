@@ -10,6 +10,16 @@ import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { awaitDelta } from "./settled-delta.ts";
 
+/** What the last window of a level knows after the driver has stopped. */
+export interface LastWindow {
+  /** Active lanes before that. Default: those now. */
+  readonly laneCount?: number;
+  /** Time after the window in which requests of it were in flight, in nanoseconds. Default: 0. */
+  readonly afterEndNs?: number;
+  /** End of the time in which requests were due. Default: the end of the window. */
+  readonly sendingEndNs?: number;
+}
+
 /** Divides a level's time into windows and collects what was measured in each. */
 export class WindowCutter {
   private readonly context: LevelContext;
@@ -18,6 +28,7 @@ export class WindowCutter {
   /** Start of the current window. */
   startNs = 0;
   private sentBefore = 0;
+  private endedBefore = 0;
   private openBefore: OpenRequests = NO_OPEN_REQUESTS;
   private countersBefore: ServerCounters[] | undefined;
   /** Resolves when the first counters are read, for a window that does not wait for them. */
@@ -34,6 +45,11 @@ export class WindowCutter {
     return this.context.driver.sentCount - this.sentBefore;
   }
 
+  /** Number of requests that ended in the current window, including those that are not judged yet. */
+  get endedCount(): number {
+    return this.context.driver.endedCount - this.endedBefore;
+  }
+
   /** Whether the server reports counters. */
   get hasServerCounters(): boolean {
     return this.countersBefore !== undefined;
@@ -41,10 +57,8 @@ export class WindowCutter {
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { driver, session, observer, signal } = this.context;
-    driver.drain();
-    observer.onRecordsCut?.(undefined);
-    this.context.tokens?.reset();
+    const { driver, session, signal } = this.context;
+    this.discard();
     this.open(driver.clock.nowNs());
     const isReady = ready && Promise.race([ready, signal.stopped]);
     [this.countersBefore] = await Promise.all([session.counters(), isReady, this.groups?.readCounters()]);
@@ -52,6 +66,14 @@ export class WindowCutter {
     if (driver.activeLanes > 0) return;
     this.startNs = driver.clock.nowNs();
     this.startTimeline();
+  }
+
+  /** Discards earlier records. */
+  discard(): void {
+    const { driver, observer, tokens } = this.context;
+    driver.drain();
+    observer.onRecordsCut?.(undefined);
+    tokens?.reset();
   }
 
   /**
@@ -80,6 +102,7 @@ export class WindowCutter {
     );
     this.startNs = startNs;
     this.sentBefore = driver.sentCount;
+    this.endedBefore = driver.endedCount;
     observer.onWindowStart?.(this.meter.windowNumber);
     this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
@@ -95,9 +118,9 @@ export class WindowCutter {
 
   /**
    * Ends the window at `endNs` and begins the next one.
-   * @param last for a level's last window: active lanes before the driver stopped, and time of requests in flight after the window
+   * @param last for a level's last window, when the driver has stopped
    */
-  async cut(endNs: number, last?: { readonly laneCount: number; readonly afterEndNs: number }): Promise<WindowResult> {
+  async cut(endNs: number, last: LastWindow = {}): Promise<WindowResult> {
     const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const { windowNumber } = this.meter;
@@ -108,18 +131,20 @@ export class WindowCutter {
     const gpu = this.context.poller?.take();
     const { openBefore } = this;
     const openAfter = sumOpenRequests(this.openSentNs(), endNs);
-    const { laneCount = driver.activeLanes, afterEndNs = 0 } = last ?? {};
-    const counts = { sentCount, openBefore, openAfter, afterEndNs, laneCount };
+    const { laneCount = driver.activeLanes, afterEndNs = 0, sendingEndNs = endNs } = last;
+    const sendingNs = Math.max(0, sendingEndNs - startNs);
+    const counts = { sentCount, sendingNs, openBefore, openAfter, afterEndNs, laneCount };
     const frame = { startNs, endNs, ...counts, canLanesWait, health: health.take(), gpu };
     this.startNs = endNs;
     this.openBefore = openAfter;
     this.sentBefore = driver.sentCount;
+    this.endedBefore = driver.endedCount;
     this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
     observer.onWindowStart?.(this.meter.windowNumber);
     await this.countersRead;
     const [server, memberServers] = await Promise.all([
-      this.serverDelta(tally.latency.count),
+      this.serverDelta(tally.latency.count, openBefore.count === 0),
       parts && this.groups?.memberServers(parts),
     ]);
     const numbers = { first: windowNumber, last: windowNumber };
@@ -134,14 +159,14 @@ export class WindowCutter {
   }
 
   /** Returns the increase of the server's counters in the window; waits briefly for counters that lag. */
-  private async serverDelta(completed: number): Promise<WindowResult["server"]> {
+  private async serverDelta(completed: number, isFromNothing: boolean): Promise<WindowResult["server"]> {
     const { session, driver, plan, signal } = this.context;
     const before = this.countersBefore;
     // After an error the server may not answer; the measurement counts without its times.
     if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
-    // With nothing outstanding, the counters must include every request; under load, any increase is enough.
-    const expected =
-      plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
+    // With nothing outstanding before and after, the counters must include every request; under load, any increase is enough.
+    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && driver.outstanding === 0;
+    const expected = isExact ? completed : Math.min(1, completed);
     const settled = await awaitDelta(session, before, expected, driver.clock).catch((error: unknown) => {
       // The measurement counts without the server's times.
       this.context.fail(error);

@@ -51,6 +51,8 @@ export class Driver implements DriveHost {
   private outstandingCount = 0;
   private readonly idle = new IdleWait();
   private onFinished: (() => void) | undefined;
+  private endedGoal = Number.POSITIVE_INFINITY;
+  private onEndedGoal: (() => void) | undefined;
 
   constructor(options: DriverOptions) {
     const { requestTimeoutNs, createClient, canceller, clock = systemClock } = options;
@@ -120,6 +122,11 @@ export class Driver implements DriveHost {
     return this.outstandingCount;
   }
 
+  /** Number of requests that have ended, whether or not they were judged yet. */
+  get endedCount(): number {
+    return this.sentCount - this.outstandingCount;
+  }
+
   get activeLanes(): number {
     return this.load.activeLanes;
   }
@@ -174,6 +181,17 @@ export class Driver implements DriveHost {
     if (this.isFinished) return Promise.resolve();
     return new Promise((resolve) => {
       this.onFinished = resolve;
+    });
+  }
+
+  /** Resolves when this number of requests has ended. A new wait resolves the previous one. */
+  reachEnded(count: number): Promise<void> {
+    this.onEndedGoal?.();
+    this.endedGoal = Number.POSITIVE_INFINITY;
+    if (this.endedCount >= count) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.endedGoal = count;
+      this.onEndedGoal = resolve;
     });
   }
 
@@ -313,6 +331,10 @@ export class Driver implements DriveHost {
   /** Resolves waits for requests to end. */
   private settle(): void {
     this.idle.check(this.outstandingCount);
+    if (this.endedCount >= this.endedGoal) {
+      this.endedGoal = Number.POSITIVE_INFINITY;
+      this.onEndedGoal?.();
+    }
     if (this.onFinished !== undefined && this.isFinished) {
       const settle = this.onFinished;
       this.onFinished = undefined;

@@ -12,6 +12,7 @@ import { RunSignal } from "../../../src/run/run-signal.ts";
 import { Driver } from "../../../src/run/send/driver.ts";
 import type { DriverOptions } from "../../../src/run/send/driver-work.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
+import type { LaneOptions } from "../../../src/run/send/lanes.ts";
 import type { RequestGroups } from "../../../src/run/split/request-groups.ts";
 import type { ServerCounters } from "../../../src/service/statistics.ts";
 import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
@@ -32,6 +33,10 @@ export interface LevelParts {
   readonly isAsync?: boolean;
   /** The groups of the requests, which then take a step of the data each. */
   readonly groups?: RequestGroups;
+  /** Changes to the lanes, which are synchronous otherwise. */
+  readonly lanes?: Partial<LaneOptions>;
+  /** Time in milliseconds that the client takes for each batch of records. Default: none. */
+  readonly bookkeepingMs?: number;
 }
 
 /** What {@link makeLevel} gives. */
@@ -52,24 +57,27 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
   const clock = new FakeClock({ startNs: 50e9 });
   const server = { latencyMs: 10 };
   const errors: unknown[] = [];
+  /** The number of the latest request of each slot. */
+  const latest = new Map<number, number>();
   let client: FakeClient | undefined;
   const createClient: DriverOptions["createClient"] = ({ onDone }) => {
     const made = new FakeClient(onDone, clock);
     const send = made.send.bind(made);
     made.send = (slot, request, stamp) => {
       send(slot, request, stamp);
-      const { sent } = made;
-      const count = sent.length;
-      if (Number.isFinite(server.latencyMs))
-        clock.after(server.latencyMs, () => {
-          const latest = sent.findLastIndex((other) => other.slot === slot);
-          if (made.calls[slot]?.isActive === true && latest === count - 1) made.answer(slot);
+      const count = made.sent.length;
+      latest.set(slot, count);
+      const { latencyMs } = server;
+      if (Number.isFinite(latencyMs))
+        clock.after(latencyMs, () => {
+          if (made.calls[slot]?.isActive === true && latest.get(slot) === count) made.answer(slot);
         });
     };
     client = made;
     return made;
   };
-  const lanes = { laneCount: 2 ** 30, isSync: true, keepsOrder: false, sequenceCount: 4, isSerial: false };
+  const ownLanes = { laneCount: 2 ** 30, isSync: true, keepsOrder: false, sequenceCount: 4, isSerial: false };
+  const lanes = { ...ownLanes, ...parts.lanes };
   const driver = new Driver({ ...lanes, stallTimeoutNs: 1e9, maxResponseBytes: 1e6, createClient, clock });
   const meter = new LevelMeter();
   const service = makeService();
@@ -80,7 +88,10 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
     groups,
     needsBodies: false,
     canWait: false,
-    onRecords: (records, count) => meter.add(records, count),
+    onRecords: (records, count) => {
+      meter.add(records, count);
+      clock.spendMs(parts.bookkeepingMs ?? 0);
+    },
     judge: (call) => call.failure,
     onFailure: () => {},
     onError: (error) => errors.push(error),

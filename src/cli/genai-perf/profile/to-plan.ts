@@ -70,7 +70,7 @@ export function toProfilePlan(
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
     outputs: toOutputs(settings, given, files.folder),
-    behaviour: { skipsRunCounters: true, measuresLevelsOnce: true },
+    behaviour: { skipsRunCounters: true, measuresLevelsOnce: true, measuresFromNothing: true },
   };
 }
 

@@ -4,7 +4,11 @@ import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
-/** Measures one window of a fixed length. With a grace period, it contains the answers to everything that was sent within it. */
+/**
+ * Measures one window of a fixed length. With a grace period, it contains the answers to everything that was sent within it. A closed loop is
+ * measured to the end of its round: requests that were sent together end together, and a window that ended between two rounds would
+ * contain one round too few or too many.
+ */
 export async function measureDuration(
   frame: LevelFrame,
   { durationMs, graceMs }: Extract<MeasurementModePlan, { kind: "duration" }>,
@@ -13,20 +17,38 @@ export async function measureDuration(
   const { timeline } = frame.meter;
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   await sleepUnless(Math.max(0, nsToMs(stopNs - frame.clock.nowNs())), signal.stopped, frame.clock);
-  if (handOver !== undefined) {
-    if (!signal.isStopped) await handOver.prepare("measured");
-    return frame.cutAndChange(handOver);
-  }
+  if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
+  if (graceMs === undefined) await finishRound(frame);
+  if (handOver !== undefined) return frame.cutAndChange(handOver);
   const laneCount = driver.activeLanes;
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
+  const nowNs = frame.clock.nowNs();
   driver.drain();
   frame.meter.timeline = undefined;
   const isWhole = graceMs !== undefined && !signal.isStopped;
   // After sending has stopped, only responses extend the window, not the wait for missing ones.
-  const endNs = isWhole ? Math.max(stopNs, frame.meter.lastEndNs) : frame.clock.nowNs();
+  const endNs = isWhole ? Math.max(stopNs, frame.meter.lastEndNs) : nowNs;
   const buckets = timeline?.finish(endNs, frame.windows.openSentNs()) ?? [];
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
-  return frame.finish(await frame.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
+  const sendingEndNs = isWhole ? stopNs : endNs;
+  return frame.finish(await frame.windows.cut(endNs, { laneCount, afterEndNs, sendingEndNs }), buckets);
+}
+
+/** Longest wait for the end of a round, in rounds. A server that stalls must not delay the end of the level for longer. */
+const MOST_ROUNDS = 3;
+
+/**
+ * Waits until the number of requests that ended in the window is a multiple of those that the loop keeps in flight. Throughput is then free
+ * of the moment at which the time was over.
+ */
+async function finishRound({ context, windows, clock }: LevelFrame): Promise<void> {
+  const { driver, signal, roundSize } = context;
+  if (roundSize === undefined || driver.activeLanes === 0 || signal.isStopped) return;
+  const { endedCount } = windows;
+  const missing = roundSize - (endedCount % roundSize);
+  const roundMs = nsToMs(clock.nowNs() - windows.startNs) / Math.max(1, endedCount / roundSize);
+  const ended = driver.reachEnded(driver.endedCount + missing);
+  await sleepUnless(MOST_ROUNDS * roundMs, Promise.race([ended, signal.stopped]), clock);
 }
 
 /** Stops sending and waits for outstanding requests, up to the grace period. Returns the number of cancelled requests and the time. */

@@ -25,12 +25,14 @@ export async function measureRequests(frame: LevelFrame, { count, minDurationMs 
     driver.quota = Math.max(0, (count ?? 0) - frame.windows.sentCount);
   }
   await Promise.race([driver.finished(), signal.stopped]);
+  const nowNs = frame.clock.nowNs();
   driver.drain();
   // Nothing happens after the last response, so the window ends with it.
-  const { lastEndNs } = frame.meter;
+  const { lastEndNs, lastSendNs } = frame.meter;
   const { startNs } = frame.windows;
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
-  const window = await frame.windows.cut(hasEnd ? lastEndNs : frame.clock.nowNs());
+  const isDue = hasEnd && frame.context.isScheduled;
+  const window = await frame.windows.cut(hasEnd ? lastEndNs : nowNs, isDue ? { sendingEndNs: lastSendNs } : {});
   const result = frame.finish(window, []);
   return { ...result, ...(await judgeQueries(frame, { count: count ?? 0, minDurationMs }, startNs)) };
 }

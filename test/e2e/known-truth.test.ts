@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { startTruth } from "../servers/truth.ts";
+import { makeFolder, runWithReport } from "./command.ts";
+
+/** Throughput and rates over real sockets, beside a server that knows them. */
+
+const LIMIT = { timeout: 120_000 };
+
+let folder: string;
+before(() => {
+  folder = makeFolder();
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Level {
+  readonly requests: number;
+  readonly sent: number;
+  readonly durationSec: number;
+  readonly inferPerSec: number;
+  readonly sentPerSec: number;
+  readonly inFlight: { readonly mean: number };
+  readonly latency: { readonly meanUs: number };
+  readonly load: { readonly isDelivered: boolean | null };
+}
+
+interface Measured {
+  readonly level: Level;
+  readonly stdout: string;
+  readonly trueLog: Awaited<ReturnType<Awaited<ReturnType<typeof startTruth>>["log"]>>;
+}
+
+/** Measures a server whose latency is evenly spread between both times. @param load the fields of the scenario */
+async function measure(fromMs: number, toMs: number, load: string): Promise<Measured> {
+  const server = await startTruth(fromMs, toMs);
+  try {
+    const file = join(folder, `truth-${fromMs}-${toMs}.ts`);
+    writeFileSync(
+      file,
+      `import { defineScenario, hold, http, rate } from "rampart";
+export default defineScenario({ name: "truth", target: http("${server.url}/"), ${load} });
+`,
+    );
+    const { code, stdout, stderr, report } = await runWithReport(["run", file]);
+    assert.equal(code, 0, `${stdout}\n${stderr}`);
+    const log = await server.log();
+    // Every request of the run, warm-up included, is in the server's log.
+    assert.equal(report.requests.completed, log.length);
+    return { level: report.levels[0] as unknown as Level, stdout, trueLog: log };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** A relative difference that a late timer at an end of the level explains on a busy machine. */
+function checkClose(measured: number, truth: number, ratio: number): void {
+  assert.ok(Math.abs(measured / truth - 1) <= ratio, `${measured}, not ${truth}`);
+}
+
+const RATES: readonly (readonly [name: string, latency: readonly [number, number], load: string])[] = [
+  ["for a time", [200, 800], `load: rate(50, { for: "4 s" })`],
+  ["after a warm-up", [200, 800], `load: rate(50, { for: "4 s" }), warmupFor: "1 s"`],
+  ["with a number of requests", [500, 500], `load: rate(50, { requests: 200 })`],
+];
+
+describe("a rate", () => {
+  for (const [name, [fromMs, toMs], load] of RATES)
+    test(`is delivered, and reported as sent: ${name}`, LIMIT, async () => {
+      const { level, stdout, trueLog } = await measure(fromMs, toMs, load);
+      checkClose(level.sentPerSec, 50, 0.02);
+      assert.equal(level.load.isDelivered, true);
+      assert.doesNotMatch(stdout, /were sent of the requested|only [\d.]+ requests\/s/);
+      const arrivals = trueLog.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b);
+      const spanSec = ((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)) / 1000;
+      checkClose(level.sentPerSec, (arrivals.length - 1) / spanSec, 0.03);
+      if (!load.includes("requests")) checkClose(level.inferPerSec, 50, 0.06);
+    });
+});
+
+const LOOPS: readonly (readonly [
+  name: string,
+  latency: readonly [number, number],
+  concurrency: number,
+  load: string,
+])[] = [
+  ["a level of a second", [30, 30], 8, `load: hold(8, { for: "1 s" })`],
+  ["a level of few latencies", [350, 350], 4, `load: hold(4, { for: "1 s" })`],
+  ["a warm-up", [100, 300], 16, `load: hold(16, { for: "2 s" }), warmupRequests: 32`],
+];
+
+describe("a closed loop", () => {
+  for (const [name, [fromMs, toMs], concurrency, load] of LOOPS)
+    test(`has the throughput of its load: ${name}`, LIMIT, async () => {
+      const { level, trueLog } = await measure(fromMs, toMs, load);
+      const serverMs = trueLog.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / trueLog.length;
+      // The loop never waits, so the server's own time bounds the throughput, and the latency of the report explains it.
+      assert.ok(level.inferPerSec <= ((1000 * concurrency) / serverMs) * (fromMs === toMs ? 1.02 : 1.1));
+      const explained = (1e6 * concurrency) / level.latency.meanUs;
+      checkClose(level.inferPerSec, explained, fromMs === toMs ? 0.03 : 0.1);
+      assert.equal(level.requests, level.sent);
+    });
+});
