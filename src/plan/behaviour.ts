@@ -13,6 +13,8 @@ export function behaviourSchema(v: Builders) {
     skipsRehearsal: yes,
     /** Does not read the server's counters before the first level and after the last: no report shows their change over the run. */
     skipsRunCounters: yes,
+    /** A failed query of the server's counters ends the run. Without it, the run continues without the server's own times. */
+    needsCounters: yes,
     /** A search for a latency limit measures each level once, and does not confirm its result. */
     measuresLevelsOnce: yes,
   });

@@ -80,6 +80,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       queriesThroughOwnClient: true,
       skipsRehearsal: true,
       skipsRunCounters: true,
+      needsCounters: true,
       measuresLevelsOnce: true,
     },
   });

@@ -65,12 +65,12 @@ export function toProfilePlan(
         : { maxResponseBytes: rampart.maxResponseBytes }),
       isMpi: false,
     },
-    failures: { maxRatio: rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : null },
+    failures: { maxRatio: rampart.maxFailureRatio },
     ...(rampart.cancelPct > 0 ? { cancellation: toCancellation(settings) } : {}),
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
     outputs: toOutputs(settings, given, files.folder),
-    behaviour: { skipsRunCounters: true, measuresLevelsOnce: true },
+    behaviour: { skipsRunCounters: true, needsCounters: true, measuresLevelsOnce: true },
   };
 }
 
