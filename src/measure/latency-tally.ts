@@ -81,16 +81,12 @@ export class LatencyTally {
 
   /** Returns how many latencies are above a limit. @param isAtLeast whether those that equal it count too */
   above(limitNs: number, isAtLeast: boolean): SampleAbove {
-    const { batches, countSoFar: count } = this;
     const limitUs = nsToUs(limitNs);
     let aboveCount = 0;
-    this.forEach((us, cellCount) => {
-      if (us > limitUs || (isAtLeast && us === limitUs)) aboveCount += cellCount;
+    this.forEach((us, count) => {
+      if (us > limitUs || (isAtLeast && us === limitUs)) aboveCount += count;
     });
-    if (batches === undefined || aboveCount === 0 || aboveCount === count)
-      return { count, aboveCount, effectiveCount: count };
-    const below = batches.ratiosBelow(limitNs);
-    return { count, aboveCount, effectiveCount: effectiveCount(count, below.variance, below) };
+    return { count: this.countSoFar, aboveCount };
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */

@@ -1,8 +1,7 @@
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
-import { batchMeansOf, effectiveCount } from "../intervals/effective-count.ts";
-import { estimateMean } from "../intervals/mean-interval.ts";
+import { estimateMean, type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
 import {
   judgeInterval,
   judgePercentile,
@@ -67,18 +66,22 @@ export function judgeTokenMetric(
       metric.percentile,
       valuesAbove(tokenSampleOf(metric.of, columns), assertion),
     );
-  if (metric.kind === "token-average") return judgeInterval(assertion, estimateMean(tokenSampleOf(metric.of, columns)));
+  if (metric.kind === "token-average") return judgeInterval(assertion, averageOf(tokenSampleOf(metric.of, columns)));
   return judgeValue(assertion, value);
 }
 
-/** @param values in the order of the requests, not empty */
+/** Estimates an average. Values that are alike are worth two at least, so that a limit far away is decided. */
+function averageOf(values: Float64Array): MeanEstimate {
+  const estimate = estimateMean(values);
+  if (estimate.low !== null || values.length < 2) return estimate;
+  const squares = values.reduce((sum, value) => sum + (value - estimate.value) ** 2, 0);
+  return meanInterval(estimate.value, Math.sqrt(squares / (values.length - 1)), 2);
+}
+
 function valuesAbove(values: Float64Array, { comparison, limit }: AssertionPlan): SampleAbove {
   const isAtLeast = comparison === "below" || comparison === "at-least";
-  const isAbove = Float64Array.from(values, (value) => (value > limit || (isAtLeast && value === limit) ? 1 : 0));
-  const aboveCount = isAbove.reduce((sum, one) => sum + one, 0);
-  const count = values.length;
-  const ratio = aboveCount / count;
-  return { count, aboveCount, effectiveCount: effectiveCount(count, ratio * (1 - ratio), batchMeansOf(isAbove)) };
+  const above = values.filter((value) => value > limit || (isAtLeast && value === limit));
+  return { count: values.length, aboveCount: above.length };
 }
 
 /** Returns the measured values of a metric, in the order of the requests. @param name its name in assertions */
