@@ -128,7 +128,7 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
     judgeInterval({ comparison: "at-most", limit: maxRatio }, toInterval(latency)),
     judgeInterval({ comparison: "at-least", limit: -maxRatio }, toInterval(throughput)),
   ]);
-  const why = isInterrupted ? "nothing completed for a time" : "too uncertain to decide; hold the load longer";
+  const why = isInterrupted ? "nothing completed for a time" : "too uncertain; hold the load longer";
   const open = state === "unresolved" ? `: ${why}` : "";
   const measured = `latency ${describeChange(latency)}, throughput ${describeChange(throughput)}${open}`;
   return { state, text, measured, drift };

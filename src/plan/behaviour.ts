@@ -13,6 +13,8 @@ export function behaviourSchema(v: Builders) {
     startsEarly: yes,
     /** Does not read the server's counters before the first level and after the last: no report shows their change over the run. */
     skipsRunCounters: yes,
+    /** A failed query of the server's counters ends the run. Without it, the run continues without the server's own times. */
+    needsCounters: yes,
     /**
      * Measures each level from its first request, and lets a warm-up drain before it. Absent: a level that time ends is measured from the
      * moment when its load is steady.

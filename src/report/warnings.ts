@@ -37,6 +37,8 @@ export function describeWarning(warning: RunWarning): string {
       return `the server's trace settings could not be set back from ${warning.settings}: ${warning.reason}`;
     case "no-statistics":
       return `the server has no statistics, so its own times are not reported: ${warning.reason}`;
+    case "failed-statistics":
+      return `the server's statistics cannot be read, so its own times are not reported: ${warning.reason}`;
     case "memory-kept":
       return `the server may still have shared memory of this run: ${warning.reason}`;
   }

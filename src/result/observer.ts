@@ -25,7 +25,7 @@ export type RunWarning =
   /** Several versions of the model received requests although the plan names none. Server times are those of the highest version. */
   | { readonly kind: "many-versions"; readonly model: string }
   /** The server does not support the statistics calls. */
-  | { readonly kind: "no-statistics"; readonly reason: string }
+  | { readonly kind: "no-statistics" | "failed-statistics"; readonly reason: string }
   /** The server's trace settings could not be restored. */
   | { readonly kind: "trace-kept"; readonly settings: string; readonly reason: string }
   /** The server may still have a shared-memory region registered. */

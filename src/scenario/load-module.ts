@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Problem, UserError, unreadable, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
@@ -68,19 +68,21 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     return { ...loadDataScenario(path, file), file, folder: dirname(path) };
   }
   const builtIns = new BuiltIns();
+  const source = toImportable(path, file);
   const takeBack = injectApi(api);
   const release = guardExit((code) => describeExit(file, code, "while it was loaded"), EXIT_USAGE);
   let loaded: { default?: unknown };
   try {
-    loaded = (await beforeLimit(import(pathToFileURL(path).href), file, limitMs)) as { default?: unknown };
+    loaded = (await beforeLimit(import(pathToFileURL(source).href), file, limitMs)) as { default?: unknown };
     refuseChanges(builtIns, file);
   } catch (error) {
     builtIns.restore();
     if (error instanceof UserError) throw error;
-    throw toLoadError(error, file, path, Object.keys(api));
+    throw toLoadError(error, file, source, Object.keys(api));
   } finally {
     release();
     takeBack();
+    if (source !== path) rmSync(source, { force: true });
   }
   if (!isScenario(loaded.default)) {
     const hint = "Write `export default defineScenario({ … })`.";
@@ -92,6 +94,28 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
 /** Returns a scenario whose fields can be read again without calling code of the user. @throws UserError naming a field that throws */
 export function withReadFields({ definition }: Scenario): Scenario {
   return defineScenario(readFields(definition) as ScenarioDefinition);
+}
+
+/** Characters of a path that a runtime cannot import, in whatever way they are written. */
+const NOT_IMPORTABLE = { bun: /[?\\]/, node: /\\/, deno: /(?!)/ };
+
+/**
+ * Returns the path to import: that of the scenario, or where its name cannot be imported, that of a copy beside it, so that relative imports
+ * work. The caller removes the copy. @throws UserError when the folder cannot be imported from or written to
+ */
+function toImportable(path: string, file: string): string {
+  const pattern = NOT_IMPORTABLE[runtimeName];
+  const [folder, name] = [dirname(path), basename(path)];
+  if (process.platform === "win32" || !pattern.test(path)) return path;
+  const hint = "Rename it, without ? and \\.";
+  if (pattern.test(folder)) throw userError("unsupported", file, "its folder has a name that cannot be imported", hint);
+  const copy = join(folder, `${name.replaceAll(/[?\\]/g, "_")}.${process.pid}${extname(name)}`);
+  try {
+    copyFileSync(path, copy);
+  } catch {
+    throw userError("unsupported", file, "has a name that cannot be imported", hint);
+  }
+  return copy;
 }
 
 /** The timer also keeps the process alive. Otherwise Node would exit silently for a scenario that awaits something that never settles. */

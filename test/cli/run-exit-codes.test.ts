@@ -45,6 +45,31 @@ describe("rampart run exits with", () => {
     assert.match(err, /^rampart: all 10 requests failed: /m);
   });
 
+  test("66 when an assertion is unresolved, 65 when another one fails, and JUnit has an error element", async () => {
+    const open = 'p99("latency").below("1 min")';
+    await inFolder({ "x.ts": scenarioText({ assert: `[${open}]` }) }, async (cwd) => {
+      const { code, out } = await runRampart(["run", "x.ts", "--junit", "j.xml", "--markdown", "m.md"], { cwd });
+      assert.equal(code, 66, out);
+      assert.match(out, /^unresolved +.*p99 needs 299 requests, has 10$/m);
+      const junit = readFileSync(join(cwd, "j.xml"), "utf8");
+      assert.match(junit, /failures="0" errors="1"/);
+      assert.match(junit, /<testcase name="p99 latency below 60 s"[^>]*><error message="[^"]*needs 299 requests/);
+      assert.match(readFileSync(join(cwd, "m.md"), "utf8"), /^## ⚠️ Unresolved: .*\n\n1 of 1 assertions unresolved/);
+    });
+    const { code, out } = await runText({ assert: `[${open}, throughput().below(0.001)]` });
+    assert.equal(code, 65, out);
+  });
+
+  test("the CSV is written when every request failed", async () => {
+    await inFolder({ "x.ts": scenarioText({ target: "embedded({ errorRatio: 1 })" }) }, async (cwd) => {
+      const { code } = await runRampart(["run", "x.ts", "--csv", "levels.csv"], { cwd });
+      assert.equal(code, 69);
+      const [header = "", row = ""] = readFileSync(join(cwd, "levels.csv"), "utf8").split("\n");
+      assert.match(header, /^Concurrency,Inferences\/Second,/);
+      assert.match(row, /^1,0,/);
+    });
+  });
+
   test("0 when a level is stable", async () => {
     const { code, out } = await runText({
       load: "hold(1)",

@@ -95,7 +95,7 @@ describe("findMax", () => {
     assert.equal(code, 65, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [null, 2]);
     assert.match(out, /no load keeps the limit\nconcurrency 2 breaks the limit\n/);
-    assert.match(out, /^skip +error rate is 0 % +not judged: no load keeps the limits$/m);
+    assert.match(out, /^unresolved +error rate is 0 % +no load keeps the limits$/m);
   });
 
   test("ends with 66 when the lowest load cannot be decided", async () => {
@@ -109,12 +109,12 @@ describe("findMax", () => {
     assert.equal(code, 66, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next, report.findMax.isResolved], [null, 1, false]);
     assert.match(out, /it is not known whether any load keeps the limit\n/);
-    assert.match(markdown, /^## ⚠️ Not stable: .*\n\nit is not known whether any load keeps the limit; UNRESOLVED/);
+    assert.match(markdown, /^## ⚠️ Unresolved: .*\n\nit is not known whether any load keeps the limit; UNRESOLVED/);
     assert.match(out, /UNRESOLVED: the lowest load may keep the limits; /);
-    const skipped = /not judged: no load is known to keep the limits/;
+    const skipped = /no load is known to keep the limits/;
     for (const text of [out, markdown]) assert.match(text, skipped);
-    assert.match(out, /^skip +error rate is 0 %/m);
-    assert.match(markdown, /⏭️ skip/);
+    assert.match(out, /^unresolved +error rate is 0 %/m);
+    assert.match(markdown, /⚠️ unresolved/);
   });
 
   test("says that the highest load of the range keeps the limits", async () => {

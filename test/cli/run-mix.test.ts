@@ -86,15 +86,15 @@ describe("rampart run of several targets", () => {
       for (const head of [/^target +req\/s +average/m, /^length +req\/s +average/m, /^target +tokens +average/m])
         assert.match(out, head);
       assert.match(out, /^candidate +time to first token /m);
-      assert.match(out, /p99 latency where length is long below 2 s/);
+      assert.match(out, /p90 latency where length is long below 2 s/);
       const { levels, servers, requests } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
       assert.deepEqual(
         [requests.sent, servers],
         [
-          200,
+          400,
           [
-            { name: "current", sent: 180, failed: 0 },
-            { name: "candidate", sent: 20, failed: 0 },
+            { name: "current", sent: 360, failed: 0 },
+            { name: "candidate", sent: 40, failed: 0 },
           ],
         ],
       );

@@ -196,7 +196,7 @@ describe("a percentile that the sample cannot show is unresolved", () => {
     test(`p${percentile} needs ${needed} requests below its limit`, () => {
       const few = stateOf(percentile, "below", 25, ...all(needed - 1, 1));
       assert.equal(few.state, "unresolved");
-      assert.equal(few.reason, `a p${percentile} needs ${needed} requests, and ${needed - 1} were measured`);
+      assert.equal(few.reason, `p${percentile} needs ${needed} requests, has ${needed - 1}`);
       assert.equal(stateOf(percentile, "below", 25, ...all(needed, 1)).state, "pass");
     });
   }
@@ -214,17 +214,6 @@ describe("a percentile that the sample cannot show is unresolved", () => {
     const states = [50, 90, 100, 110, 200].map((every) => stateOf(99, "below", 25, ...withSlow(every)).state);
     assert.deepEqual(states, ["fail", "unresolved", "unresolved", "unresolved", "pass"]);
     assert.match(stateOf(99, "below", 25, ...withSlow(100)).reason ?? "", /too close to the limit/);
-  });
-
-  test("requests that are slow together count as few", () => {
-    // 11 of 2,000: scipy.stats.binom.cdf(11, 2000, 0.01) is 0.021.
-    const apart = Array.from({ length: 2000 }, (_, index) => (index % 190 === 7 ? 30 : 1));
-    const burst = Array.from({ length: 2000 }, (_, index) => (index >= 1000 && index < 1011 ? 30 : 1));
-    assert.equal(stateOf(99, "below", 25, ...apart).state, "pass");
-    assert.equal(stateOf(99, "below", 25, ...burst).state, "unresolved");
-    // To fail, each counts: a stall that a quarter of the requests waited for breaks the limit of p99.
-    const stall = Array.from({ length: 2000 }, (_, index) => (index >= 1000 && index < 1500 ? 30 : 1));
-    assert.equal(stateOf(99, "below", 25, ...stall).state, "fail");
   });
 
   test("lower limits are judged by the same rule", () => {

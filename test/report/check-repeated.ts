@@ -39,6 +39,7 @@ export interface ReportedRuns {
     readonly levels: readonly (ReportedResults & Pick<ReportedLevel, "level" | "phase">)[];
   };
   readonly assertions: readonly {
+    readonly state: string;
     readonly isMet: boolean;
     readonly measured?: number;
     readonly low: number | null;

@@ -185,7 +185,7 @@ test("the JSON report contains the plan, every level and every verdict", () => {
     assert.deepEqual(json["plan"], plan);
     assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");
     assert.deepEqual(json["assertions"], [
-      { text: "throughput above 31 infer/s", isMet: false, level: 2, measured: 1, limit: 31 },
+      { text: "throughput above 31 infer/s", state: "fail", isMet: false, level: 2, measured: 1, limit: 31 },
     ]);
     const [first, second] = json.levels as {
       inferPerSec: number;

@@ -93,6 +93,8 @@ export interface KserveOptions {
   /** Other models, which the model calls so many times per request. */
   readonly called?: readonly KserveCalled[];
   /** Awaited before an inference is answered. A string is the error to answer with status 400; `"drop"` closes the connection. */
+  /** Whether a query for its statistics fails. Default: false. */
+  readonly failsStatistics?: boolean;
   /** How long the server takes to tell its statistics. Default: 0. */
   readonly statisticsDelayMs?: number;
   /** How long the server takes to tell of its model. Default: 0. */
@@ -271,6 +273,8 @@ export class KserveServer {
     if (path === "/v2") sendJson(response, 200, { name: "test", version: "1", extensions: this.extensions });
     else if (suffix === "") setTimeout(() => sendJson(response, 200, this.metadata), this.options.metadataDelayMs ?? 0);
     else if (suffix === "/config") sendJson(response, 200, this.config);
+    else if (suffix === "/stats" && this.options.failsStatistics === true)
+      sendJson(response, 500, { error: "the statistics are out of order" });
     else if (suffix === "/stats")
       setTimeout(() => sendJson(response, 200, this.statistics), this.options.statisticsDelayMs ?? 0);
     else if (path === "/v2/models/stats") sendJson(response, 200, this.statistics);

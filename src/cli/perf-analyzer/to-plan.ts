@@ -55,6 +55,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       queriesThroughOwnClient: true,
       startsEarly: true,
       skipsRunCounters: true,
+      needsCounters: true,
       measuresLevelsOnce: true,
       measuresFromNothing: true,
       usesWholeHost: true,

@@ -1,8 +1,9 @@
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import { usToNs } from "../../plan/units.ts";
 import type { ExtractedColumn } from "../extracted-tally.ts";
-import { estimateMeanNs } from "../intervals/mean-interval.ts";
+import { type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
+import type { LatencyTally } from "../latency-tally.ts";
 import { errorRatio, inferPerSec } from "../metrics.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import {
@@ -41,7 +42,7 @@ export interface PartVerdict {
   readonly reason?: string | undefined;
 }
 
-const TOO_CLOSE = "too close to the limit to decide; measure longer";
+const TOO_CLOSE = "too close to the limit; measure longer";
 
 /**
  * Judges an assertion for some requests. Percentiles and averages of times are estimates: they pass or fail when that is certain at 95 %.
@@ -52,13 +53,18 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
   const { metric } = assertion;
   const value = part && metricValue(metric, part, batchSize);
   if (part === undefined || value === undefined)
-    return { state: "unresolved", value: undefined, reason: explainMissing(metric, part) };
+    return { state: "unresolved", value: undefined, reason: explainMissing(assertion, part) };
   const few = explainFew(assertion, sampleCountOf(metric, part));
   const state = judgeMetric(assertion, part, value);
   if (state === "pass" && hidesGaps(assertion, part))
-    return { state: "unresolved", value, reason: "nothing completed for a time, in which few requests were sent" };
+    return { state: "unresolved", value, reason: "nothing completed for a time" };
   if (state !== "unresolved" && !(few !== undefined && metric.kind === "extracted")) return { state, value };
   return { state: "unresolved", value, reason: few ?? TOO_CLOSE };
+}
+
+/** Estimates an average. Requests that are alike are worth two at least, so that a limit far away is decided. */
+function averageOf({ meanNs, deviationNs, count, effectiveCount }: LatencyTally): MeanEstimate {
+  return meanInterval(meanNs, deviationNs, Math.max(Math.min(2, count), effectiveCount));
 }
 
 /**
@@ -73,7 +79,7 @@ function hidesGaps({ metric, comparison }: AssertionPlan, { window, gapRatio = 0
 function judgeMetric(assertion: AssertionPlan, { window, tokens }: MeasuredPart, value: number): VerdictState {
   const { metric, comparison, limit } = assertion;
   if (isTokenMetric(metric) && tokens !== undefined) return judgeTokenMetric(assertion, metric, tokens, value);
-  if (metric.kind === "latency-average") return judgeInterval(assertion, estimateMeanNs(window[metric.of]));
+  if (metric.kind === "latency-average") return judgeInterval(assertion, averageOf(window[metric.of]));
   if (metric.kind !== "latency-percentile" || comparison === "is") return judgeValue(assertion, value);
   const isAtLeast = comparison === "below" || comparison === "at-least";
   return judgePercentile(comparison, metric.percentile, window[metric.of].above(limit, isAtLeast));
@@ -102,7 +108,7 @@ export function judgeOver(
   );
   const state = judgeInterval(assertion, { ...over, value: over.mean });
   if (state === "fail" || (state === "pass" && few === undefined)) return { state };
-  return { state: "unresolved", reason: few ?? "too close to the limit to decide; repeat it more often" };
+  return { state: "unresolved", reason: few ?? "too close to the limit; add runs" };
 }
 
 /** Returns how many values a percentile or average of times is taken of; undefined for other metrics. */
@@ -127,12 +133,12 @@ function explainFew({ metric, comparison }: AssertionPlan, count: number | undef
   const { percentile } = metric;
   if (percentile === undefined) return undefined;
   const needed = requestsToShow(comparison, percentile);
-  return count >= needed ? undefined : `a p${percentile} needs ${needed} requests, and ${count} were measured`;
+  return count >= needed ? undefined : `p${percentile} needs ${needed} requests, has ${count}`;
 }
 
-/** Explains why there is no value, when known. @param part undefined when no request has the assertion's tags */
-function explainMissing(metric: MetricPlan, part: MeasuredPart | undefined): string | undefined {
-  if (part === undefined) return "no request had these tags";
+/** Explains why there is no value, when known. @param part undefined when no request has the assertion's tags, or a run lacks the level */
+function explainMissing({ metric, where }: AssertionPlan, part: MeasuredPart | undefined): string | undefined {
+  if (part === undefined) return where === undefined ? undefined : "no request had these tags";
   if (metric.kind === "extracted") return "no answer had a number there";
   return isTokenMetric(metric) ? part.tokens && explainNoValue(metric, part.tokens, part.window) : undefined;
 }

@@ -77,26 +77,24 @@ const ERROR_RATIO = 0.05;
 
 /**
  * Judges a percentile by the share of the sample above the limit: p99 is below a limit when less than 1 % of the requests are above it. The
- * exact binomial test of that share at 95 % decides (Clopper and Pearson, Biometrika 26, 1934). To pass, requests that are slow together count
- * as few, because the next burst may be longer; to fail, each counts. A limit far from all values needs no more than the smallest sample that
- * can show the percentile ({@link requestsToShow}).
+ * exact binomial test of that share at 95 % decides (Clopper and Pearson, Biometrika 26, 1934). A limit far from all values needs no more than
+ * the smallest sample that can show the percentile ({@link requestsToShow}).
  * @param percentile above 0 and below 100
  */
-export function judgePercentile(comparison: LimitComparison, percentile: number, sample: SampleAbove): VerdictState {
-  const { count, aboveCount, effectiveCount } = sample;
+export function judgePercentile(
+  comparison: LimitComparison,
+  percentile: number,
+  { count, aboveCount }: Pick<SampleAbove, "count" | "aboveCount">,
+): VerdictState {
   const share = shareAbove(percentile);
-  const isFew = (size: number): boolean =>
-    binomialAtMost(Math.ceil((aboveCount * size) / count), size, share) <= ERROR_RATIO;
-  const isMany = (size: number): boolean =>
-    1 - binomialAtMost(Math.floor((aboveCount * size) / count) - 1, size, share) <= ERROR_RATIO;
-  const isKept = isUpperLimit(comparison) ? isFew : isMany;
-  const isBroken = isUpperLimit(comparison) ? isMany : isFew;
-  if (isBroken(count)) return "fail";
-  return isKept(Math.max(1, Math.floor(effectiveCount))) ? "pass" : "unresolved";
+  if (binomialAtMost(aboveCount, count, share) <= ERROR_RATIO) return isUpperLimit(comparison) ? "pass" : "fail";
+  const isMany = 1 - binomialAtMost(aboveCount - 1, count, share) <= ERROR_RATIO;
+  if (isMany) return isUpperLimit(comparison) ? "fail" : "pass";
+  return "unresolved";
 }
 
 /**
- * Returns the smallest number of independent requests that can show that a percentile keeps a limit: 299 for p99 below it, 59 for p95, 29 for
+ * Returns the smallest number of requests that can show that a percentile keeps a limit: 299 for p99 below it, 59 for p95, 29 for
  * p90, 5 for p50.
  */
 export function requestsToShow(comparison: LimitComparison, percentile: number): number {

@@ -2,7 +2,7 @@ import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
-import { estimateMean } from "../intervals/mean-interval.ts";
+import { estimateMean, type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
 import {
   judgeInterval,
   judgePercentile,
@@ -67,8 +67,16 @@ export function judgeTokenMetric(
       metric.percentile,
       valuesAbove(tokenSampleOf(metric.of, columns), assertion),
     );
-  if (metric.kind === "token-average") return judgeInterval(assertion, estimateMean(tokenSampleOf(metric.of, columns)));
+  if (metric.kind === "token-average") return judgeInterval(assertion, averageOf(tokenSampleOf(metric.of, columns)));
   return judgeValue(assertion, value);
+}
+
+/** Estimates an average. Values that are alike are worth two at least, so that a limit far away is decided. */
+function averageOf(values: Float64Array): MeanEstimate {
+  const estimate = estimateMean(values);
+  if (estimate.low !== null || values.length < 2) return estimate;
+  const squares = values.reduce((sum, value) => sum + (value - estimate.value) ** 2, 0);
+  return meanInterval(estimate.value, Math.sqrt(squares / (values.length - 1)), 2);
 }
 
 /**

@@ -4,6 +4,7 @@ import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
+import { measuredLevels } from "../../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { LOAD_CSV_COLUMNS, loadCsvCells } from "../load-delivery.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
@@ -21,8 +22,10 @@ import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
-      const levels = printedLevels(result);
-      if (levels.length === 0) return;
+      const isOwn = plan.outputs.style === "rampart";
+      // A scenario's file also has levels in which every request failed; perf_analyzer writes none.
+      const levels = isOwn ? finishedLevels(result) : printedLevels(result);
+      if (levels.length === 0 && !isOwn) return;
       // Phases keep their order in time.
       const sorted = result.phased === undefined ? sortByThroughput(levels, plan.target.batchSize) : levels;
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
@@ -35,6 +38,10 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
         writeReport(file.path, file.text, "outputs.files.csv");
     },
   };
+}
+
+function finishedLevels(result: RunResult): LevelResult[] {
+  return measuredLevels(result).filter(({ outcome }) => outcome === "measured" || outcome === "partial");
 }
 
 function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
@@ -79,7 +86,9 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
     sendUs,
     ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled === true, sink)),
     receiveUs,
-    ...reportedPercentiles(plan.measurement.percentile).map((percentile) => window.latency.percentileUs(percentile)),
+    ...reportedPercentiles(plan.measurement.percentile).map((percentile) =>
+      window.requestCount === 0 ? "" : window.latency.percentileUs(percentile),
+    ),
     ...(plan.outputs.isVerboseCsv
       ? [
           ...(plan.measurement.percentile === null ? [meanUs] : []),

@@ -131,7 +131,7 @@ export async function openTarget(
         ...(shared?.warnings ?? []),
       ];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
-      const counters = new CounterReader(service, ask, observer);
+      const counters = new CounterReader(service, ask, observer, plan.behaviour?.needsCounters === true);
       const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
       const { createSinkClient } = links;
       const sink = createSinkClient === undefined ? {} : { createSinkClient };
@@ -188,17 +188,20 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
   });
 }
 
-/** Reads a server's counters, and warns once when it has none. */
+/** Reads a server's counters, and warns once when it has none or cannot be asked for them. */
 class CounterReader {
   private readonly service: Service;
   private readonly ask: Ask;
   private readonly observer: RunObserver;
+  private readonly isNeeded: boolean;
   private isMissing = false;
 
-  constructor(service: Service, ask: Ask, observer: RunObserver) {
+  /** @param isNeeded whether a failed query is an error, and not only a warning */
+  constructor(service: Service, ask: Ask, observer: RunObserver, isNeeded: boolean) {
     this.service = service;
     this.ask = ask;
     this.observer = observer;
+    this.isNeeded = isNeeded;
   }
 
   async read(): Promise<ServerCounters[] | undefined> {
@@ -207,8 +210,10 @@ class CounterReader {
       const statistics = await this.service.statistics?.();
       return statistics?.read(await this.ask(statistics.query, "model statistics"));
     } catch (error) {
-      if (!(error instanceof MissingCallError)) throw error;
-      if (!this.isMissing) this.observer.onWarning?.({ kind: "no-statistics", reason: error.message });
+      const isAbsent = error instanceof MissingCallError;
+      if (!isAbsent && (this.isNeeded || !(error instanceof RunError))) throw error;
+      if (!this.isMissing)
+        this.observer.onWarning?.({ kind: isAbsent ? "no-statistics" : "failed-statistics", reason: error.message });
       this.isMissing = true;
       return undefined;
     }

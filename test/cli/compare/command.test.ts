@@ -72,7 +72,7 @@ describe("exit codes", () => {
       "a limit in the interval passes with a warning",
       [BASE, WIDE, "--fail-if", "p99 > +5%"],
       0,
-      /cannot say {2}p99 .*\n[\s\S]*--strict fails/,
+      /cannot say {2}p99 .*\n[\s\S]*with --strict the exit code is 66/,
     ],
     ["and fails when that is wanted", [BASE, WIDE, "--fail-if", "p99 > +5%", "--strict"], 66, /cannot say {2}p99/],
     [
@@ -228,5 +228,71 @@ describe("wrong usage is reported before anything is written", () => {
       assert.equal(code, 64);
       assert.match(text, /copy\.csv: is the same run as b1\.csv/);
     });
+  });
+});
+
+describe("files that cannot be compared", () => {
+  /** Rampart's JSON of a run in which all requests failed. */
+  const failed = (second: number, version: unknown = 1): string => {
+    const latency = null;
+    const level = { unit: "concurrency", level: 1, requests: 0, failed: 100, inferPerSec: 0, errorRatio: 1, latency };
+    const startedAt = `2026-01-01T00:00:0${second}.000Z`;
+    return JSON.stringify({ version, model: { name: "m", version: "1" }, plan: {}, startedAt, levels: [level] });
+  };
+
+  for (const [version, shown] of [
+    [9, "9"],
+    ["x", '"x"'],
+    [null, "null"],
+  ] as const)
+    test(`a report of version ${shown} is refused by name`, async () => {
+      await inFolder({ "a.json": failed(1, version), "b.json": failed(2) }, async (folder) => {
+        const { code, text } = await runInFolder(folder, ["compare", "a.json", "b.json"]);
+        assert.equal(code, 64, text);
+        assert.match(text, new RegExp(`a\\.json: is a report of version ${shown}, and this Rampart reads version 1`));
+      });
+    });
+
+  test("empty names are missing files", async () => {
+    const { code, text } = await compare("", "");
+    assert.equal(code, 64, text);
+    assert.match(text, /BASE: is missing[\s\S]*NEW: is missing/);
+    assert.equal((await compare("--base", "b1.csv", "--new", "")).code, 64);
+  });
+
+  test("runs that failed wholly are runs of their own, and a copy of one is none", async () => {
+    const files = {
+      "a.json": failed(1),
+      "b.json": failed(2),
+      "c.json": failed(3),
+      "d.json": failed(4),
+      "e.json": failed(4),
+    };
+    await inFolder({ ...files }, async (folder) => {
+      const { code, text } = await runInFolder(folder, [
+        ..."compare a.json,b.json c.json,d.json --fail-if".split(" "),
+        "errorRate > 1%",
+      ]);
+      assert.equal(code, 65, text);
+      const copy = await runInFolder(folder, ["compare", "a.json,b.json", "d.json,e.json"]);
+      assert.equal(copy.code, 64, copy.text);
+      assert.match(copy.text, /is the same run as/);
+    });
+  });
+});
+
+test("a limit that is not decided says which percentile decides, or how many runs", async () => {
+  const both = (p50: number, p99: number): string =>
+    `Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p99 latency\n1,100,1,1,${p50},${p99}\n`;
+  const files = {
+    ...{ "b1.csv": both(1000, 2000), "b2.csv": both(1001, 2200), "b3.csv": both(999, 1800) },
+    ...{ "n1.csv": both(1200, 2300), "n2.csv": both(1201, 2500), "n3.csv": both(1199, 2000) },
+  };
+  await inFolder(files, async (folder) => {
+    const args = ["compare", BASE, "n1.csv,n2.csv,n3.csv", "--fail-if", "p99 > +5%"];
+    const { code, text } = await runInFolder(folder, args);
+    assert.equal(code, 0, text);
+    assert.match(text, /cannot say {2}p99 > \+5%: .* at concurrency 1; use p50, or about \d+ runs on each side$/m);
+    assert.equal((await runInFolder(folder, [...args, "--strict"])).code, 66);
   });
 });

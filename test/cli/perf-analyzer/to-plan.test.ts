@@ -118,6 +118,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       queriesThroughOwnClient: true,
       startsEarly: true,
       skipsRunCounters: true,
+      needsCounters: true,
       measuresLevelsOnce: true,
       usesWholeHost: true,
     },

@@ -145,7 +145,7 @@ test("a search begins with its answer, and draws each limit by load with interva
   // A busy machine may leave even the lowest load undecided.
   const answer = answerOf(report.plan, report.runs[0]?.findMax as FindMaxResult);
   assert.ok(html.includes(`<p class="answer">${answer}</p>`));
-  const verdict = run?.findMax?.isResolved === true ? "PASSED" : "UNSTABLE";
+  const verdict = run?.findMax?.isResolved === true ? "PASSED" : "UNRESOLVED";
   assert.ok(html.includes(`<b>${verdict}</b><span>${answer}`), "the verdict says it first");
   const levels = (run?.levels ?? []).toSorted((a, b) => a.level - b.level);
   const states = { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" } as const;

@@ -44,9 +44,13 @@ test("an assertion judges a statistic of extracted numbers", () => {
   const verdictOf = (metric: object, comparison: AssertionPlan["comparison"], limit: number) =>
     judge({ metric: { kind: "extracted", ...metric }, comparison, limit } as AssertionPlan, [{ level: 1, window }], 1);
   const average = verdictOf({ name: "tokens", statistic: "average" }, "above", 5);
-  assert.deepEqual([average.isMet, average.measured, average.text], [true, 5.5, "average tokens above 5"]);
+  assert.deepEqual([average.state, average.measured, average.text], ["pass", 5.5, "average tokens above 5"]);
   const p90 = verdictOf({ name: "tokens", statistic: "percentile", percentile: 90 }, "below", 9);
-  assert.deepEqual([p90.isMet, p90.measured, p90.text], [false, 9, "p90 tokens below 9"]);
+  assert.deepEqual([p90.state, p90.measured, p90.text], ["unresolved", 9, "p90 tokens below 9"]);
+  assert.equal(p90.reason, "p90 needs 29 requests, has 10");
   const label = verdictOf({ name: "label", statistic: "max" }, "below", 9);
-  assert.deepEqual([label.isMet, label.measured, label.reason], [false, undefined, "no answer had a number there"]);
+  assert.deepEqual(
+    [label.state, label.measured, label.reason],
+    ["unresolved", undefined, "no answer had a number there"],
+  );
 });

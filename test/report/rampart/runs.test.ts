@@ -56,9 +56,12 @@ test("each run has a row, and the runs together have their mean and its interval
 
 test("an assertion is judged on the mean over runs, and says how many runs meet it", () => {
   const out = print({ runs: [runOf(10), runOf(11), runOf(12)] });
-  assert.match(out, /^pass +p99 latency below 12\.5 ms +11\.99 ms +9\.505 to 14\.47 ms; 2 of 3 runs$/m);
-  const late = print({ runs: [runOf(10), runOf(12), runOf(14)] });
-  assert.match(late, /^FAIL +p99 latency below 12\.5 ms +12\.99 ms +.*; 1 of 3 runs$/m);
+  assert.match(out, /^unresolved +9\.505 to 14\.47 ms; 2 of 3 runs$/m);
+  assert.match(out, /^unresolved +11\.99 ms: too close to the limit; add runs$/m);
+  const good = print({ runs: [runOf(10), runOf(10), runOf(10.5)] });
+  assert.match(good, /^pass +p99 latency below 12\.5 ms +11\.16 ms +.*; 3 of 3 runs$/m);
+  const late = print({ runs: [runOf(12), runOf(13), runOf(14)] });
+  assert.match(late, /^FAIL +p99 latency below 12\.5 ms +13\.99 ms +.*; 0 of 3 runs$/m);
 });
 
 test("a run that ended early is shown, and does not count", () => {
@@ -72,7 +75,7 @@ test("a run that ended early is shown, and does not count", () => {
   assert.deepEqual([json.isPartial, json.runs.length, json.combination.runs], [true, 3, 2]);
   const none = print({ runs: [runOf(10, { isInterrupted: true })] });
   assert.match(none, /no run ended as planned: there is nothing to combine/);
-  assert.match(none, /^FAIL +p99 latency below 12\.5 ms +nothing measured/m);
+  assert.match(none, /^unresolved +p99 latency below 12\.5 ms +nothing measured/m);
 });
 
 test("the precision that was asked for is reported beside the one that was reached", () => {
@@ -95,7 +98,10 @@ test("the JSON has each run like a report of its own, and the runs together", ()
   const plan = makePlan({ repeat: REPEAT, assertions: ASSERTIONS });
   const json = checkRepeated(plan, { runs: [runOf(10), runOf(11), runOf(12)] });
   assert.equal(json.combination.levels[0]?.latencyUs["mean"]?.mean, 11_499.5);
-  assert.deepEqual([json.assertions[0]?.isMet, json.assertions[0]?.runs, json.assertions[0]?.runsMet], [true, 3, 2]);
+  assert.deepEqual(
+    [json.assertions[0]?.state, json.assertions[0]?.runs, json.assertions[0]?.runsMet],
+    ["unresolved", 3, 2],
+  );
   assert.deepEqual(
     json.runs.map((run) => run.levels[0]?.requests),
     [1000, 1000, 1000],
@@ -164,7 +170,7 @@ describe("a search that is repeated", () => {
   test("has no mean and no assertion that holds where no run has an answer", () => {
     const out = print({ runs: [open, open] }, SEARCH);
     assert.match(out, /^not certain in runs 1 and 2$/m);
-    assert.match(out, /^FAIL +p99 latency below 12\.5 ms +nothing measured/m);
+    assert.match(out, /^unresolved +p99 latency below 12\.5 ms +nothing measured/m);
     const json = checkRepeated(makePlan(SEARCH), { runs: [open, open] });
     assert.deepEqual(json.combination.findMax, { unresolvedRuns: [1, 2], runsWithoutLoad: [] });
   });
@@ -173,7 +179,7 @@ describe("a search that is repeated", () => {
     const repeated = { runs: [two, none, three] };
     const out = print(repeated, SEARCH);
     assert.match(out, /the mean over 2 of 3 runs .*; no load keeps the limit in run 2$/m);
-    assert.match(out, /^FAIL +p99 latency below 12\.5 ms +nothing measured/m);
+    assert.match(out, /^unresolved +p99 latency below 12\.5 ms +nothing measured/m);
     const json = checkRepeated(makePlan(SEARCH), repeated);
     assert.deepEqual(json.combination.findMax?.runsWithoutLoad, [2]);
     // Only levels that all runs measured are combined.

@@ -51,6 +51,21 @@ test("a server without statistics is reported once", LIMIT, () =>
   ),
 );
 
+test("a failed query of the statistics is reported once, and an error where the counters are needed", LIMIT, () =>
+  onServer({ failsStatistics: true }, async (_, change) => {
+    await setUp(change, async ({ counters }, warnings) => {
+      assert.deepEqual([await counters(), await counters()], [undefined, undefined]);
+      assert.deepEqual(
+        warnings.map(({ kind }) => kind),
+        ["failed-statistics"],
+      );
+    });
+    await setUp({ ...change, behaviour: { needsCounters: true } }, ({ counters }) =>
+      assert.rejects(counters(), /out of order/),
+    );
+  }),
+);
+
 const sequences = makePlan().sequences;
 const UNUSED: readonly (readonly [name: string, options: KserveOptions, change: PlanChange, warning: RegExp])[] = [
   [

@@ -142,8 +142,9 @@ export const OWN_OPTIONS = inGroup("Rampart", [
     names: ["--max-failure-ratio", "--failed-request-threshold"],
     setting: "failures.maxRatio",
     key: "rampart.max_failure_ratio",
-    ...sets("decimal", "rampart.maxFailureRatio", 1, { min: 0, max: 1 }),
-    help: "Share of requests that may fail, 0 to 1; with more of them the exit code is 1.",
+    ...sets("decimal", "rampart.maxFailureRatio", null, { min: 0, max: 1 }),
+    defaultText: "none may fail, but the run lasts",
+    help: "Share of requests that may fail, 0 to 1; with more of them the run ends, and the exit code is 1.",
   },
   {
     names: ["--stall-timeout"],

@@ -41,7 +41,7 @@ export interface OwnSettings extends LoadOptions {
   inputFormat: InputFormat;
   isUsageLeftOut: boolean;
   searchLimits: Readonly<Record<string, number>> | null;
-  maxFailureRatio: number;
+  maxFailureRatio: number | null;
   stallTimeoutSec: number;
   requestTimeoutSec: number | null;
   maxResponseBytes: number;

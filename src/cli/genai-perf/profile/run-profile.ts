@@ -181,7 +181,7 @@ function noContent({ endpoint }: GenaiSettings): string {
  */
 function isWithinLimit(run: RunResult, unreadCount: number, { rampart }: GenaiSettings): boolean {
   // Without a limit, any failure changes the exit code, although it does not end the run.
-  const limit = rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : 0;
+  const limit = rampart.maxFailureRatio ?? 0;
   const { sentCount, failedCount } = run.warmup ?? { sentCount: 0, failedCount: 0 };
   return run.failedCount + unreadCount - failedCount <= limit * (run.sentCount - sentCount);
 }

@@ -27,3 +27,22 @@ describe("a duration", () => {
     assert.ok(tookMs >= 1495 && tookMs <= 1510, `${tookMs}`);
   });
 });
+
+test("a time in which the server stands still is dated from the start of the run", async () => {
+  const level = makeLevel({ mode: { kind: "duration", durationMs: 10_000 } });
+  const { result } = await measureLevel(level, 2, async ({ clock, server }) => {
+    await clock.advanceMs(0);
+    clock.after(4000, () => {
+      server.latencyMs = 2300;
+    });
+    clock.after(4100, () => {
+      server.latencyMs = 10;
+    });
+  });
+  const [gap, ...others] = result.gaps ?? [];
+  assert.deepEqual(others, []);
+  // The clock starts at 50 s, and the run at 0.
+  assert.ok(Math.abs((gap?.startNs ?? 0) - 54e9) < 0.1e9, `${gap?.startNs}`);
+  assert.ok(Math.abs((gap?.endNs ?? 0) - 56.3e9) < 0.1e9, `${gap?.endNs}`);
+  assert.ok(Math.abs((gap?.typicalNs ?? 0) - 10e6) < 2e6, `${gap?.typicalNs}`);
+});
