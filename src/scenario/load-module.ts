@@ -6,8 +6,8 @@ import { type Problem, UserError, unreadable, userError } from "../plan/problem.
 import { msToSec } from "../plan/units.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { runtimeName } from "../runtime/runtime.ts";
-import { BuiltIns, refuseChanges } from "./built-ins.ts";
 import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } from "./define.ts";
+import { BuiltIns, refuseChanges } from "./definition/built-ins.ts";
 import { readFields } from "./plain-data.ts";
 import { toLoadError } from "./scenario-error.ts";
 
