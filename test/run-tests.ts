@@ -33,7 +33,10 @@ export function clearWork(): void {
 /** Runs a command that is a test itself: it passes when it exits with 0. */
 export async function runCheck(name: string, command: readonly string[]): Promise<TestCase> {
   const log = join(work, `${name.replaceAll(/\W+/g, "-")}.log`);
+  const startMs = Date.now();
+  console.log(`${name}: begins`);
   const code = await runCommand(command, {}, log);
+  console.log(`${name}: ${code === 0 ? "passed" : "failed"} in ${((Date.now() - startMs) / 1000).toFixed(0)} s`);
   return { name, failure: code === 0 ? undefined : readFileSync(log, "utf8"), isSkipped: false };
 }
 

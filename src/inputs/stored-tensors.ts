@@ -9,8 +9,8 @@ import { type Extent, JsonScanner } from "./json-scanner.ts";
 import { LargeFile } from "./large-file.ts";
 import { TAGS_FIELD } from "./tagged-input.ts";
 
-/** An entry is parsed from one string, which engines limit to about 512 MiB. */
-const MAX_ENTRY_BYTES = 256 * 1024 * 1024; // 256 MiB
+/** An entry is parsed as a whole, which takes about five times its size. */
+const MAX_ENTRY_BYTES = 64 * 1024 * 1024; // 64 MiB
 const HINT = 'Write {"data": [{"INPUT": [...]}]}, whole.';
 
 const FIRST = { stream: 0, step: 0 };
@@ -120,7 +120,7 @@ class TensorFile extends LargeFile {
     const { byteCount } = extent;
     if (byteCount > MAX_ENTRY_BYTES) {
       const message = `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`;
-      const hint = 'Give large tensors in a directory of raw files, or as {"b64": "..."}.';
+      const hint = "Give large tensors in a directory of raw files.";
       throw userError("invalid-value", path, message, hint);
     }
     try {

@@ -1,12 +1,18 @@
+/** Longer names have no typos. */
+const MAX_CHARACTERS = 200;
+
 /** Returns the name nearest to a mistyped one, if it is near enough to be a typo. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   const otherCase = names.find((name) => name.toLowerCase() === typed.toLowerCase());
   if (otherCase !== undefined) return otherCase;
+  const most = Math.max(2, Math.floor(typed.length / 4));
   const ranked = names
+    // A distance takes as many steps as the product of the lengths.
+    .filter((name) => Math.abs(name.length - typed.length) <= most && typed.length <= MAX_CHARACTERS)
     .map((name) => ({ name, distance: editDistance(typed, name) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(typed.length / 4)) ? best.name : undefined;
+  return best !== undefined && best.distance <= most ? best.name : undefined;
 }
 
 /** Other spellings of units of time, in lower case. */

@@ -3,6 +3,9 @@ import type { Builders, PlanOf } from "./schema.ts";
 /** Prompts for a generative model, generated or read from a file before the run. */
 export type PromptsPlan = PlanOf<typeof promptsSchema>;
 
+/** Maximum length of a generated text, in tokens: as much as the longest contexts of models. */
+export const MOST_PROMPT_TOKENS = 10_000_000;
+
 /** A normal distribution of lengths in tokens. With a deviation of 0, always the mean. */
 export type LengthPlan = PromptsPlan["inputTokens"];
 

@@ -7,8 +7,8 @@ import { msToSec } from "../plan/units.ts";
 import { guardExit } from "../runtime/exit-guard.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { runtimeName } from "../runtime/runtime.ts";
-import { BuiltIns, refuseChanges } from "./built-ins.ts";
 import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } from "./define.ts";
+import { BuiltIns, refuseChanges } from "./definition/built-ins.ts";
 import { readFields } from "./plain-data.ts";
 import { describeExit, toLoadError } from "./scenario-error.ts";
 

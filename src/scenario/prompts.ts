@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
+import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { msToSec } from "../plan/units.ts";
@@ -124,9 +125,14 @@ export function promptSchemas() {
     [countSchema(), strictOptions({ mean: least(1), stddev: least(0) })],
     "must be tokens of 1 or more, or { mean, stddev }",
   );
+  const tokens = v.pipe(countSchema(), v.maxValue(MOST_PROMPT_TOKENS, `must be ${MOST_PROMPT_TOKENS} or less`));
+  const inputLength: Schema<Length> = v.union(
+    [tokens, strictOptions({ mean: v.pipe(least(1), v.maxValue(MOST_PROMPT_TOKENS)), stddev: least(0) })],
+    `must be tokens from 1 to ${MOST_PROMPT_TOKENS}, or { mean, stddev }`,
+  );
   const share = v.pipe(least(0), v.maxValue(100, "must be 100 at most"));
   const mix = v.pipe(
-    v.array(strictOptions({ isl: length, osl: length, share }), "must be a list of { isl, osl, share }"),
+    v.array(strictOptions({ isl: inputLength, osl: length, share }), "must be a list of { isl, osl, share }"),
     v.nonEmpty("must have a kind of request"),
     v.check((parts) => {
       const sum = parts.reduce((total, part) => total + part.share, 0);
@@ -134,14 +140,14 @@ export function promptSchemas() {
     }, "must have shares that add up to 100"),
   );
   const options = strictOptions({
-    isl: v.optional(length),
+    isl: v.optional(inputLength),
     osl: v.optional(length),
     mix: v.optional(mix),
     count: v.optional(countSchema()),
     seed: v.optional(whole),
-    prefix: v.optional(strictOptions({ count: countSchema(), tokens: countSchema() })),
+    prefix: v.optional(strictOptions({ count: countSchema(), tokens })),
     sessions: v.optional(strictOptions({ count: countSchema(), turns: length, delay: v.optional(spreadSchema()) })),
-    systemTokens: v.optional(countSchema()),
+    systemTokens: v.optional(tokens),
     batch: v.optional(countSchema()),
     images: v.optional(
       strictOptions({

@@ -1,6 +1,6 @@
 import { toByteChars } from "./byte-alphabet.ts";
 import { compileCharsmap } from "./charsmap.ts";
-import { type PartConfig, pickPart, readFlag, readParts, readText } from "./part-config.ts";
+import { type PartConfig, pickPart, readFlag, readParts, readText, TokenizerFileError } from "./part-config.ts";
 import { compilePattern } from "./text-pattern.ts";
 
 /**
@@ -14,7 +14,13 @@ export type Normalize = (text: string) => string;
 const NORMALIZERS: Readonly<Record<string, (config: PartConfig) => Normalize>> = {
   Sequence: (config) => {
     const steps = readParts(config, "normalizers").map(createNormalizer);
-    return (text) => steps.reduce((normalized, step) => step(normalized), text);
+    return (text) => {
+      const most = mostCharacters(text.length);
+      return steps.reduce((normalized, step) => {
+        checkLength(normalized.length, most);
+        return step(normalized);
+      }, text);
+    };
   },
   NFC: () => (text) => text.normalize("NFC"),
   NFD: () => (text) => text.normalize("NFD"),
@@ -34,7 +40,15 @@ const NORMALIZERS: Readonly<Record<string, (config: PartConfig) => Normalize>> =
   Replace: (config) => {
     const pattern = compilePattern(config["pattern"]);
     const content = readText(config, "content", "");
-    return (text) => text.replace(pattern, () => content);
+    return (text) => {
+      let length = text.length;
+      const most = mostCharacters(length);
+      return text.replace(pattern, (found) => {
+        length += content.length - found.length;
+        checkLength(length, most);
+        return content;
+      });
+    };
   },
   Prepend: (config) => {
     const prefix = readText(config, "prepend", "");
@@ -47,6 +61,15 @@ const NORMALIZERS: Readonly<Record<string, (config: PartConfig) => Normalize>> =
     return charsmap === "" ? (text) => text : compileCharsmap(charsmap);
   },
 };
+
+/** The longest text that a normalizer may make of one: a file can make each text grow without end. */
+function mostCharacters(length: number): number {
+  return 16 * length + 1024 * 1024;
+}
+
+function checkLength(length: number, most: number): void {
+  if (length > most) throw new TokenizerFileError("its normalizer makes texts more than 16 times as long");
+}
 
 /** Makes a normalizer. Throws `TokenizerFileError` for an unsupported type. */
 export function createNormalizer(config: PartConfig): Normalize {

@@ -71,7 +71,7 @@ describe("endless answers", () => {
       const fill = (text: string): string =>
         text.replace("DIR", folder).replace("KSERVE", kserve.url).replace("URL", urlOf());
       const filled = Object.fromEntries(Object.entries(env).map(([key, value]) => [key, fill(value)]));
-      const result = await runBounded(line.split(" ").map(fill), { env: filled });
+      const result = await runBounded(line.split(" ").map(fill), { env: filled, mostMiB: 1000 });
       assert.notEqual(result.code, null, `killed at ${result.peakMiB} MiB:\n${result.err.slice(0, 2000)}`);
       assertEndsWell({ ...result, code: result.code ?? -1, thrown: undefined }, [0, 1, 2, 64, 69, 99], line);
       assert.match(result.err, said);

@@ -15,7 +15,7 @@ export function formatHelp(command: string): string {
     "what it prints; flags may be abbreviated, and the last of repeated flags counts unless it says otherwise.",
     "",
     ...[...groups].map(formatGroup),
-    "Exit codes: 0 measured, 2 no stable measurement, 99 any other error.",
+    "Exit codes: 0 measured, 2 first level not stable, 99 any other error.",
     "",
     "Examples:",
     `  ${command} -m resnet50 --concurrency-range 1:8`,

@@ -39,7 +39,7 @@ export function formatManPage(version: string, commands: readonly ShownCommand[]
       escapeRoff(EXIT_MEANINGS[name as keyof typeof EXIT]),
     ]),
     ".PP",
-    "perf_analyzer: 0 measured, 2 no stable measurement, 99 any other error.",
+    "perf_analyzer: 0 measured, 2 first level not stable, 99 any other error.",
     "genai\\-perf: 0 done, 1 failed, 2 wrong usage.",
     "",
   ].join("\n");

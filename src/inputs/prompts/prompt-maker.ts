@@ -1,4 +1,5 @@
 import { userError } from "../../plan/problem.ts";
+import { MOST_PROMPT_TOKENS } from "../../plan/prompts.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
@@ -10,6 +11,9 @@ import { BlockPrompts } from "./block-prompts.ts";
 import { drawInputTokens, drawPair, drawTokenCount } from "./lengths.ts";
 import { PromptWriter } from "./prompt-writer.ts";
 import type { PromptSettings } from "./settings.ts";
+
+/** All generated texts stay in memory. */
+const MOST_CHARACTERS = 1024 * 1024 * 1024; // 1 GiB
 
 /** Identifies a request: the name of a list (a file or generated data), and a position in it. */
 export interface Slot {
@@ -45,6 +49,7 @@ export class PromptMaker {
   private blocksMade: BlockPrompts | undefined;
   private readonly prefixes = new Map<number, string>();
   private systemMade: string | undefined;
+  private characterCount = 0;
   /** Set when all requests have the same lengths, so that none are drawn. */
   private readonly fixedLengths: Lengths | undefined;
 
@@ -72,7 +77,7 @@ export class PromptMaker {
    * @param before text in front of it, joined by a space
    */
   text(tokenCount: number, { list, position }: Slot, part: number, before = ""): string {
-    return this.writer.write(tokenCount, createRandomFor(this.settings.seed, "text", list, position, part), before);
+    return this.write(tokenCount, createRandomFor(this.settings.seed, "text", list, position, part), before);
   }
 
   /** Returns the text for a list of block ids; see {@link BlockPrompts}. */
@@ -116,11 +121,11 @@ export class PromptMaker {
 
   private frame({ list, position }: Slot): Pick<PromptEntry, "system" | "userContext"> {
     const { seed, systemTokens = 0, userContextTokens = 0 } = this.settings;
-    if (systemTokens > 0) this.systemMade ??= this.writer.write(systemTokens, createRandomFor(seed, "system"));
+    if (systemTokens > 0) this.systemMade ??= this.write(systemTokens, createRandomFor(seed, "system"));
     const system = this.systemMade;
     if (userContextTokens <= 0) return system === undefined ? {} : { system };
     const random = createRandomFor(seed, "context", list, position);
-    const userContext = this.writer.write(userContextTokens, random, system);
+    const userContext = this.write(userContextTokens, random, system);
     return system === undefined ? { userContext } : { system, userContext };
   }
 
@@ -130,9 +135,23 @@ export class PromptMaker {
     const index = drawIndex(createRandomFor(seed, "prefix choice", list, position), prefix.count);
     let text = this.prefixes.get(index);
     if (text === undefined) {
-      text = this.writer.write(prefix.tokens, createRandomFor(seed, "prefix", index));
+      text = this.write(prefix.tokens, createRandomFor(seed, "prefix", index));
       this.prefixes.set(index, text);
     }
+    return text;
+  }
+
+  /** @throws UserError when the text, or all texts together, would be too long */
+  private write(tokenCount: number, random: Random, before?: string): string {
+    const fail = (message: string, hint: string): never => {
+      throw userError("invalid-value", "inputs", message, hint);
+    };
+    if (tokenCount > MOST_PROMPT_TOKENS)
+      fail(`a text of ${tokenCount} tokens is above the maximum of ${MOST_PROMPT_TOKENS}`, "Give shorter lengths.");
+    const text = this.writer.write(tokenCount, random, before);
+    this.characterCount += text.length;
+    if (this.characterCount > MOST_CHARACTERS)
+      fail("the generated texts take more than 1 GiB", "Give shorter lengths, or fewer different requests.");
     return text;
   }
 

@@ -45,7 +45,7 @@ describe("hooks", () => {
       "a command that fails",
       { setup: `async ({ $, start }) => { ${START}; await $\`echo broken >&2; exit 3\`; }` },
       64,
-      /setup fails: .*broken[\s\S]*exit code: 3/,
+      /setup fails: a command ended with exit code 3: broken/,
       /^teardown undefined$/,
     ],
     [

@@ -1,4 +1,4 @@
-import { userError } from "../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 
 /**
  * Rampart and a scenario share the language's own objects. A scenario that removes one, or gives every object another property, would end as
