@@ -13,7 +13,9 @@ const { role, data } = workerData as WorkerRole;
 if (parentPort === null) throw new Error("worker.ts is started by Rampart, not by hand");
 if (role === "mock") {
   const { startMock } = await import("./mock/server.ts");
+  const { warmUpMock } = await import("./mock/warm-up.ts");
   const start = async (plan: MockPlan): Promise<{ httpPort: number; grpcPort: number }> => {
+    await warmUpMock();
     const { httpPort, grpcPort } = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
     return { httpPort, grpcPort };
   };

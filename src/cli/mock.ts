@@ -2,6 +2,7 @@ import { parseLatency } from "../mock/latency.ts";
 import { startMock } from "../mock/server.ts";
 import type { MockHandlers } from "../mock/services/service.ts";
 import { MOCK_SERVICES } from "../mock/services/table.ts";
+import { warmUpMock } from "../mock/warm-up.ts";
 import {
   DEFAULT_MOCK,
   MAX_MOCK_RESPONSE_BYTES,
@@ -94,6 +95,7 @@ export async function runMockCommand(args: readonly string[], command: string, i
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const services = await createServices(flags, plan);
     const server = await startMock(plan, { host, httpPort, grpcPort }, services);
+    await warmUpMock();
     const [http, grpc] = [`${host}:${server.httpPort}`, `${host}:${server.grpcPort}`];
     const others = services.map((service) => `; ${service.describe(http, grpc)}`).join("");
     const interrupted = new Promise<void>((resolve) => {

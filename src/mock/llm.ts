@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { DEFAULT_MOCK, type MockPlan } from "../plan/mock.ts";
+import { msToNs } from "../plan/units.ts";
+import { nowNs } from "../runtime/clock.ts";
 import { createRandom, seedOfNumber } from "../runtime/random.ts";
 import { createLatency } from "./latency.ts";
 import {
@@ -10,6 +12,7 @@ import {
   type Piece,
   parseModelRequest,
 } from "./llm-formats.ts";
+import { waitUntil } from "./wait.ts";
 
 const SEED = 2;
 const TOKEN = " the";
@@ -37,19 +40,19 @@ export class MockLlm {
 
   /** Answers a request. Resolves when the answer has been sent or the client has disconnected. */
   async answer(path: string, body: string, response: ServerResponse): Promise<void> {
-    const startMs = performance.now();
+    const startNs = nowNs();
     const format = LLM_FORMATS[path] as LlmFormat;
     const request = parseModelRequest(body);
     if (typeof request === "string") return sendJson(response, 400, errorBody(request));
     if (this.draw(this.errorRatio)) return sendJson(response, 500, errorBody("planned failure"));
     if (format.kind === "plain") {
-      await waitUntil(startMs + this.plainMs());
+      await waitUntil(startNs + msToNs(this.plainMs()));
       return sendJson(response, 200, format.build(request));
     }
     const pieces = this.pieces(request, format.hasReasoning);
-    const dueMs = startMs + this.firstTokenMs();
-    if (request.isStreaming) return this.stream(response, format.events(request, pieces), dueMs);
-    await waitUntil(dueMs + (countTokens(pieces) - 1) * this.plan.tokenGapMs);
+    const dueNs = startNs + msToNs(this.firstTokenMs());
+    if (request.isStreaming) return this.stream(response, format.events(request, pieces), dueNs);
+    await waitUntil(dueNs + msToNs((countTokens(pieces) - 1) * this.plan.tokenGapMs));
     sendJson(response, 200, format.whole(request, pieces));
   }
 
@@ -67,13 +70,13 @@ export class MockLlm {
   private async stream(
     response: ServerResponse,
     events: readonly { text: string; afterTokens: number }[],
-    dueMs: number,
+    dueNs: number,
   ): Promise<void> {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-cache" });
     response.flushHeaders();
     const end = this.draw(this.plan.cutRatio) ? Math.ceil(events.length / 2) : events.length;
     for (const { text, afterTokens } of events.slice(0, end)) {
-      await waitUntil(dueMs + Math.max(0, afterTokens - 1) * this.plan.tokenGapMs);
+      await waitUntil(dueNs + msToNs(Math.max(0, afterTokens - 1) * this.plan.tokenGapMs));
       if (response.destroyed) return;
       response.write(text);
     }
@@ -91,12 +94,6 @@ function cut(count: number, size: number, before: number): Omit<Piece, "isReason
     const tokens = Math.min(size, count - index * size);
     return { text: TOKEN.repeat(tokens), tokens, afterTokens: before + index * size + tokens };
   });
-}
-
-async function waitUntil(dueMs: number): Promise<void> {
-  // Timers have millisecond resolution and may fire a little early.
-  for (let restMs = dueMs - performance.now(); restMs > 0; restMs = dueMs - performance.now())
-    await new Promise((resolve) => setTimeout(resolve, restMs));
 }
 
 function errorBody(message: string): object {

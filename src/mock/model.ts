@@ -1,8 +1,10 @@
 import type { MockPlan } from "../plan/mock.ts";
 import { msToNs } from "../plan/units.ts";
+import { nowNs } from "../runtime/clock.ts";
 import { createRandom, seedOfNumber } from "../runtime/random.ts";
 import { EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";
+import { waitUntil } from "./wait.ts";
 
 export const MAX_BATCH_SIZE = 8;
 const ELEMENTS = 16;
@@ -117,19 +119,18 @@ export class MockModel {
    * @throws MockError for bad inputs and for the planned ratio of requests
    */
   async infer(inputs: ReadonlyMap<string, Uint8Array>): Promise<MockOutput[]> {
-    const startedNs = msToNs(performance.now());
-    const waitMs = this.latencyMs();
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const startedNs = nowNs();
+    await waitUntil(startedNs + msToNs(this.latencyMs()));
     try {
       const outputs = this.compute(inputs);
       this.successes++;
       this.inferences += outputs[0]?.shape[0] ?? 0;
-      this.successNs += Math.round(msToNs(performance.now()) - startedNs);
+      this.successNs += Math.round(nowNs() - startedNs);
       this.lastInferenceMs = Date.now();
       return outputs;
     } catch (error) {
       this.failures++;
-      this.failureNs += Math.round(msToNs(performance.now()) - startedNs);
+      this.failureNs += Math.round(nowNs() - startedNs);
       throw error;
     }
   }

@@ -1,6 +1,9 @@
 import type { MockPlan } from "../plan/mock.ts";
+import { msToNs } from "../plan/units.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { createRandom, seedOfNumber } from "../runtime/random.ts";
 import { createLatency } from "./latency.ts";
+import { waitUntil } from "./wait.ts";
 
 const SEED = 3;
 
@@ -14,16 +17,13 @@ export interface Pacing {
   cuts(): boolean;
 }
 
-/** Creates a service's pacing, with random numbers of its own. */
-export function createPacing({ latency, errorRatio, llm, seed = 0 }: MockPlan): Pacing {
+/** Creates a service's pacing, with random numbers of its own. @param clock default: this thread's */
+export function createPacing({ latency, errorRatio, llm, seed = 0 }: MockPlan, clock = systemClock): Pacing {
   const random = createRandom(seedOfNumber(SEED, "draw", seed));
   const latencyMs = createLatency(latency, random);
   const cutRatio = llm?.cutRatio ?? 0;
   return {
-    wait: async () => {
-      const waitMs = latencyMs();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    },
+    wait: () => waitUntil(clock.nowNs() + msToNs(latencyMs()), clock),
     fails: () => errorRatio > 0 && random() < errorRatio,
     cuts: () => cutRatio > 0 && random() < cutRatio,
   };

@@ -2,11 +2,14 @@ import type protobuf from "protobufjs";
 import { DEFAULT_MOCK, type MockPlan } from "../../plan/mock.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { msToNs } from "../../plan/units.ts";
+import { nowNs } from "../../runtime/clock.ts";
 import { findMethods, type GrpcMethod } from "../../service/dynamic-grpc/methods.ts";
 import { readProtoFiles } from "../../service/dynamic-grpc/proto-files.ts";
 import { ProtoWriter } from "../../service/protobuf/wire.ts";
 import { CutError, STATUS, StatusError } from "../grpc-frames.ts";
 import { createPacing, type Pacing } from "../pacing.ts";
+import { waitUntil } from "../wait.ts";
 import { reflectionMethods } from "./grpc-reflection.ts";
 import type { MockMethod, MockService } from "./service.ts";
 
@@ -76,8 +79,9 @@ async function* stream(
     const response = answer(message);
     const isCut = pacing.cuts();
     const count = isCut ? Math.ceil(outputTokens / 2) : outputTokens;
+    const startNs = nowNs();
     for (let index = 0; index < count; index++) {
-      if (index > 0 && tokenGapMs > 0) await new Promise((resolve) => setTimeout(resolve, tokenGapMs));
+      await waitUntil(startNs + msToNs(index * tokenGapMs));
       yield response;
     }
     if (isCut) throw new CutError();

@@ -1,7 +1,7 @@
 import { DueHeap } from "../../load/due-heap.ts";
 import type { Cancel } from "../../runtime/clock.ts";
+import { DueTimer } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
-import { DueTimer } from "./due-timer.ts";
 import { SendSlice } from "./send-slice.ts";
 import type { SessionFeed, TurnOutcome } from "./session-feed.ts";
 

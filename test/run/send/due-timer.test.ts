@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DueTimer } from "../../../src/run/send/due-timer.ts";
-import { nowNs } from "../../../src/runtime/clock.ts";
+
+import { DueTimer, nowNs } from "../../../src/runtime/clock.ts";
 import { waitFinely } from "../../../src/runtime/fine-wait.ts";
 import { runtimeName } from "../../../src/runtime/runtime.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";

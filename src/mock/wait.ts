@@ -1,0 +1,13 @@
+import { type Clock, DueTimer, systemClock } from "../runtime/clock.ts";
+
+/** Resolves at a time, never earlier. @param dueNs a time of the clock */
+export function waitUntil(dueNs: number, clock: Clock = systemClock): Promise<void> {
+  if (clock.nowNs() >= dueNs) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = new DueTimer(() => {
+      timer.clear();
+      resolve();
+    }, clock);
+    timer.set(dueNs);
+  });
+}
