@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { Reaper } from "./reaper.ts";
 
 /** Processes with their children: each is the leader of a process group of its own, which a Ctrl-C at the terminal does not reach. */
 
@@ -86,6 +87,7 @@ function hasLiveMember(groupId: number | undefined): boolean {
 export class ProcessGroups {
   private readonly groups = new Set<ProcessGroup>();
   private readonly byChild = new WeakMap<ChildProcess, ProcessGroup>();
+  private readonly reaper = new Reaper();
 
   /** `child_process.spawn`, with the process in a group of its own. */
   readonly spawn = ((command: string, args: readonly string[], options: object): ChildProcess => {
@@ -103,9 +105,13 @@ export class ProcessGroups {
     const group = new ProcessGroup(child);
     this.groups.add(group);
     this.byChild.set(child, group);
+    const { pid } = child;
+    if (pid !== undefined) this.reaper.add(pid);
     void group.ended.then(() => {
       // The number of a group without members can be given to another one.
-      if (!group.isRunning) this.groups.delete(group);
+      if (group.isRunning) return;
+      this.groups.delete(group);
+      if (pid !== undefined) this.reaper.remove(pid);
     });
   }
 
