@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { Reaper } from "./reaper.ts";
+import { stopAfterEnd } from "./reaper.ts";
 
 /** Processes with their children: each is the leader of a process group of its own, which a Ctrl-C at the terminal does not reach. */
 
@@ -87,7 +87,6 @@ function hasLiveMember(groupId: number | undefined): boolean {
 export class ProcessGroups {
   private readonly groups = new Set<ProcessGroup>();
   private readonly byChild = new WeakMap<ChildProcess, ProcessGroup>();
-  private readonly reaper = new Reaper();
 
   /** `child_process.spawn`, with the process in a group of its own. */
   readonly spawn = ((command: string, args: readonly string[], options: object): ChildProcess => {
@@ -106,12 +105,12 @@ export class ProcessGroups {
     this.groups.add(group);
     this.byChild.set(child, group);
     const { pid } = child;
-    if (pid !== undefined) this.reaper.add(pid);
+    const release = pid === undefined ? (): void => {} : stopAfterEnd(pid);
     void group.ended.then(() => {
       // The number of a group without members can be given to another one.
       if (group.isRunning) return;
       this.groups.delete(group);
-      if (pid !== undefined) this.reaper.remove(pid);
+      release();
     });
   }
 
