@@ -1,5 +1,5 @@
 import { messageOf } from "../plan/problem.ts";
-import { armSecondSignal } from "../runtime/second-signal.ts";
+import { armSecondSignal } from "../runtime/process-end/second-signal.ts";
 import { writeStderr, writeStdout } from "../runtime/stdio.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
 

@@ -13,7 +13,7 @@ import { judgeRepeated } from "../report/run-verdicts.ts";
 import { judgedLevels, measuredLevels } from "../result/judged-levels.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { prepareSecondSignal } from "../runtime/second-signal.ts";
+import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
 import {

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Problem, UserError, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
-import { guardExit } from "../runtime/exit-guard.ts";
+import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
 import { describeExit, toLoadError } from "./scenario-error.ts";

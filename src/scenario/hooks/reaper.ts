@@ -4,12 +4,12 @@ import { spawn } from "node:child_process";
  * Waits for the end of its input, which is when this process has ended in whatever way. Then stops the process group that it was given, by
  * SIGTERM and a second later by SIGKILL.
  */
-const SCRIPT = `
+const formatScript = (groupId: number): string => `
 PATH="$PATH:/usr/bin:/bin"
-read -r _
-kill -TERM -"$1" 2>/dev/null || exit
+read _
+kill -TERM -${groupId} 2>/dev/null || exit
 sleep 1
-kill -KILL -"$1" 2>/dev/null
+kill -KILL -${groupId} 2>/dev/null
 `;
 
 /**
@@ -19,7 +19,8 @@ kill -KILL -"$1" 2>/dev/null
  */
 export function stopAfterEnd(groupId: number): () => void {
   if (process.platform === "win32") return () => {};
-  const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", String(groupId)], {
+  const child = spawn(formatScript(groupId), {
+    shell: "/bin/sh",
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });

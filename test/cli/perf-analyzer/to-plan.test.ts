@@ -81,6 +81,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       skipsRehearsal: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,
+      acceptsOtherOutputs: true,
     },
   });
   assert.deepEqual(built.warnings, []);

@@ -1,4 +1,4 @@
-import { openLibrary } from "./ffi/ffi.ts";
+import { openLibrary } from "../ffi/ffi.ts";
 
 /**
  * Lets the kernel end the process at a second signal while code blocks the thread. A listener in JavaScript runs only between events, so that
