@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import type { GivenTags } from "./inputs/tagged-input.ts";
-import { endProcess, guardExit } from "./runtime/exit-guard.ts";
+import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads.ts";

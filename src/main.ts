@@ -2,7 +2,7 @@
 import { runCommandLine } from "./cli/commands.ts";
 import { describeDefect } from "./cli/guarded-io.ts";
 import { createProcessIo } from "./cli/process-io.ts";
-import { endProcess } from "./runtime/exit-guard.ts";
+import { endProcess } from "./runtime/process-end/exit-guard.ts";
 import { isExecutable } from "./runtime/runtime.ts";
 import { writeStderr } from "./runtime/stdio.ts";
 

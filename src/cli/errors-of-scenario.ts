@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { guardExit } from "../runtime/exit-guard.ts";
+import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { describeExit, toLaterError } from "../scenario/scenario-error.ts";
 import { EXIT } from "./exit-codes.ts";
 

@@ -1,4 +1,5 @@
 import { messageOf } from "../plan/problem.ts";
+import { armSecondSignal } from "../runtime/process-end/second-signal.ts";
 import { writeStderr, writeStdout } from "../runtime/stdio.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
 
@@ -39,6 +40,7 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
       let count = 0;
       const listener = (signal: NodeJS.Signals): void => {
         count++;
+        armSecondSignal([signal as EndSignal]);
         if (count === 1) callback(signal as EndSignal);
         else if (count === 2) {
           const leaving = leave?.();
@@ -47,6 +49,7 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
         } else exitNow();
       };
       for (const signal of SIGNALS) process.on(signal, listener);
+      armSecondSignal(SIGNALS);
       return () => {
         for (const signal of SIGNALS) process.off(signal, listener);
       };

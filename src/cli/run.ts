@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { holdsFunctions } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
@@ -8,6 +9,7 @@ import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { judgePlan } from "../report/run-verdicts.ts";
 import type { RunResult } from "../result/run-result.ts";
+import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario, withReadFields } from "../scenario/load-module.ts";
 import {
@@ -165,6 +167,7 @@ async function runLoaded(
   if (isPlanKnown) toPlan(known, folder, overrides);
   else checkFields(known, late);
   const hooks: Hooks = { ...(setup === undefined ? {} : { setup }), ...(teardown === undefined ? {} : { teardown }) };
+  await prepareSecondSignal();
   const { runWithHooks } = await import("./run-hooks.ts");
   return runWithHooks(hooks, { params: values, file, path: context.path }, io, (value, hookIo) =>
     run({ ...context, started: { value } }, hookIo),
@@ -187,6 +190,7 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
+  if (holdsFunctions()) await prepareSecondSignal();
   const reportIo = flags.has("quiet") ? silent(io) : besideReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);

@@ -31,6 +31,11 @@ export function holdFunction(place: string, fn: HeldFunction): FunctionPlan {
   }
 }
 
+/** Whether this process runs functions of a scenario. */
+export function holdsFunctions(): boolean {
+  return HELD.size > 0;
+}
+
 /** Returns the function that a plan names. @throws UserError when this process does not have it, as with a plan from a file */
 export function heldFunction<F extends HeldFunction>({ function: key }: FunctionPlan): F {
   const held = HELD.get(key);

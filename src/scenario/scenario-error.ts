@@ -28,7 +28,7 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
 
 /** Describes that a scenario's code ended the process. @param when such as `during its run` */
 export function describeExit(file: string, code: number, when: string): string {
-  return `rampart: ${file}: its code ended the process ${when} (exit code ${code}), so the run does not count. Remove process.exit, or throw an error instead.`;
+  return `rampart: ${file}: its code ended the process ${when} (exit code ${code}), so the run does not count. Remove that call, or throw an error instead.`;
 }
 
 /** A name that the file uses without a definition, or imports from `"rampart"` where it is not: Bun's words, and those of Node and Deno. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { stopAfterEnd } from "./reaper.ts";
 
 /** Processes with their children: each is the leader of a process group of its own, which a Ctrl-C at the terminal does not reach. */
 
@@ -103,9 +104,13 @@ export class ProcessGroups {
     const group = new ProcessGroup(child);
     this.groups.add(group);
     this.byChild.set(child, group);
+    const { pid } = child;
+    const release = pid === undefined ? (): void => {} : stopAfterEnd(pid);
     void group.ended.then(() => {
       // The number of a group without members can be given to another one.
-      if (!group.isRunning) this.groups.delete(group);
+      if (group.isRunning) return;
+      this.groups.delete(group);
+      release();
     });
   }
 

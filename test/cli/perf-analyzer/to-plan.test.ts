@@ -120,7 +120,9 @@ test("without flags the plan is perf_analyzer's default", () => {
       skipsRunCounters: true,
       needsCounters: true,
       measuresLevelsOnce: true,
+      measuresFromNothing: true,
       usesWholeHost: true,
+      acceptsOtherOutputs: true,
     },
   });
   assert.deepEqual(built.warnings, []);

@@ -1,4 +1,4 @@
-import { writeStderr } from "./stdio.ts";
+import { writeStderr } from "../stdio.ts";
 
 /** What ends a process besides `process.exit`. Both skip the event `exit`. */
 interface Exits {
