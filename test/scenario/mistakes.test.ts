@@ -73,6 +73,7 @@ const fields: readonly Mistake[] = [
   ["a bare stall timeout", { stallTimeout: 60 }, "stallTimeout", /duration with its unit/],
   ["a bare request timeout", { requestTimeout: 60 }, "requestTimeout", /duration with its unit/],
   ["a largest response of nothing", { maxResponseBytes: 0 }, "maxResponseBytes", /1 or more/],
+  ["no requests in flight", { maxOutstanding: 0 }, "maxOutstanding", /1 or more/],
   ["a largest response beyond 2 GiB", { maxResponseBytes: 2 ** 31 }, "maxResponseBytes", /2147483647 or less/],
   ["no stall timeout", { stallTimeout: "0 s" }, "stallTimeout", /longer than 0/],
   ["an unknown client", { client: "fetch" }, "client", /"own", "undici" or "grpc-js"/],
