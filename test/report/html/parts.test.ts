@@ -176,9 +176,10 @@ test("a search begins with its answer, and draws each limit by load with interva
     assert.deepEqual(
       intervals.map(pointsOf),
       own.flatMap((level) => {
-        const { low = 0, high = 0 } = level.limits?.verdicts[0] ?? {};
-        // Windows of equal throughput have an interval without a length.
-        return low === high ? [] : [[low ?? 0, high ?? 0].map((end) => [level.level, digits(end)])];
+        const { value = 0, low, high } = level.limits?.verdicts[0] ?? {};
+        // Windows of equal throughput have an interval without a length. An end that is missing is drawn at the value.
+        const ends = [low ?? value, high ?? value];
+        return ends[0] === ends[1] ? [] : [ends.map((end) => [level.level, digits(end)])];
       }),
     );
   }
