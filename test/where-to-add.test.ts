@@ -354,7 +354,7 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
     inputs: prompts({ isl: 12, osl: 5, count: 4 }),
   });
   const metric = { kind: "token-average", of: "halfLatency" } as unknown as Plan["assertions"][number]["metric"];
-  const assertions: Plan["assertions"] = [{ metric, comparison: "above", limit: 0 }];
+  const assertions: Plan["assertions"] = [{ metric, comparison: "at-least", limit: 0 }];
   const text = await execute({ ...plan, assertions });
   assert.match(text, /^ *half of the latency /m);
   assert.match(text, /^pass +average half of the latency/m);

@@ -1,7 +1,7 @@
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import { usToNs } from "../../plan/units.ts";
 import type { ExtractedColumn } from "../extracted-tally.ts";
-import { type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
+import { fromZero, type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import { errorRatio, inferPerSec } from "../metrics.ts";
@@ -64,7 +64,7 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
 
 /** Estimates an average. Requests that are alike are worth two at least, so that a limit far away is decided. */
 function averageOf({ meanNs, deviationNs, count, effectiveCount }: LatencyTally): MeanEstimate {
-  return meanInterval(meanNs, deviationNs, Math.max(Math.min(2, count), effectiveCount));
+  return fromZero(meanInterval(meanNs, deviationNs, Math.max(Math.min(2, count), effectiveCount)));
 }
 
 /**

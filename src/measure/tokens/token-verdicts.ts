@@ -2,7 +2,7 @@ import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
-import { estimateMean, type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
+import { estimateMean, fromZero, type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
 import {
   judgeInterval,
   judgePercentile,
@@ -76,7 +76,7 @@ function averageOf(values: Float64Array): MeanEstimate {
   const estimate = estimateMean(values);
   if (estimate.low !== null || values.length < 2) return estimate;
   const squares = values.reduce((sum, value) => sum + (value - estimate.value) ** 2, 0);
-  return meanInterval(estimate.value, Math.sqrt(squares / (values.length - 1)), 2);
+  return fromZero(meanInterval(estimate.value, Math.sqrt(squares / (values.length - 1)), 2));
 }
 
 /**
