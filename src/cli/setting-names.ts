@@ -61,6 +61,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.directory": "directory",
   "target.inputTensorFormat": "inputTensorFormat",
   "target.isStreaming": 'protocol: "grpc" and streaming: true',
+  "target.isStreaming=in-process": "streaming: true",
   "target.kind=dynamic-grpc": "grpc(…)",
   "target.kind=openai": "openai(…)",
   "target.kind=tfserving": "tfserving(…)",

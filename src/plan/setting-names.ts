@@ -26,6 +26,7 @@ interface Settings {
     | "directory"
     | "importPaths"
     | "isStreaming"
+    | "isStreaming=in-process"
     | "method"
     | "model"
     | "modelRepository"

@@ -7,6 +7,7 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "load.kind=sessions": "--session-concurrency",
   "target.apiKeyEnv": '-H "Authorization: Bearer KEY"',
   "target.isStreaming": "-i grpc --streaming",
+  "target.isStreaming=in-process": "--streaming",
   "target.kind=dynamic-grpc": "--service-kind dynamic_grpc --grpc-method PACKAGE.SERVICE/METHOD",
   "target.kind=openai": "--service-kind openai --async --endpoint v1/chat/completions",
   "target.kind=tfserving": "--service-kind tfserving -i grpc",

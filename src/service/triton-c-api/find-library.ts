@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { listNames } from "../../plan/show-value.ts";
@@ -18,6 +18,12 @@ export function findLibrary(directory: string): string | undefined {
     for (const name of namesIn(above)) if (PACKAGE_LIBRARIES.test(name)) folders.push(join(above, name));
   for (const folder of folders) for (const name of namesIn(folder)) if (LIBRARY.test(name)) return join(folder, name);
   return undefined;
+}
+
+/** Returns the folders in which the library and the backends look for others: its own, and those of the package that it is in. */
+export function libraryFolders(directory: string, library: string): string[] {
+  const folders = [dirname(library), join(directory, "lib"), join(directory, "external_libs")];
+  return [...new Set(folders.filter(isFolder))];
 }
 
 /** Returns why a target cannot be started: what is missing, and what is there instead. */

@@ -46,6 +46,7 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
     // Queries are JSON, as the library answers them; requests are messages, whose tensors are never text.
     return toServiceFront(toTritonTarget(target), {
       api: httpApi,
+      isInProcess: true,
       createCodec: (model) => createGrpcCodec(model, { isStreaming, parameters }),
     });
   },

@@ -1,10 +1,12 @@
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { readMonotonicOffsetNs } from "../../runtime/monotonic-offset.ts";
 import type { OwnProgram } from "../../runtime/own-program.ts";
 import { InProcessClient } from "../../transport/in-process/client.ts";
 import { ServerProcess } from "../../transport/in-process/server-process.ts";
 import type { OwnServer } from "../service.ts";
+import { libraryFolders } from "./find-library.ts";
+import { PythonFolders } from "./python-folders.ts";
 import type { ServerSettings } from "./server/start-server.ts";
 import { newMemoryPrefix, removeAbandonedMemory, removeSharedMemory } from "./shared-memory-files.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
@@ -16,7 +18,11 @@ export function startTritonProcess(target: TritonInProcessTargetPlan, library: s
   removeAbandonedMemory();
   const models = [...new Set([model, ...composingModels.map(({ name }) => name)])];
   const settings: ServerSettings = { library, directory, modelRepository, models, runPid: process.pid, memoryPrefix };
-  const server = new ServerProcess(program, settings);
+  const pythonFolders = new PythonFolders();
+  const searched = [process.env["LD_LIBRARY_PATH"] ?? "", ...libraryFolders(directory, library)];
+  const server = new ServerProcess(program, settings, {
+    LD_LIBRARY_PATH: searched.filter((path) => path !== "").join(delimiter),
+  });
   let offsetNs = 0;
   const measuringOffset = readMonotonicOffsetNs().then((measured) => {
     offsetNs = measured;
@@ -24,7 +30,7 @@ export function startTritonProcess(target: TritonInProcessTargetPlan, library: s
   measuringOffset.catch(() => {});
   const becomeReady = async (): Promise<readonly string[]> => {
     try {
-      const warning = await server.ready;
+      const warning = await server.ready.finally(() => pythonFolders.note());
       await measuringOffset;
       return warning === "" ? [] : [warning];
     } catch (error) {
@@ -40,6 +46,7 @@ export function startTritonProcess(target: TritonInProcessTargetPlan, library: s
     close: async () => {
       await server.close();
       removeSharedMemory(memoryPrefix);
+      pythonFolders.remove();
     },
   };
 }

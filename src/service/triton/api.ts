@@ -26,6 +26,8 @@ export interface TritonApi {
 export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
+  /** There is no network: streams need no protocol. Default: false. */
+  readonly isInProcess?: true;
   /** Absent: there are no trace settings. */
   readonly traceQueries?: () => Promise<TraceQueries>;
   /** @param isJson the server does not list binary tensors: use JSON unless the user chose binary */

@@ -64,7 +64,11 @@ function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wir
   return target.isStreaming ? "grpc-stream" : "grpc";
 }
 
-async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, ask: Ask): Promise<Service> {
+async function setUp(
+  target: TritonTargetPlan,
+  { api, createCodec, isInProcess }: FrontEnd,
+  ask: Ask,
+): Promise<Service> {
   const name = { name: target.model, version: target.modelVersion };
   // Query in parallel for a fast start. When both fail, the metadata's failure is reported.
   const metadataAnswer = ask(api.metadata(name), "model metadata");
@@ -77,7 +81,7 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
   const ownModel = readModel(metadata, config, target.modelVersion);
   const composing = await findComposing(target, ownModel, config, api, ask);
   const model = composing.model;
-  refuseUnsupported(model, target);
+  refuseUnsupported(model, target, isInProcess === true);
   let statistics: Promise<StatisticsQuery | undefined> | undefined;
   return {
     model,
@@ -170,10 +174,16 @@ function warningsOf(target: TritonTargetPlan): string[] {
 }
 
 /** Rejects models that this version would measure wrongly. */
-function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: TritonTargetPlan): void {
+function refuseUnsupported(
+  model: TritonModel,
+  { batchSize, isStreaming }: TritonTargetPlan,
+  isInProcess: boolean,
+): void {
   if (model.isDecoupled && !isStreaming) {
-    const message = `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`;
-    throw new RunError("unsupported", message, `Use ${setting("target.isStreaming")}.`);
+    const carrier = isInProcess ? "streaming allows" : "gRPC streams carry";
+    const message = `model '${model.name}' is decoupled: its requests may have several responses, which only ${carrier}`;
+    const path = isInProcess ? "target.isStreaming=in-process" : "target.isStreaming";
+    throw new RunError("unsupported", message, `Use ${setting(path)}.`);
   }
   if (model.maxBatchSize === 0 && batchSize > 1) {
     const message = "can not specify batch size > 1 as the model does not support batching";

@@ -43,11 +43,11 @@ export class ServerProcess {
   private endMessage = "";
   private isClosed = false;
 
-  /** @param program this program @param settings plain data for the server's own entry */
-  constructor(program: OwnProgram, settings: object) {
+  /** @param program this program @param settings plain data for the server's own entry @param variables of its environment; default: none */
+  constructor(program: OwnProgram, settings: object, variables: Readonly<Record<string, string>> = {}) {
     this.child = spawn(program.command, program.args, {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
-      env: { ...process.env, SHLVL: SHELL_LEVEL, [SERVER_ROLE]: JSON.stringify(settings) },
+      env: { ...process.env, ...variables, SHLVL: SHELL_LEVEL, [SERVER_ROLE]: JSON.stringify(settings) },
       detached: true,
     });
     this.input = this.child.stdin as Writable;

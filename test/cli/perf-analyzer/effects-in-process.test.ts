@@ -44,6 +44,16 @@ for (const [name, args, message] of [
     "-H cannot be used with --service-kind triton_c_api",
   ],
   [
+    "a protocol that there is not",
+    [...KIND, "--model-repository", "/m", "-i", "grpc"],
+    "-i cannot be used with --service-kind triton_c_api",
+  ],
+  [
+    "tensors that are never text",
+    [...KIND, "--model-repository", "/m", "--output-tensor-format", "json"],
+    "--output-tensor-format cannot be used with --service-kind triton_c_api",
+  ],
+  [
     "a connection that there is not",
     [...KIND, "--model-repository", "/m", "--ssl-https-verify-peer", "0"],
     "--ssl-https-verify-peer cannot be used with --service-kind triton_c_api",

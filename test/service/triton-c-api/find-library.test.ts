@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { checkInstallation, findLibrary } from "../../../src/service/triton-c-api/find-library.ts";
+import { checkInstallation, findLibrary, libraryFolders } from "../../../src/service/triton-c-api/find-library.ts";
+import { startTritonProcess } from "../../../src/service/triton-c-api/start-process.ts";
 import type { TritonInProcessTargetPlan } from "../../../src/service/triton-c-api/target.ts";
 
 let folder: string;
@@ -51,4 +52,19 @@ test("a check reports everything that is missing at once, and what is there", ()
 test("a repository that only the library knows is not looked at", () => {
   const target = { directory: join(folder, "a"), modelRepository: "s3://bucket/models", model: "two" };
   assert.deepEqual(checkInstallation(target as TritonInProcessTargetPlan), []);
+});
+
+test("the process finds the libraries that lie beside Triton's", { timeout: 60_000 }, async () => {
+  const directory = join(folder, "d/site/package/tritonserver");
+  const library = join(folder, "d/site/some_package.libs/libtritonserver-717102f0.so");
+  mkdirSync(join(directory, "external_libs"), { recursive: true });
+  mkdirSync(dirname(library), { recursive: true });
+  writeFileSync(library, "");
+  const folders = libraryFolders(directory, library);
+  assert.deepEqual(folders, [dirname(library), join(directory, "external_libs")]);
+  const target = { directory, modelRepository: folder, model: "m", composingModels: [], isStreaming: false };
+  const args = ["-c", 'echo "searched: $LD_LIBRARY_PATH"; exit 3'];
+  const started = startTritonProcess(target as never, library, { command: "sh", args });
+  await assert.rejects(started.ready, (error: Error) => error.message.includes(folders.join(":")));
+  await started.close();
 });

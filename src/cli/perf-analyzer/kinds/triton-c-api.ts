@@ -1,9 +1,10 @@
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
-/** Options of a connection, which there is not. */
+/** Options of a connection and of its protocol, which there is not. */
+const OF_CONNECTION = ["-i", "-u", "-H", "--grpc-compression-algorithm"];
 const isOfConnection = (flag: string): boolean =>
-  ["-u", "-H", "--grpc-compression-algorithm"].includes(flag) || flag.startsWith("--ssl-");
+  OF_CONNECTION.includes(flag) || flag.startsWith("--ssl-") || flag.endsWith("-tensor-format");
 
 /** Triton's library in a process of the run's own. */
 export const tritonInProcessKind: PerfAnalyzerKind = {
