@@ -23,10 +23,10 @@ import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
 import { searchLevels } from "./level/level-search.ts";
-import { mlperfRulesOf } from "./level/modes/requests.ts";
 import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
 import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
+import { isFromNothing, measureSteady } from "./level/steady-level.ts";
 import { composeResult, type RunEnding, serverDelta, shutDown } from "./run-ending.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { RunSignal } from "./run-signal.ts";
@@ -36,9 +36,6 @@ import type { DriverWork } from "./send/driver-work.ts";
 import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
-
-/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
-const STEADY_LIMIT_MS = 60_000;
 
 /** A run after the server has reported its model: warm-up, levels and search. */
 export class MeasuredRun {
@@ -213,7 +210,7 @@ export class MeasuredRun {
     const { signal } = this;
     const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
     const isWarmedUp = warmupRequests + warmupMs > 0;
-    const isDrained = this.isFromNothing(isWarmedUp);
+    const isDrained = isFromNothing(this.plan, this.isWhole, isWarmedUp);
     if (isDrained && isWarmedUp && !signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     // Announce the run even when the very first request has already failed.
     if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return "ended";
@@ -230,51 +227,25 @@ export class MeasuredRun {
     return result.outcome === "measured" ? "kept" : "ended";
   }
 
-  /** Whether a level is measured from its first request, because the front door, its load or its number of requests says so. */
-  private isFromNothing(isWarmedUp: boolean): boolean {
-    const { plan, isWhole } = this;
-    const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
-    const isFixed = isRamp || mlperfRulesOf(plan) !== undefined;
-    return plan.behaviour?.measuresFromNothing === true || isFixed || (isWhole && !isWarmedUp);
-  }
-
-  /**
-   * Measures a level from the moment when its warm-up is over and its load is steady. A run that ends before that has what ended until then;
-   * undefined when the level has a warm-up.
-   */
   private async measureSteady(level: number, count: number, durationMs: number): Promise<LevelResult | undefined> {
     const { driver, policy, canceller, signal, observer } = this;
     const { unit } = this.load.search;
     const drive = this.driveAt(level);
     const run = new LevelRun(this.contextOf(drive), this.meter, level);
-    const { leadIn } = await import("./level/warm-up.ts");
-    const isWarmedUp = count + durationMs > 0;
     this.isDriverOpen = true;
-    if (isWarmedUp) this.tokens?.warmUp();
-    else run.lead(driver.clock.nowNs());
-    policy.isWarmingUp = isWarmedUp;
-    if (canceller !== undefined) canceller.isEnabled = !isWarmedUp;
-    const leading = leadIn({ driver, signal, drive, count, durationMs }, STEADY_LIMIT_MS);
-    this.announce();
-    observer.onLevelStart?.(unit, level, isWarmedUp);
-    await this.checkOnce();
-    const { sentCount, failedCount } = await leading;
-    if (signal.isStopped && !isWarmedUp) return run.measure();
-    this.warmup.sentCount += sentCount;
-    this.warmup.failedCount += failedCount;
-    if (signal.isStopped) return undefined;
-    policy.isWarmingUp = false;
-    if (canceller !== undefined) canceller.isEnabled = true;
-    const startNs = driver.clock.nowNs();
-    driver.drain();
-    if (isWarmedUp) {
-      // The measurement must not depend on the length of the warm-up.
-      driver.rewind();
-      observer.onLevelStart?.(unit, level, false);
-    }
-    run.discardAndContinue(startNs);
-    driver.quota = this.requestCount() ?? Number.POSITIVE_INFINITY;
-    return run.measure();
+    return measureSteady({
+      ...{ run, driver, policy, canceller, signal, drive, count, durationMs },
+      quota: this.requestCount() ?? Number.POSITIVE_INFINITY,
+      onStart: (isWarmup) => {
+        this.announce();
+        observer.onLevelStart?.(unit, level, isWarmup);
+        return this.checkOnce();
+      },
+      onLead: ({ sentCount, failedCount }) => {
+        this.warmup.sentCount += sentCount;
+        this.warmup.failedCount += failedCount;
+      },
+    });
   }
 
   private async measureLevel(level: number): Promise<LevelResult> {

@@ -109,7 +109,7 @@ async function runPlan(
     const undos: (() => void)[] = [];
     try {
       // Until the server is queried, the data may still be refused.
-      if (target.isQueried()) driver.prepareFirst();
+      if (target.isQueried()) void driver.reserve(1);
       session = await signal.unlessInterrupted(settingUp);
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);

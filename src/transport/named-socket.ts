@@ -16,7 +16,9 @@ const ATTEMPT_MS = 250;
 export function createNamedOpen(resolve: ResolveHost = lookUp): (open: OpenSocket) => OpenSocket {
   const places: KnownPlaces = { addresses: new Map(), working: new Map(), resolve };
   return (open) => (target, handlers) =>
-    target.open !== undefined || isAddress(target.host) ? open(target, handlers) : new NamedConnection(target, handlers, open, places);
+    target.open !== undefined || isAddress(target.host)
+      ? open(target, handlers)
+      : new NamedConnection(target, handlers, open, places);
 }
 
 /** Opens a connection with this runtime's sockets, also to a name. */

@@ -56,7 +56,7 @@ export class LevelFrame {
     const { driver, isScheduled, plan, handOver } = this.context;
     // Other ranks may still measure.
     if (!isScheduled || plan.client.isMpi) return;
-    this.unsentCount = driver.takeUnsent(endNs);
+    this.unsentCount = driver.load.takeUnsent?.(endNs) ?? 0;
     // A phase sends until the next one begins.
     if (handOver === undefined) driver.endSending();
   }
@@ -104,7 +104,7 @@ export class LevelFrame {
     const buckets = this.meter.timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
     this.meter.timeline = undefined;
     this.delayedByLimit = driver.delayedByLimit;
-    this.unsentCount = driver.takeUnsent(endNs);
+    this.unsentCount = driver.load.takeUnsent?.(endNs) ?? 0;
     this.isHandedOver = true;
     // The window ends now; only the server's counters are awaited.
     const cutting = this.windows.cut(endNs);

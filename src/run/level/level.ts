@@ -27,9 +27,11 @@ export class LevelRun {
     meter.mlperf = new MlperfTally(rules.samplesPerQuery);
   }
 
-  /** Counts what ends before the load is steady, for a run that ends before that. @param startNs start of the load */
-  lead(startNs: number): void {
-    this.frame.windows.lead(startNs);
+  /** Counts what ends before the load is steady, for a run that ends before that; not that of a warm-up. @param startNs start of the load */
+  lead(startNs: number, isWarmup: boolean): void {
+    const { windows, context } = this.frame;
+    if (isWarmup) context.tokens?.warmUp();
+    else windows.lead(startNs);
   }
 
   /** Discards earlier records and begins the first window in the middle of a load that was not measured before. */

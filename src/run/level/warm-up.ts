@@ -5,21 +5,17 @@ import type { RunSignal } from "../run-signal.ts";
 import type { Canceller } from "../send/canceller.ts";
 import type { Driver } from "../send/driver.ts";
 
-/** Parameters of the time before a measurement. */
-export interface LeadIn {
+/** Parameters of a warm-up. */
+export interface WarmUp {
   readonly driver: Driver;
+  readonly policy: FailurePolicy;
+  readonly canceller: Canceller | undefined;
   readonly signal: RunSignal;
   readonly drive: Drive;
   /** Number of requests to send. */
   readonly count: number;
   /** Minimum duration; 0: until the requests are sent. */
   readonly durationMs: number;
-}
-
-/** Parameters of a warm-up that drains. */
-export interface WarmUp extends LeadIn {
-  readonly policy: FailurePolicy;
-  readonly canceller: Canceller | undefined;
 }
 
 /** Counts of warm-up requests. */
@@ -52,34 +48,4 @@ export async function warmUp(parts: WarmUp): Promise<WarmUpTally> {
   // The measurement must not depend on the length of the warm-up.
   driver.rewind();
   return { sentCount: driver.sentCount - sentCount, failedCount: ended.failedCount - failedCount };
-}
-
-/**
- * Starts a load that continues, and resolves when its warm-up is over and it is steady: when both the number and the duration are reached,
- * and every request that was sent before the first one ended has ended too. A measurement that began earlier would contain requests sent
- * into an empty server, and too few ends.
- * @param limitMs the longest wait for a steady load, in milliseconds
- * @returns counts of requests that ended before
- */
-export async function leadIn(
-  { driver, signal, drive, count, durationMs }: LeadIn,
-  limitMs: number,
-): Promise<WarmUpTally> {
-  const { clock, sentCount, endedCount } = driver;
-  const { failedCount } = driver.ended;
-  await Promise.race([driver.start(drive, Number.POSITIVE_INFINITY), signal.stopped]);
-  if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
-  for (let rest = count; rest > 0 && !signal.isStopped; rest = count - (driver.sentCount - sentCount))
-    await Promise.race([driver.reachEnded(driver.endedCount + rest), signal.stopped]);
-  await sleepUnless(limitMs, Promise.race([firstRound(driver, endedCount), signal.stopped]), clock);
-  return { sentCount: driver.endedCount - endedCount, failedCount: driver.ended.failedCount - failedCount };
-}
-
-/** Resolves when every request that was sent before the first end has ended. @param endedBefore number of requests that ended earlier */
-async function firstRound(driver: Driver, endedBefore: number): Promise<void> {
-  await driver.reachEnded(endedBefore + 1);
-  const firstEndNs = driver.clock.nowNs();
-  const openCount = (): number =>
-    driver.client.calls.filter(({ isActive, sendStartNs }) => isActive && sendStartNs < firstEndNs).length;
-  for (let open = openCount(); open > 0; open = openCount()) await driver.reachEnded(driver.endedCount + open);
 }

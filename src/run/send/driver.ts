@@ -12,9 +12,9 @@ import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
 import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
+import { EndWaits, limitDrain } from "./end-waits.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { RequestFeed } from "./feed.ts";
-import { IdleWait, limitDrain } from "./idle-wait.ts";
 import type { LaneOptions } from "./lanes.ts";
 import { RequestTimeout } from "./request-timeout.ts";
 import { Slots } from "./slots.ts";
@@ -53,10 +53,7 @@ export class Driver implements DriveHost {
   private readonly backoff: Backoff;
   private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
-  private readonly idle = new IdleWait();
-  private onFinished: (() => void) | undefined;
-  private endedGoal = Number.POSITIVE_INFINITY;
-  private onEndedGoal: (() => void) | undefined;
+  private readonly waits = new EndWaits();
 
   constructor(options: DriverOptions) {
     const { requestTimeoutNs, createClient, canceller, clock = systemClock } = options;
@@ -147,16 +144,6 @@ export class Driver implements DriveHost {
     return this.load.delayedByLimit;
   }
 
-  /** Returns the number of requests of the current load that are due by then and not sent, and skips them. */
-  takeUnsent(atNs: number): number {
-    return this.load.takeUnsent?.(atNs) ?? 0;
-  }
-
-  /** Opens the first connection. */
-  prepareFirst(): void {
-    void this.reserve(1);
-  }
-
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
     if (leastInFlightOf(drive) > this.maxOutstanding) return Promise.resolve();
@@ -189,8 +176,7 @@ export class Driver implements DriveHost {
   replace(load: ActiveLoad, quota: number, begin: () => void): void {
     if (load !== this.load) this.guard(() => this.load.stop());
     this.quota = quota;
-    this.isStopped = false;
-    this.load = load;
+    this.use(load);
     this.guard(begin);
   }
 
@@ -209,21 +195,12 @@ export class Driver implements DriveHost {
 
   /** Resolves when the quota is used up and nothing is outstanding. */
   finished(): Promise<void> {
-    if (this.isFinished) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.onFinished = resolve;
-    });
+    return this.isFinished ? Promise.resolve() : this.waits.untilFinished();
   }
 
   /** Resolves when this number of requests has ended. A new wait resolves the previous one. */
   reachEnded(count: number): Promise<void> {
-    this.onEndedGoal?.();
-    this.endedGoal = Number.POSITIVE_INFINITY;
-    if (this.endedCount >= count) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.endedGoal = count;
-      this.onEndedGoal = resolve;
-    });
+    return this.waits.untilEnded(this.endedCount, count);
   }
 
   /** Fails outstanding requests and closes the connections. @param cancelMessage set: cancel them for this reason instead */
@@ -302,7 +279,7 @@ export class Driver implements DriveHost {
   }
 
   waitForOutstanding(atMost: number): Promise<void> {
-    return this.idle.wait(this.outstandingCount, atMost);
+    return this.waits.untilOutstanding(this.outstandingCount, atMost);
   }
 
   /** Runs an event-loop callback and ends the run on an exception, which would otherwise be lost. */
@@ -325,7 +302,7 @@ export class Driver implements DriveHost {
       for (const slot of waiting) this.load.next(slot);
       this.client.flush();
     });
-    const drained = this.idle.wait(this.outstandingCount, 0);
+    const drained = this.waits.untilOutstanding(this.outstandingCount, 0);
     if (!this.endsDrain || this.outstandingCount === 0) return drained;
     return limitDrain(drained, this.ended.longestNs, this.clock, (message) => this.cancelAll(message));
   }
@@ -370,17 +347,10 @@ export class Driver implements DriveHost {
 
   /** Resolves waits for requests to end. */
   private settle(): void {
-    this.idle.check(this.outstandingCount);
-    if (this.endedCount >= this.endedGoal) {
-      this.endedGoal = Number.POSITIVE_INFINITY;
-      this.onEndedGoal?.();
-    }
-    if (this.onFinished !== undefined && this.isFinished) {
-      const settle = this.onFinished;
-      this.onFinished = undefined;
-      this.ended.flush();
-      settle();
-    }
+    this.waits.check(this.outstandingCount, this.endedCount);
+    if (!this.waits.isFinishAwaited || !this.isFinished) return;
+    this.ended.flush();
+    this.waits.finish();
   }
 
   private get isFinished(): boolean {

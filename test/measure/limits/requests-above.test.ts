@@ -25,7 +25,10 @@ test("when all or none are above a limit, it does not matter how they change", (
 
 test("only limits of percentiles from above have a share", () => {
   assert.equal(requestsAbove(p90(1e6, "above"), level, 0.95), undefined);
-  assert.equal(requestsAbove({ ...p90(1e6), metric: { kind: "latency-average", of: "latency" } }, level, 0.95), undefined);
+  assert.equal(
+    requestsAbove({ ...p90(1e6), metric: { kind: "latency-average", of: "latency" } }, level, 0.95),
+    undefined,
+  );
   assert.equal(requestsAbove(p90(1e6), { level: 1, window: makeWindow({ latenciesNs: [] }) }, 0.95), undefined);
 });
 

@@ -5,8 +5,9 @@ import { type Drive, isScheduled } from "../../../src/load/drive.ts";
 import { inferPerSec, sentPerSec } from "../../../src/measure/metrics.ts";
 import { explainShortfall } from "../../../src/measure/rate-shortfall.ts";
 import type { WindowResult } from "../../../src/measure/window.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
 import { LevelRun } from "../../../src/run/level/level.ts";
-import { leadIn } from "../../../src/run/level/warm-up.ts";
+import { measureSteady } from "../../../src/run/level/steady-level.ts";
 import { createRandom, drawExponential } from "../../../src/runtime/random.ts";
 import { makeLevel } from "./make-level.ts";
 // Loaded before the fake clock moves, because a load imports it when it begins.
@@ -37,12 +38,12 @@ async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 
   Object.defineProperty(server, "latencyMs", { get: latencyMs });
   const roundSize = load.kind === "closed" ? load.concurrency : undefined;
   const run = new LevelRun({ ...level.context, isScheduled: isRate, canLanesWait: isRate, roundSize }, meter, 1);
-  const parts = { driver, signal, drive: load, count: 0, durationMs: warmUpMs };
-  const measured = (async () => {
-    await leadIn(parts, MINUTE_MS);
-    run.discardAndContinue(clock.nowNs());
-    return run.measure();
-  })();
+  const measured = measureSteady({
+    ...{ run, driver, signal, canceller: undefined, policy: { isWarmingUp: false } },
+    ...{ drive: load, count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY },
+    onStart: () => Promise.resolve(),
+    onLead: () => {},
+  });
   let isOver = false;
   void measured.finally(() => {
     isOver = true;
@@ -52,7 +53,7 @@ async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 
     await clock.advanceMs(500);
   }
   driver.close();
-  return (await measured).window;
+  return ((await measured) as LevelResult).window;
 }
 
 const closed = (concurrency: number) => (): Drive => ({ kind: "closed", concurrency });

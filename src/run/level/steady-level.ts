@@ -1,0 +1,90 @@
+import type { Plan } from "../../plan/plan.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import type { LevelResult } from "../../result/run-result.ts";
+import { sleepUnless } from "../../runtime/clock.ts";
+import type { Driver } from "../send/driver.ts";
+import type { LevelRun } from "./level.ts";
+import { mlperfRulesOf } from "./modes/requests.ts";
+import type { WarmUp, WarmUpTally } from "./warm-up.ts";
+
+/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
+const STEADY_LIMIT_MS = 60_000;
+
+/** A level that is measured from the moment when its load is steady. */
+export interface SteadyLevel extends Pick<WarmUp, "driver" | "signal" | "drive" | "count" | "durationMs"> {
+  readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
+  readonly canceller: Pick<NonNullable<WarmUp["canceller"]>, "isEnabled"> | undefined;
+  readonly run: LevelRun;
+  /** Maximum number of requests to measure. */
+  readonly quota: number;
+  /** Called when the load has begun, and again when a warm-up has ended. */
+  onStart(isWarmup: boolean): Promise<void>;
+  /** Receives the counts of requests that ended before the measurement. */
+  onLead(tally: WarmUpTally): void;
+}
+
+/**
+ * Reports whether a level is measured from its first request, because the front door, its load or its number of requests says so.
+ * @param isWhole whether no request may be in flight when it begins @param isWarmedUp whether it has a warm-up
+ */
+export function isFromNothing(plan: Plan, isWhole: boolean, isWarmedUp: boolean): boolean {
+  const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
+  const isFixed = isRamp || mlperfRulesOf(plan) !== undefined;
+  return plan.behaviour?.measuresFromNothing === true || isFixed || (isWhole && !isWarmedUp);
+}
+
+/**
+ * Measures a level from the moment when its warm-up is over and its load is steady. A run that ends before that has what ended until then;
+ * undefined when the level has a warm-up.
+ */
+export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
+  const { run, driver, signal, policy, canceller } = level;
+  const isWarmedUp = level.count + level.durationMs > 0;
+  run.lead(driver.clock.nowNs(), isWarmedUp);
+  policy.isWarmingUp = isWarmedUp;
+  if (canceller !== undefined) canceller.isEnabled = !isWarmedUp;
+  const leading = leadIn(level);
+  await level.onStart(isWarmedUp);
+  const tally = await leading;
+  if (signal.isStopped && !isWarmedUp) return run.measure();
+  level.onLead(tally);
+  if (signal.isStopped) return undefined;
+  policy.isWarmingUp = false;
+  if (canceller !== undefined) canceller.isEnabled = true;
+  const startNs = driver.clock.nowNs();
+  driver.drain();
+  if (isWarmedUp) {
+    // The measurement must not depend on the length of the warm-up.
+    driver.rewind();
+    void level.onStart(false);
+  }
+  run.discardAndContinue(startNs);
+  driver.quota = level.quota;
+  return run.measure();
+}
+
+/**
+ * Starts a load that continues, and resolves when its warm-up is over and it is steady: when both the number and the duration are reached,
+ * and every request that was sent before the first one ended has ended too. A measurement that began earlier would contain requests sent
+ * into an empty server, and too few ends.
+ * @returns counts of requests that ended before
+ */
+async function leadIn({ driver, signal, drive, count, durationMs }: SteadyLevel): Promise<WarmUpTally> {
+  const { clock, sentCount, endedCount } = driver;
+  const { failedCount } = driver.ended;
+  await Promise.race([driver.start(drive, Number.POSITIVE_INFINITY), signal.stopped]);
+  if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
+  for (let rest = count; rest > 0 && !signal.isStopped; rest = count - (driver.sentCount - sentCount))
+    await Promise.race([driver.reachEnded(driver.endedCount + rest), signal.stopped]);
+  await sleepUnless(STEADY_LIMIT_MS, Promise.race([firstRound(driver, endedCount), signal.stopped]), clock);
+  return { sentCount: driver.endedCount - endedCount, failedCount: driver.ended.failedCount - failedCount };
+}
+
+/** Resolves when every request that was sent before the first end has ended. @param endedBefore number of requests that ended earlier */
+async function firstRound(driver: Driver, endedBefore: number): Promise<void> {
+  await driver.reachEnded(endedBefore + 1);
+  const firstEndNs = driver.clock.nowNs();
+  const openCount = (): number =>
+    driver.client.calls.filter(({ isActive, sendStartNs }) => isActive && sendStartNs < firstEndNs).length;
+  for (let open = openCount(); open > 0; open = openCount()) await driver.reachEnded(driver.endedCount + open);
+}
