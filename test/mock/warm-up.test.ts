@@ -23,6 +23,6 @@ test("a warm-up runs the mock's own code, in bounded time", { timeout: 60_000 },
     Object.assign(MockModel.prototype, { infer });
     Object.assign(MockLlm.prototype, { answer });
   }
-  assert.ok(counts.infer >= 2 && counts.answer >= 1, JSON.stringify(counts));
+  assert.ok(counts.infer >= 1 && counts.answer >= 1, JSON.stringify(counts));
   assert.ok(counts.infer <= (runtimeName === "deno" ? 400 : 800), String(counts.infer));
 });

@@ -50,12 +50,14 @@ describe("rampart init in a terminal", () => {
         await terminal.asks(question);
         terminal.press("Enter");
       }
-      assert.equal(await terminal.exitCode(), 0, terminal.screen());
+      // On a busy machine a level of 200 ms has too few requests for a p99.
+      const isDecided = (await terminal.exitCode()) === 0;
       const screen = terminal.screen();
+      if (!isDecided) assert.match(screen, /p99 needs 299 requests/);
       assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
       assert.match(screen, /The run takes about 800 ms \(4 levels of 200 ms\)[\s\S]*Which file/);
       assert.match(screen, /^embedded: model simple on embedded target over http, concurrency 1 to 4 by 1$/m);
-      assert.match(screen, /^pass .*p99/m);
+      assert.match(screen, isDecided ? /^pass .*p99/m : /^unresolved .*p99/m);
       assert.match(screen, /^ {2}rampart perf_analyzer .*--concurrency-range 1:4/m);
     });
   });

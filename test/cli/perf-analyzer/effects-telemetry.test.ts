@@ -156,7 +156,7 @@ test("metrics that never arrive do not delay the run, which reports that there a
       const flags = ["--collect-metrics", "--metrics-url", stub.url];
       const { code, out, err } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, ...flags]);
       assert.equal(code, 0);
-      assert.equal(err, "rampart: no metrics were read within the measured windows, so none are shown.\n");
+      assert.match(err, /^rampart: no metrics were read within the measured windows, so none are shown\.$/m);
       assert.ok(out.includes(EMPTY_SECTION), out);
     }),
   );

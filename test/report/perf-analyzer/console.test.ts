@@ -187,10 +187,10 @@ test("a load that was not delivered has one line for one cause", () => {
   for (const [change, said] of [
     [{}, /^rampart: load: only /],
     [{ health: { cpuRatio: 0.95 } }, /^rampart: the client may have been the limit/],
-    [{ latenciesNs, health: { ...lagging, cpuRatio: 0.95 } }, /^rampart: the client read responses/],
+    [{ latenciesNs, health: { ...lagging, cpuRatio: 0.95 } }, /^rampart: the client woke up/],
   ] as const) {
     const lines = print({}, [undelivered(change)]).err.split("\n");
-    const found = lines.filter((line) => /load: only|have been the limit|read responses/.test(line));
+    const found = lines.filter((line) => /load: only|have been the limit|woke up/.test(line));
     assert.equal(found.length, 1, found.join("\n"));
     assert.match(found[0] ?? "", said);
   }

@@ -72,5 +72,5 @@ test("a limit that breaks ends the run soon, also when latency grows all the tim
   assert.ok(growing !== undefined && growing >= 30 && growing < 34, String(growing));
   const average: AssertionPlan = { ...limit, metric: { kind: "latency-average", of: "latency" }, limit: 2 * MEAN_NS };
   const averageGrowing = await run(average, 60, (second) => exponential(random) + Math.max(0, second - 30) * 50 * MS);
-  assert.ok(averageGrowing !== undefined && averageGrowing >= 30 && averageGrowing < 36, String(averageGrowing));
+  assert.ok(averageGrowing !== undefined && averageGrowing >= 30 && averageGrowing < 40, String(averageGrowing));
 });
