@@ -24,6 +24,7 @@ interface Level {
   readonly inFlight: { readonly mean: number };
   readonly latency: { readonly meanUs: number };
   readonly load: { readonly isDelivered: boolean | null };
+  readonly client: { readonly loopLagMaxMs: number };
 }
 
 interface Measured {
@@ -95,10 +96,16 @@ describe("a closed loop", () => {
     test(`has the throughput of its load: ${name}`, LIMIT, async () => {
       const { level, trueLog } = await measure(fromMs, toMs, load);
       const serverMs = trueLog.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / trueLog.length;
+      // A stop of the client at an end of the level moves the answers of that time over it.
+      const stopped = level.client.loopLagMaxMs / 1000 / level.durationSec;
       // The loop never waits, so the server's own time bounds the throughput, and the latency of the report explains it.
-      assert.ok(level.inferPerSec <= ((1000 * concurrency) / serverMs) * (fromMs === toMs ? 1.02 : 1.1));
+      const bound = (1000 * concurrency) / serverMs;
+      assert.ok(
+        level.inferPerSec <= bound * ((fromMs === toMs ? 1.02 : 1.1) + stopped),
+        `${level.inferPerSec}, ${bound}`,
+      );
       const explained = (1e6 * concurrency) / level.latency.meanUs;
-      checkClose(level.inferPerSec, explained, fromMs === toMs ? 0.03 : 0.1);
+      checkClose(level.inferPerSec, explained, (fromMs === toMs ? 0.03 : 0.1) + stopped);
       assert.equal(level.requests, level.sent);
     });
 });

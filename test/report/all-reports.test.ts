@@ -22,7 +22,8 @@ const MIX = mix([
   { name: "tensors", target: embedded({ latency: "1 ms", errorRatio: 0.02 }), weight: 2 },
 ]);
 const tags = ({ index }: { readonly index: number }): object => ({ size: index % 2 === 0 ? "small" : "large" });
-const stability = { window: "70 ms", percent: 900 };
+/** Windows that agree whatever the machine does meanwhile: a level that does not is in no CSV. */
+const stability = { window: "70 ms", percent: 1e6 };
 
 const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
   [

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
+import { MOST_RESPONSE_BYTES } from "../../src/plan/response-limit.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { formatDurationNs, msToNs } from "../../src/plan/units.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
@@ -126,8 +127,9 @@ function repeat(response: ServerResponse, text: string): void {
   response.once("close", () => clearInterval(timer));
 }
 
-/** A flood is larger than any answer may be after a second. */
-const FLOOD_TIMEOUT_MS = 250;
+const REQUEST_TIMEOUT_MS = 500;
+/** Large enough that neither the bytes nor the number of the events that fit into the timeout reach the limits of an answer. */
+const FLOODED_EVENT = `data: {"choices":[{"index":0,"delta":{"content":"${"a".repeat(250)}"}}]}\n\n`;
 
 const ENDLESS: Readonly<Record<string, Fault>> = {
   "brings no byte": () => {},
@@ -141,9 +143,9 @@ const ENDLESS: Readonly<Record<string, Fault>> = {
   },
   "floods events without an end": (response) => {
     response.writeHead(200, { "Content-Type": "text/event-stream" });
-    const event = 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'.repeat(100);
+    const events = FLOODED_EVENT.repeat(100);
     const flood = (): void => {
-      while (!response.destroyed && response.write(event));
+      while (!response.destroyed && response.write(events));
     };
     response.on("drain", flood);
     flood();
@@ -217,14 +219,14 @@ test("a request that never ends does not delay an interrupted run", LIMIT, async
 
 for (const [name, fault] of Object.entries(ENDLESS)) {
   test(`a request that ${name} fails at the request timeout`, LIMIT, async () => {
-    const requestTimeoutMs = name.startsWith("floods") ? FLOOD_TIMEOUT_MS : 1500;
-    await withLlm(fault, { requestTimeoutMs }, async ({ plan }) => {
+    const client = { requestTimeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MOST_RESPONSE_BYTES };
+    await withLlm(fault, client, async ({ plan }) => {
       const result = await start(plan).result;
       checkCounts(result);
       assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 2, 4]);
       assert.deepEqual(
         result.failures.map(({ kind, example }) => [kind, example]),
-        [["timeout", `no complete answer within ${formatDurationNs(msToNs(requestTimeoutMs))}`]],
+        [["timeout", `no complete answer within ${formatDurationNs(msToNs(REQUEST_TIMEOUT_MS))}`]],
       );
     });
   });

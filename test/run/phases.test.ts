@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { createRandomFor } from "../../src/runtime/random.ts";
@@ -12,10 +13,10 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 
 const LIMIT = { timeout: 180_000 };
 
-function run(change: PlanChange): Promise<RunResult> {
+function run(change: PlanChange, observer: RunObserver = {}): Promise<RunResult> {
   return startPlan(
     makePlan(change),
-    () => Promise.resolve({}),
+    () => Promise.resolve(observer),
     () => Promise.resolve(),
   ).result;
 }
@@ -97,19 +98,24 @@ describe("a duration with a grace period", () => {
 describe("a warm-up by time", () => {
   test("lasts at least this long, and is in no window", LIMIT, async () => {
     await withServer({ onInfer: after(1) }, async (server) => {
-      const { levels, sentCount, warmup } = await run({
+      let beginMs = Number.NaN;
+      const change: PlanChange = {
         target: { url: server.url },
         load: closedAt(2),
         measurement: { mode: { kind: "requests", count: 5 }, warmupMs: 60 },
+      };
+      const { levels, sentCount, warmup } = await run(change, {
+        onLevelStart: (_unit, _level, isWarmup) => {
+          if (isWarmup) beginMs = performance.now();
+        },
       });
       assert.ok(warmup !== undefined && warmup.sentCount > 0);
       const window = levels[0]?.window;
       const openCount = window?.openBeforeCount ?? Number.NaN;
       assert.deepEqual([window?.sentCount, window?.requestCount], [5, 5 + openCount]);
       assert.equal(sentCount, warmup.sentCount + openCount + 5);
-      const arrived = (index: number): number => server.infers[index]?.arrivedMs ?? Number.NaN;
-      const first = warmup.sentCount + openCount;
-      assert.ok(arrived(first) - arrived(0) >= 55, `${arrived(first) - arrived(0)} ms`);
+      const first = server.infers[warmup.sentCount + openCount];
+      assert.ok((first?.arrivedMs ?? 0) - beginMs >= 60, `${first?.arrivedMs} after ${beginMs} ms`);
     });
   });
 

@@ -114,9 +114,8 @@ function createRecorder(answer: Answer): { server: ReturnType<typeof createServe
     const entry = { asked, messages, outstanding: ++outstanding, atMs: performance.now(), answeredAtMs: 0 };
     received.push(entry);
     response.once("close", () => outstanding--);
-    response.once("finish", () => {
-      entry.answeredAtMs = performance.now();
-    });
+    // Before the answer leaves, so that no pause is shorter than the client's own.
+    entry.answeredAtMs = performance.now();
     answer(response, entry);
   });
   return { server, received };

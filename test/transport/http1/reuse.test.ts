@@ -119,6 +119,22 @@ function runScript(script: (socket: ScriptedSocket) => void): object {
   }
 }
 
+/** Real times here become this much shorter to the client: a close on a busy machine, seen late, is still within 10 ms. */
+const SLOWNESS = 100;
+
+/** Runs a course while the clock goes slowly. */
+async function slowly(run: () => Promise<Course>): Promise<Course> {
+  const now = performance.now.bind(performance);
+  const startMs = now();
+  const { now: original } = performance;
+  performance.now = () => startMs + (now() - startMs) / SLOWNESS;
+  try {
+    return await run();
+  } finally {
+    performance.now = original;
+  }
+}
+
 /** Answers and closes in one go, so that the close has arrived before the client can have sent anything. */
 function answerAndClose({ socket }: RawConnection, bytes: Uint8Array): void {
   socket.write(bytes);
@@ -162,16 +178,10 @@ describe("reuse of HTTP/1.1 connections", () => {
 
     test(`${client}: requests whose kept connection is closed at once are sent again, once each`, LIMIT, async () => {
       const count = 60;
-      const course = await runCourse(
-        count,
-        (connection, n) => (n % 5 === 0 ? connection.end() : connection.write(WHOLE)),
-        create,
-      );
-      const failed = course.ends.filter((end) => end !== "ok").length;
-      // Every close costs its request a resend; on a busy machine the client may see some too late.
-      assert.equal(course.receivedCount, count + course.resendCount);
-      assert.equal(failed + course.resendCount, Math.floor(course.receivedCount / 5));
-      assert.ok(failed <= course.resendCount / 4, `${failed} failed, ${course.resendCount} were sent again`);
+      const answer: Answer = (connection, n) => (n % 5 === 0 ? connection.end() : connection.write(WHOLE));
+      const { ends, receivedCount, resendCount } = await slowly(() => runCourse(count, answer, create));
+      assert.deepEqual([ends, receivedCount], [ok(count), count + resendCount]);
+      assert.equal(resendCount, Math.floor(receivedCount / 5));
     });
 
     test(
@@ -244,10 +254,11 @@ describe("reuse of HTTP/1.1 connections", () => {
       `${kind}: a request that came after the server had closed is sent again and counted, and the next connection is kept again`,
       LIMIT,
       async () => {
-        const course = await runCourse(20, (connection, n) => {
+        const answer: Answer = (connection, n) => {
           if (n === 4) answerAndClose(connection, bytes);
           else connection.write(bytes);
-        });
+        };
+        const course = await slowly(() => runCourse(20, answer));
         assert.deepEqual(course, { ends: ok(20), receivedCount: 20, connectionCount: 2, resendCount: 1 });
       },
     );
