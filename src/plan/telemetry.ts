@@ -47,7 +47,7 @@ export function telemetrySchema(v: Builders, isMetricsUrl: (url: string) => bool
     metrics: v.nullable(v.object({ url, intervalMs })),
     /** Null: unchanged. */
     trace: v.nullable(trace),
-    /** Absent: none. `isAsked`: the user gave the addresses, so that a missing one needs a warning. */
+    /** Absent: none. `isAsked`: a missing one needs a warning. */
     scrapes: v.optional(v.object({ urls: v.array(url), intervalMs, isAsked: v.boolean() })),
   });
 }

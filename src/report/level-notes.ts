@@ -38,11 +38,12 @@ export function describeLevelNotes(whole: Plan, prepared: PreparedRun | undefine
     if (shortfall !== undefined) notes.push([`${shortfall.achieved}: look at "from due time"`, shortfall.cause]);
   }
   notes.push(...describeLoadNotes(plan, result).map((text) => [text]));
-  const reason = saturationReason(window);
-  if (reason !== undefined) notes.push([`the client may have been the limit, not the server: ${reason}`]);
   const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
   const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
+  const reason = saturationReason(window);
+  // The lag says more: what a busy client does to the times.
   if (lag !== undefined) notes.push([lag]);
+  else if (reason !== undefined) notes.push([`the client may have been the limit, not the server: ${reason}`]);
   return notes;
 }
 

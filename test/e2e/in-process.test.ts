@@ -45,7 +45,7 @@ describe("counts", () => {
       assert.equal(outcome.code, 0, outcome.stderr);
       assert.match(
         outcome.stdout,
-        /^server is alive!\n.*\*{3} Measurement Settings \*{3}\n.* {2}Service Kind: TRITON_C_API\n/s,
+        /^server is alive!\n.*\*{3} Measurement Settings \*{3}\n.* {2}Service Kind: Triton C-API\n/s,
       );
       assert.match(outcome.stdout, / {4}Request count: 40\n/);
       assert.match(outcome.stdout, / {4}Inference count: 40\n/);

@@ -56,12 +56,54 @@ export function isObject(value: Json | undefined): value is JsonObject {
 }
 
 /**
- * Reads the objects of a JSON file that is an array of objects, or a sequence of objects such as JSON Lines.
+ * Reads the objects of a JSON Lines file, or of a file in which objects span several lines and comments begin with `#`, as in GenAI-Perf's
+ * documentation.
  * @throws UserError for any other content
  */
-export async function* readJsonObjects(path: string): AsyncGenerator<JsonRecord> {
+export async function* readWrittenObjects(path: string): AsyncGenerator<WrittenRecord> {
+  for await (const { text } of readLines(path)) {
+    const isWhole = text.startsWith("{") && text.endsWith("}");
+    const hasLines = isWhole || !/^[{#]/.test(text);
+    yield* hasLines ? readJsonLines(path) : readJsonObjects(path, withoutComments(readText(path)));
+    return;
+  }
+}
+
+/** Removes comments, which begin with `#` outside of strings and end with the line. */
+async function* withoutComments(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let state: "text" | "string" | "escape" | "comment" = "text";
+  for await (const text of texts) {
+    let kept = "";
+    let from = 0;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (state === "comment") {
+        if (unit !== LINE_FEED) continue;
+        state = "text";
+        from = i;
+      } else if (state === "escape") state = "string";
+      else if (unit === QUOTE) state = state === "string" ? "text" : "string";
+      else if (state === "string") state = unit === BACKSLASH ? "escape" : "string";
+      else if (unit === HASH) {
+        kept += text.slice(from, i);
+        state = "comment";
+      }
+    }
+    yield state === "comment" ? kept : kept + text.slice(from);
+  }
+}
+
+/**
+ * Reads the objects of a JSON file that is an array of objects, or a sequence of objects such as JSON Lines.
+ * @param texts its text. Default: the file is read
+ * @throws UserError for any other content
+ */
+export async function* readJsonObjects(
+  path: string,
+  texts: AsyncIterable<string> = readText(path),
+): AsyncGenerator<WrittenRecord> {
   const splitter = new ObjectSplitter();
-  for await (const text of readText(path)) {
+  for await (const text of texts) {
     for (const found of splitter.push(text)) yield parseFound(found, path);
     const { problem } = splitter;
     if (splitter.keptLength > MOST_FILE_BYTES) throw tooLong(path, splitter.startLine);
@@ -70,10 +112,10 @@ export async function* readJsonObjects(path: string): AsyncGenerator<JsonRecord>
   if (splitter.isInside) throw notObjects(path, "ends within an object");
 }
 
-function parseFound(found: { readonly text: string; readonly line: number }, path: string): JsonRecord {
+function parseFound(found: { readonly text: string; readonly line: number }, path: string): WrittenRecord {
   const place = `${path}, line ${found.line}`;
   try {
-    return { value: parseOutsideJson(found.text) as JsonObject, place };
+    return { value: parseOutsideJson(found.text) as JsonObject, place, text: found.text };
   } catch (error) {
     throw notObjects(place, `is not JSON: ${messageOf(error)}`);
   }
@@ -85,6 +127,7 @@ function notObjects(place: string, message: string): UserError {
 }
 
 const QUOTE = 0x22;
+const HASH = 0x23;
 const BACKSLASH = 0x5c;
 const LINE_FEED = 0x0a;
 const BRACE_OPEN = 0x7b;

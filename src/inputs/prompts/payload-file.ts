@@ -2,7 +2,7 @@ import { userError } from "../../plan/problem.ts";
 import { parseJson } from "../../service/json-text.ts";
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readId, readInteger, readNumber, readPromptText } from "./fields.ts";
-import { type JsonRecord, readJsonLines, type WrittenRecord } from "./json-lines.ts";
+import { type JsonRecord, readWrittenObjects, type WrittenRecord } from "./json-lines.ts";
 import { joinBefore, NO_OPENING, type Opening, type PromptMaker, type Slot } from "./prompt-maker.ts";
 
 /** Keys with a meaning here. All others go into the request's body. */
@@ -18,15 +18,15 @@ const OWN_KEYS = [
 ];
 
 /**
- * Reads the requests of a payload file in Mooncake's format: JSON Lines with `timestamp` and `delay` in milliseconds, `session_id`,
- * `text_input` (or `text`) or an `input_length` in tokens to generate, from the blocks `hash_ids` if given, `output_length`, and other keys
- * for the body.
+ * Reads the requests of a payload file in Mooncake's format: JSON Lines, or objects of several lines with comments. They have `timestamp`
+ * and `delay` in milliseconds, `session_id`, `text_input` (or `text`) or an `input_length` in tokens to generate, from the blocks `hash_ids`
+ * if given, `output_length`, and other keys for the body.
  * @throws UserError when a line is not valid
  */
 export async function* readPayloadFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   let position = 0;
   const sessions = new Set<string>();
-  for await (const record of readJsonLines(path)) {
+  for await (const record of readWrittenObjects(path)) {
     const sessionId = readId(record, "session_id");
     const isOpening = maker.hasOpenings && (sessionId === undefined || !sessions.has(sessionId));
     if (isOpening && sessionId !== undefined) sessions.add(sessionId);

@@ -39,7 +39,8 @@ export function findDoubts(result: RunResult): string[] {
   doubts.push(...describeInstability(result));
   for (const level of levels) {
     const undelivered = describeUndelivered(prepared.plan, level);
-    if (undelivered !== undefined) doubts.push(`load: ${undelivered}`);
+    // What the client lacked, below, is why.
+    if (undelivered !== undefined && saturationReason(level.window) === undefined) doubts.push(`load: ${undelivered}`);
     doubts.push(...describeLoadNotes(prepared.plan, level));
     if ((level.delayedByLimit?.count ?? 0) > 0) doubts.push(describeDueLatency(level.window));
   }

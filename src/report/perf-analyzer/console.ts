@@ -108,11 +108,12 @@ class PerfAnalyzerConsole implements Report {
   onLevelEnd(result: LevelResult): void {
     const { latencyLimitMs } = this.plan.measurement;
     if (this.isSilent) {
+      const lag = lagOf(result.window);
       if (result.window.requestCount > 0) {
         this.note(silentNote(result, this.plan));
-        for (const line of loadNotes(result, this.plan)) this.note(line);
+        for (const line of loadNotes(result, this.plan, lag !== undefined)) this.note(line);
       }
-      this.noteLag(result.window);
+      if (lag !== undefined) this.note(`${lag}.`);
       return;
     }
     if (result.isLatencyUnstable)
@@ -121,7 +122,7 @@ class PerfAnalyzerConsole implements Report {
       this.sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
     else if (result.outcome === "unstable") {
       this.sink.err(`${this.explainUnstable(result)}\n`);
-      const lines = result.window.requestCount > 0 ? loadNotes(result, this.plan) : [];
+      const lines = result.window.requestCount > 0 ? loadNotes(result, this.plan, false) : [];
       for (const line of [...unstableNotes(result, this.plan), ...lines]) this.note(line);
     } else if (result.window.requestCount === 0) return;
     else if (result.outcome === "measured") this.printLevel(result);
@@ -184,17 +185,21 @@ class PerfAnalyzerConsole implements Report {
         "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n",
       );
     }
-    const late = this.prepared === undefined ? [] : scheduleNotes(result, this.prepared);
-    for (const line of [...late, ...loadNotes(result, this.plan)]) this.note(line);
-    const reason = saturationReason(window);
-    if (reason !== undefined && late.length === 0)
-      this.note(`the client may have been the limit, not the server: ${reason}.`);
-    this.noteLag(window);
+    this.noteLoad(result);
   }
 
-  private noteLag(window: WindowResult): void {
-    const lag = explainLag(clientLagOf(window), reportedTimes(window));
+  /** Reports what keeps the load from being what was asked for: each cause once, by its most precise sentence. */
+  private noteLoad(result: LevelResult): void {
+    const { window } = result;
+    const late = this.prepared === undefined ? [] : scheduleNotes(result, this.prepared);
+    const lag = lagOf(window);
+    const reason = saturationReason(window);
+    const isSlow = window.overheadPct > OVERHEAD_PCT_THRESHOLD;
+    const isExplained = late.length > 0 || lag !== undefined || reason !== undefined || isSlow;
+    for (const line of [...late, ...loadNotes(result, this.plan, isExplained)]) this.note(line);
     if (lag !== undefined) this.note(`${lag}.`);
+    else if (reason !== undefined && late.length === 0)
+      this.note(`the client may have been the limit, not the server: ${reason}.`);
   }
 
   private printGpus(gpu: GpuTally): void {
@@ -268,4 +273,9 @@ class PerfAnalyzerConsole implements Report {
 
 function deviationUs(window: WindowResult): number {
   return toWholeUs(window.latency.deviationNs ?? 0);
+}
+
+/** Says what the client's lag does to the times of a window; undefined when it does not matter. */
+function lagOf(window: WindowResult): string | undefined {
+  return explainLag(clientLagOf(window), reportedTimes(window));
 }

@@ -31,10 +31,11 @@ export function scheduleNotes({ window, level, unit }: LevelResult, prepared: Pr
 /**
  * Compares the load asked for with the load delivered, and checks Little's law: always when verbose, otherwise only what is outside the
  * tolerance. perf_analyzer reports neither.
+ * @param isExplained whether another line says why the load was not delivered, which is then enough
  */
-export function loadNotes(level: LevelResult, plan: Plan): string[] {
+export function loadNotes(level: LevelResult, plan: Plan, isExplained: boolean): string[] {
   const isVerbose = plan.outputs.verbosity > 0;
-  const load = isVerbose ? describeDelivery(plan, level) : describeUndelivered(plan, level);
+  const load = isVerbose ? describeDelivery(plan, level) : isExplained ? undefined : describeUndelivered(plan, level);
   return [
     ...(load === undefined ? [] : [`load: ${load}.`]),
     ...describeLoadNotes(plan, level).map((note) => `${note}.`),

@@ -13,7 +13,8 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   takes: () => "tensors",
   isInProcess: true,
   startedLine: "server is alive!",
-  exported: () => ({ serviceKind: "triton_c_api", endpoint: "" }),
+  // As perf_analyzer's documentation prints it.
+  exported: () => ({ serviceKind: "triton_c_api", settingsName: "Triton C-API", endpoint: "" }),
   address: ({ directory, isStreaming }) => ({
     url: directory,
     wire: isStreaming ? "grpc-stream" : "grpc",

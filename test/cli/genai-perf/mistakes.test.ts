@@ -135,7 +135,13 @@ describe("settings that cannot be run are reported", () => {
       "the old flag of GenAI-Perf's documentation",
       "profile -m m --service-kind openai".split(" "),
       2,
-      ["unrecognized arguments: --service-kind openai", "--endpoint-type replaces it"],
+      ["unrecognized arguments: --service-kind openai", "--endpoint-type replaces it, such as --endpoint-type chat."],
+    ],
+    [
+      "the old flag beside an endpoint type of another kind",
+      "profile -m m --service-kind=triton --endpoint-type chat".split(" "),
+      2,
+      ["unrecognized arguments: --service-kind=triton", "such as --endpoint-type kserve."],
     ],
     [
       "an option of another subcommand",

@@ -22,6 +22,12 @@ test("values follow or are attached, switches have none, lists take all that fol
       ["-m=a|b", "--streaming="],
     ],
     [["--model=a"], ["-m=a"]],
+    // GenAI-Perf's documentation still gives it; it says what the endpoint type says.
+    [["--service-kind", "openai", "--endpoint-type", "chat"], ["--endpoint-type=chat"]],
+    [
+      ["--endpoint-type=kserve", "--service-kind=triton", "-m", "a"],
+      ["--endpoint-type=kserve", "-m=a"],
+    ],
     [["-ma"], ["-m=a"]],
     [["-p500"], ["--measurement-interval=500"]],
     [

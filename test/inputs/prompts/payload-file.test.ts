@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../../src/plan/problem.ts";
+import { formatJson } from "../../../src/service/json-text.ts";
 import { collectFrom, tiny } from "./collect.ts";
 
 function lines(...objects: readonly object[]): string {
@@ -19,6 +20,58 @@ test("known keys of a payload are interpreted, and all others go into the body",
     { texts: ["hello"], maxTokens: 5, timestampMs: 42, extra: { priority: 3, nested: { x: 1 } }, sessionId: "a" },
     { texts: ["again"], delayMs: 50, sessionId: "7" },
   ]);
+});
+
+/** As GenAI-Perf's documentation prints it. */
+const DOCUMENTED = `{
+    "timestamp": 0,
+    "input_length": 20,
+    "output_length": 52
+}
+{
+    "timestamp": 10535,	# in milli-second
+    "text_input": "a # in \\"a\\" text",
+    "output_length": 26
+}
+# the last one, with "an odd quote
+{
+    "timestamp": 27482, "seed": 9007199254740993,
+    "text_input": "}"
+}
+`;
+
+for (const [name, content] of [
+  ["several lines", DOCUMENTED],
+  ["a comment in front", `# {"a": 1}\n${DOCUMENTED}`],
+  [
+    "a comment behind the first line",
+    `{"timestamp": 0, "input_length": 20, "output_length": 52} # 1\n${DOCUMENTED.slice(DOCUMENTED.indexOf("}") + 2)}`,
+  ],
+  ["a text longer than what is read at once", DOCUMENTED.replace("# in", `# ${"x".repeat(300_000)}\n#`)],
+] as const)
+  test(`objects of several lines, with comments: ${name}`, async () => {
+    const entries = await collectFrom("payload", content);
+    assert.deepEqual(
+      entries.map(({ timestampMs, maxTokens }) => [timestampMs, maxTokens]),
+      [
+        [0, 52],
+        [10_535, 26],
+        [27_482, undefined],
+      ],
+    );
+    assert.equal(tiny.count(entries[0]?.texts[0] ?? ""), 20);
+    assert.deepEqual([entries[1]?.texts, entries[2]?.texts], [['a # in "a" text'], ["}"]]);
+    assert.equal(formatJson(entries[2]?.extra), '{"seed":9007199254740993}');
+  });
+
+test("an object that does not end, or something else between objects, is an error with its line", async () => {
+  for (const [content, reason] of [
+    ["{\n", /ends within an object/],
+    ['{\n"timestamp": 0\n}\nx\n', /line 4.*has 'x' where an object is expected/s],
+    ['{\n"timestamp": 0,\n}\n', /line 1.*is not JSON/s],
+    ["[\n{}\n]\n", /is JSON, but JSON Lines is expected/],
+  ] as const)
+    await assert.rejects(collectFrom("payload", content), (error: UserError) => reason.test(String(error)));
 });
 
 test("prompts without text have exactly their input_length, or the run's", async () => {

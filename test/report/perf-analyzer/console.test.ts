@@ -177,6 +177,29 @@ test("a client that wakes up late is noted on stderr", () => {
   assert.doesNotMatch(print({}, [makeLevel({ window: makeWindow() })]).err, /woke up/);
 });
 
+test("a load that was not delivered has one line for one cause", () => {
+  const undelivered = (change: Parameters<typeof makeWindow>[0]): LevelResult => {
+    const { window } = makeDelivered();
+    return makeDelivered({ level: 2, window: { ...makeWindow(change), inFlightSumNs: window.inFlightSumNs } });
+  };
+  const lagging = { loopLagMeanNs: 1e6, loopLagP99Ns: 3e6, loopLagMaxNs: 5e6 };
+  const latenciesNs = Array.from({ length: 100 }, () => 10e6);
+  for (const [change, said] of [
+    [{}, /^rampart: load: only /],
+    [{ health: { cpuRatio: 0.95 } }, /^rampart: the client may have been the limit/],
+    [{ latenciesNs, health: { ...lagging, cpuRatio: 0.95 } }, /^rampart: the client read responses/],
+  ] as const) {
+    const lines = print({}, [undelivered(change)]).err.split("\n");
+    const found = lines.filter((line) => /load: only|have been the limit|read responses/.test(line));
+    assert.equal(found.length, 1, found.join("\n"));
+    assert.match(found[0] ?? "", said);
+  }
+  // perf_analyzer's own warning of it is enough.
+  const { out, err } = print({}, [undelivered({ overheadPct: 51 })]);
+  assert.match(out, /not able to keep up/);
+  assert.doesNotMatch(err, /load: only/);
+});
+
 test("a client that is mostly idle between answers is warned of", () => {
   const { out } = print({}, [makeLevel({ window: makeWindow({ overheadPct: 51 }) })]);
   assert.match(out, /^\[WARNING\] Perf Analyzer is not able to keep up with the desired load\./m);

@@ -58,7 +58,7 @@ export async function measurePoint(
   const folder = join(settings.output.artifactDir, repeat === 0 ? folderName : `${folderName}-repeat${repeat}`);
   let profile: Profile;
   try {
-    profile = await runProfile(settings, given, io, { folder, tokens });
+    profile = await runProfile(settings, given, io, { folder, tokens, isLater: !isFirst });
   } catch (error) {
     if (error instanceof RunError && error.code === "interrupted") return { kind: "interrupted" };
     if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;

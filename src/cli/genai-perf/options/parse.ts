@@ -1,6 +1,7 @@
 import { nearestName } from "../../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../../plan/problem.ts";
 import { checkGiven, type GivenOption, parseArgparse } from "../../options/argparse.ts";
+import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
 import type { GenaiFlag } from "./genai-option.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 
@@ -57,8 +58,8 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   const subcommand = SUBCOMMANDS.find((known) => known === name);
   if (subcommand === undefined) return usage(undefined, [...top.problems, unknownSubcommand(name)]);
   const flags = flagsOf(subcommand);
-  const parsed = parseArgparse([HELP_FLAG, ...flags], top.rest.slice(1), false, (argument) =>
-    explainUnknown(argument, subcommand),
+  const parsed = parseArgparse([HELP_FLAG, ...flags], dropServiceKind(top.rest.slice(1)), false, (argument) =>
+    explainUnknown(argument, subcommand, top.rest),
   );
   if (parsed.given.some(({ option }) => option === HELP_FLAG)) return { kind: "help", subcommand };
   const together = checkGiven(`genai-perf ${subcommand}`, flags, parsed.given);
@@ -76,17 +77,50 @@ function usage(
   return { kind: "usage", subcommand, problems, recognised };
 }
 
+const SERVICE_KIND = "--service-kind";
+
+/** Returns the value of a long option as typed, and the number of arguments from `index` that it takes. */
+function valueAt(args: readonly string[], index: number, name: string): [value: string, count: number] | undefined {
+  const arg = args[index] ?? "";
+  if (arg.startsWith(`${name}=`)) return [arg.slice(name.length + 1), 1];
+  return arg === name && index + 1 < args.length ? [args[index + 1] as string, 2] : undefined;
+}
+
+/** Removes `--service-kind`, which GenAI-Perf's documentation still gives, where it says the same as `--endpoint-type`. */
+function dropServiceKind(args: readonly string[]): readonly string[] {
+  const found = args
+    .map((_, index) => valueAt(args, index, "--endpoint-type")?.[0])
+    .filter((type) => type !== undefined);
+  const type = found.at(-1) ?? "";
+  const implied = Object.hasOwn(ENDPOINT_TYPES, type)
+    ? ENDPOINT_TYPES[type as EndpointTypeName].serviceKind
+    : undefined;
+  const kept: string[] = [];
+  for (let index = 0; index < args.length; ) {
+    const [value, count] = valueAt(args, index, SERVICE_KIND) ?? [undefined, 1];
+    if (value === undefined || value !== implied) kept.push(...args.slice(index, index + count));
+    index += count;
+  }
+  return kept;
+}
+
+/** Explains `--service-kind` where it was not removed. */
+function explainServiceKind(args: readonly string[]): string {
+  const given = args.map((_, index) => valueAt(args, index, SERVICE_KIND)?.[0]).find((kind) => kind !== undefined);
+  const type = Object.entries(ENDPOINT_TYPES).find(([, { serviceKind }]) => serviceKind === given)?.[0];
+  return `Leave --service-kind out: since GenAI-Perf 0.0.16, --endpoint-type replaces it, such as --endpoint-type ${type ?? "chat"}.`;
+}
+
 /** Explains an option that GenAI-Perf had, or that another subcommand has. */
-function explainUnknown(argument: string, subcommand: SubcommandName): string | undefined {
+function explainUnknown(argument: string, subcommand: SubcommandName, args: readonly string[]): string | undefined {
   const name = argument.split("=")[0] as string;
-  if (name !== "--service-kind") {
+  if (name !== SERVICE_KIND) {
     const others = SUBCOMMANDS.filter(
       (other) => other !== subcommand && flagsOf(other).some(({ names }) => names.includes(name)),
     );
     return others.length === 0 ? undefined : `${name} is an option of genai-perf ${others.join(" and ")}.`;
   }
-  // Examples in GenAI-Perf's documentation still use it.
-  return "Leave --service-kind out: since GenAI-Perf 0.0.16, --endpoint-type replaces it, such as --endpoint-type tensorrtllm_engine.";
+  return explainServiceKind(args);
 }
 
 function missingSubcommand(): Problem {

@@ -50,6 +50,8 @@ export interface ProfileContext {
   readonly tokens?: SharedTokenWork | undefined;
   /** The processes that measure together. Default: this one alone. */
   readonly peers?: Peers | undefined;
+  /** Whether an earlier profile has said that nothing answers at the default address of metrics. Default: false. */
+  readonly isLater?: boolean | undefined;
 }
 
 /**
@@ -60,13 +62,13 @@ export async function runProfile(
   settings: GenaiSettings,
   given: GivenSettings,
   io: CommandIo,
-  { folder, tokens, peers = ALONE }: ProfileContext = {},
+  { folder, tokens, peers = ALONE, isLater = false }: ProfileContext = {},
 ): Promise<Profile> {
   const shared = tokens ?? new SharedTokenWork();
   const name = `${nameFolder(settings)}${peers.count > 1 ? `-rank${peers.rank}` : ""}`;
   const place = folder ?? join(settings.output.artifactDir, name);
   try {
-    return await profile({ settings, given, folder: place, io, tokens: shared, peers });
+    return await profile({ settings, given, folder: place, io, tokens: shared, peers, isLater });
   } finally {
     if (tokens === undefined) await shared.close();
   }
@@ -79,6 +81,7 @@ interface ProfileParts {
   readonly io: CommandIo;
   readonly tokens: SharedTokenWork;
   readonly peers: Peers;
+  readonly isLater: boolean;
 }
 
 interface Prepared extends Pick<WrittenInputs, "held"> {
@@ -100,7 +103,14 @@ async function prepare(parts: ProfileParts): Promise<Prepared> {
   for (const text of inputs.notes) note(text);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, folder };
   const plan = withTokens(await toPassedPlan(settings, given, sources, headers), settings);
-  return { plan: checkPlan(plan), work, held: inputs.held };
+  return { plan: checkPlan(parts.isLater ? plan : reportMissingMetrics(plan)), work, held: inputs.held };
+}
+
+/** Has a run report metrics that are missing at the default address too, like GenAI-Perf. */
+function reportMissingMetrics(plan: Plan): Plan {
+  const { scrapes } = plan.telemetry;
+  if (scrapes === undefined) return plan;
+  return { ...plan, telemetry: { ...plan.telemetry, scrapes: { ...scrapes, isAsked: true } } };
 }
 
 async function profile(parts: ProfileParts): Promise<Profile> {
