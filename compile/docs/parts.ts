@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { formatStatements } from "../../test/golden/statements/statement.ts";
+import { SECTIONS } from "../../test/golden/statements/table.ts";
 import { replacePart } from "./generated-part.ts";
 import { listGenaiPerfOptions, listPerfAnalyzerOptions } from "./option-lists.ts";
 import { formatScenarioReference } from "./scenario-reference.ts";
@@ -22,6 +24,7 @@ export const PARTS: readonly GuidePart[] = [
   { guide: "scenarios/README.md", name: "scenario reference", make: formatScenarioReference },
   { guide: "src/cli/perf-analyzer/README.md", name: "perf_analyzer options", make: listPerfAnalyzerOptions },
   { guide: "src/cli/genai-perf/README.md", name: "genai-perf options", make: listGenaiPerfOptions },
+  { guide: "test/golden/README.md", name: "statements of the documents", make: () => formatStatements(SECTIONS) },
 ];
 
 /** The guide of a part, as it is and as it should be. */

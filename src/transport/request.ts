@@ -53,8 +53,6 @@ export interface WireRequest {
   readonly method: HttpMethod;
   /** Headers of this request, in addition to the client's; lower-case names for gRPC. */
   readonly headers: readonly Header[];
-  /** HTTP only: `Host`, `User-Agent` and `Accept` in `headers` replace the client's, instead of being sent beside them. Default: false. */
-  readonly replacesHeaders?: true;
   readonly payload: Uint8Array;
   /** Absent when every send has the same bytes. */
   readonly stampPlace?: StampPlace | undefined;
@@ -97,14 +95,15 @@ export function hasContentLength({ method, payload }: Pick<WireRequest, "method"
   return payload.length > 0 || method === "POST" || method === "PUT" || method === "PATCH";
 }
 
-/** Returns the headers that every HTTP request has, without those that the request replaces. */
+/** Returns the headers that every HTTP request has, without those that the request or its endpoint has: one of a name is sent, as by curl. */
 export function defaultHeaders(
-  { headers, replacesHeaders }: WireRequest,
+  request: Pick<WireRequest, "headers">,
+  endpoint: Pick<Endpoint, "headers">,
   defaults: readonly Header[],
 ): readonly Header[] {
-  if (replacesHeaders !== true) return defaults;
-  const given = new Set(headers.map(([name]) => name.toLowerCase()));
-  return defaults.filter(([name]) => !given.has(name.toLowerCase()));
+  const isGiven = (headers: readonly Header[], name: string): boolean =>
+    headers.some(([given]) => given.toLowerCase() === name.toLowerCase());
+  return defaults.filter(([name]) => !isGiven(request.headers, name) && !isGiven(endpoint.headers, name));
 }
 
 /** What an endpoint accepts as a successful response. */

@@ -24,7 +24,6 @@ export function createHttpCodec({
       path: request.path ?? path,
       method: request.method ?? method,
       headers: joinHeaders(headers, request),
-      replacesHeaders: true,
       payload: bytes,
     }),
     stampSequence: () => {

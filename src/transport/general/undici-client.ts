@@ -93,8 +93,8 @@ class UndiciSlot {
       ["User-Agent", USER_AGENT],
     ] as const;
     const headers: string[] = [];
-    for (const [name, value] of [...defaultHeaders(request, defaults), ...request.headers, ...this.endpoint.headers])
-      headers.push(name, value);
+    const own = defaultHeaders(request, this.endpoint, defaults);
+    for (const [name, value] of [...own, ...request.headers, ...this.endpoint.headers]) headers.push(name, value);
     this.dispatch({
       path: `${this.endpoint.pathPrefix}${request.path}`,
       method: request.method,

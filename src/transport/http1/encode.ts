@@ -27,7 +27,7 @@ function formatHead(request: WireRequest, endpoint: Endpoint): string {
     ["Accept", "*/*"],
   ];
   let head = `${request.method} ${endpoint.pathPrefix}${request.path} HTTP/1.1\r\n`;
-  for (const header of defaultHeaders(request, defaults)) head += `${header[0]}: ${header[1]}\r\n`;
+  for (const header of defaultHeaders(request, endpoint, defaults)) head += `${header[0]}: ${header[1]}\r\n`;
   for (const header of request.headers) head += `${header[0]}: ${header[1]}\r\n`;
   for (const header of endpoint.headers) head += `${header[0]}: ${header[1]}\r\n`;
   if (hasContentLength(request)) head += `Content-Length: ${request.payload.length}\r\n`;

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { openPlaces, type Places } from "./statements/places.ts";
+import { numberStatements } from "./statements/statement.ts";
+import { SECTIONS } from "./statements/table.ts";
+import { hasProof, tryStatement } from "./statements/try-statement.ts";
+import { readCovered } from "./transcript.ts";
+
+/** The statements of the originals' documents do what the table in README.md says. */
+
+const LIMIT = { timeout: 180_000 };
+const folder = mkdtempSync(join(tmpdir(), "rampart-statements-"));
+let places: Places;
+
+before(async () => {
+  places = await openPlaces(folder);
+});
+after(async () => {
+  await places?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe("statements of the documents", () => {
+  for (const [id, statement] of numberStatements(SECTIONS))
+    test(`${id}: ${statement.says}`, LIMIT, async () => {
+      assert.ok(statement.run !== undefined || statement.shownBy !== undefined, "nothing shows it");
+      assert.deepEqual(await tryStatement(statement, places), []);
+    });
+});
+
+test("every test and transcript that a statement names exists", () => {
+  const covered = readCovered();
+  const missing = numberStatements(SECTIONS).flatMap(([id, { shownBy }]) =>
+    shownBy === undefined || hasProof(shownBy, covered) ? [] : [`${id}: ${shownBy}`],
+  );
+  assert.deepEqual(missing, []);
+});
