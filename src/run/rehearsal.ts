@@ -136,10 +136,10 @@ function forgetting(create: () => AnswerCheck): AnswerCheck {
   };
 }
 
-/** Returns the session with the first step of its data, without expectations and without the scenario's functions. */
+/** Returns the session with the data of its first request, without expectations and without the scenario's functions. */
 function toRehearsed(session: Session): Session {
   const { answerReader: _, ...service } = session.service;
-  const steps = session.dataset.streams[0]?.slice(0, 1) ?? [];
+  const steps = session.dataset.streams[0]?.slice(0, service.batchSize) ?? [];
   const streams = [steps.map((step) => ({ ...step, expected: new Map() }))];
   return { ...session, service, dataset: { streams, isFromJson: true, warnings: [] } };
 }

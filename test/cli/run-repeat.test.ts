@@ -26,15 +26,21 @@ describe("a repeated run", LIMIT, () => {
       const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json"], { cwd });
       assert.equal(code, 0, out + err);
       assert.equal(err.match(/warming up at/g)?.length, 6);
-      assert.equal(out.match(/^run \d: sent 46 requests .* 46 completed, 0 failed/gm)?.length, 3);
+      const sums = [...out.matchAll(/^run \d: sent (\d+) requests .* (\d+) completed, 0 failed/gm)];
+      assert.equal(sums.length, 3);
+      for (const [, sent, completed] of sums) assert.deepEqual([sent, Number(sent) >= 46], [completed, true]);
       assert.equal(out.match(/^(1|2|3|mean|95 % low) .* 0 %/gm)?.length, 10);
-      // 60 requests without a failure show no more than that.
-      assert.equal(out.match(/^95 % high .* 6\.02 %/gm)?.length, 2);
-      assert.match(out, /^pass .*0 to 6\.017 %; 3 of 3 runs$/m);
+      // 60 requests or a few more without a failure show no more than that.
+      assert.equal(out.match(/^95 % high .* (6\.0|5\.)\d* %/gm)?.length, 2);
+      assert.match(out, /^pass .*0 to (6\.0|5\.)\d* %; 3 of 3 runs$/m);
       const json = JSON.parse(await readFile(join(cwd, "r.json"), "utf8"));
       assert.deepEqual(
-        json.runs.map((run: { warmup: object; levels: object[] }) => [run.warmup, run.levels.length]),
-        new Array(3).fill([{ sent: 6, failed: 0 }, 2]),
+        json.runs.map((run: { warmup: { sent: number; failed: number }; levels: object[] }) => [
+          run.warmup.sent >= 3,
+          run.warmup.failed,
+          run.levels.length,
+        ]),
+        new Array(3).fill([true, 0, 2]),
       );
       assert.deepEqual([json.repeat, json.combination.runs], [{ atLeast: 3, atMost: 3 }, 3]);
       const starts = json.runs.map((run: { startedAt: string }) => run.startedAt);

@@ -103,7 +103,7 @@ describe("a real language model", () => {
       requests: { completed: number; failed: number; resent?: number };
     };
     assert.deepEqual([requests.completed, requests.failed], [3000, 0]);
-    recordNumbers("generative: the wizard's scenario", { count: requests.completed, resent: requests.resent ?? 0 });
+    recordNumbers("generative: the wizard's scenario", { count: requests.completed });
   });
 
   test("a model's refusals are counted and told, and the exit code says so", async () => {

@@ -333,7 +333,7 @@ describe("an assertion on tokens that may end the run", () => {
     assert.equal(aborted?.assertionIndex, 1);
     const goodputs = await early(
       [
-        goodput({ timeToFirstToken: "1 ms" }).where({ half: "b" }).atLeast(1).abortAfter("200 ms"),
+        goodput({ timeToFirstToken: "1 ms" }).where({ half: "b" }).atLeast(100).abortAfter("200 ms"),
       ] as ScenarioDefinition["assert"],
       tags,
     );

@@ -198,7 +198,7 @@ function runAll(all: readonly Case[]): ReadonlyMap<Case, Promise<Ended>> {
   return runs;
 }
 
-/** On a busy machine latency may drift or stay high, and a search may be unsure. Nothing else may fail. */
+/** On a busy machine latency may drift or stay high, requests may be too few for a percentile, and a search may be unsure. Nothing else may fail. */
 function assertPassed({ code, text }: Ended, { goal, answers }: Case): void {
   assert.match(text, /^The run takes /m);
   for (const { path, text: expected } of filesOf(answers)) assert.equal(readFileSync(path, "utf8"), expected);
@@ -211,7 +211,9 @@ function assertPassed({ code, text }: Ended, { goal, answers }: Case): void {
   const own = failures.filter((line) => !isOverTime || /error rate|below 1 h/.test(line));
   assert.deepEqual(own, [], text);
   const isUnsure = goal === "limit" && text.includes("UNRESOLVED");
-  assert.equal(code, failures.length > 0 ? 65 : isUnsure ? 66 : 0, text);
+  // A level of 250 ms may have too few requests for a p99.
+  const isOpen = /^unresolved /m.test(text);
+  assert.equal(code, failures.length > 0 ? 65 : isUnsure || isOpen ? 66 : 0, text);
 }
 
 describe("a written scenario", () => {
