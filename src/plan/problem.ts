@@ -46,7 +46,7 @@ const MAX_VALUE_CHARACTERS = 300;
 const MAX_PATH_CHARACTERS = 4200;
 /** The hint of an internal error is its stack. */
 const MAX_STACK_CHARACTERS = 4000;
-/** Nobody reads more at once. */
+/** A reader needs no more at once. */
 const MAX_PROBLEMS = 50;
 
 /**

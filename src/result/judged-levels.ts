@@ -19,7 +19,7 @@ export function whyUnjudged({ findMax }: RunResult): string | undefined {
   return `no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
 }
 
-/** A schedule of which this much was not sent was not the load asked for; less may be one late moment at the end of a level. */
+/** When more than this was not sent, the load was not the one asked for; less may be one late moment at the end of a level. */
 const BEHIND_RATIO = 0.05;
 const BEHIND_NS = 0.1e9;
 

@@ -13,7 +13,7 @@ import {
 } from "yaml";
 import { MAX_JSON_DEPTH, TOO_DEEP } from "./json-depth.ts";
 
-/** Reads YAML from outside, of which JSON is a subset. All settings go through here, so that no text can fill the memory or take minutes. */
+/** Reads YAML or JSON from outside. All settings go through here, so that no text can fill the memory or take minutes. */
 
 /** Maximum size of a YAML text: 1 MiB. Its parser needs about 300 bytes of memory per byte. */
 export const MOST_YAML_BYTES = 1024 * 1024;

@@ -36,7 +36,7 @@ export interface LimitVerdict {
   readonly value?: MetricComparison["next"];
   /** With `unresolved`: runs on each side that would decide; absent when not known or more than 1,000. */
   readonly runsNeeded?: number;
-  /** With `unresolved`: a lower percentile or the average of the same metric, of which the limit is decided. Absent: none is. */
+  /** With `unresolved`: a lower percentile or the average of the same metric whose limit is decided. Absent: there is none. */
   readonly decidedBy?: NamedMetric;
   /** With `undecidable`: why. */
   readonly reason?: string;
@@ -70,7 +70,7 @@ function judgeAt(limit: ChangeLimit, level: LevelComparison, { next, acceptsWith
 /** The statistics that need fewer requests, the closest first. */
 const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "avg"];
 
-/** Returns the highest lower percentile of the same metric of which the limit is kept or broken. A limit of a value is not one of another percentile. */
+/** Returns the highest lower percentile of the same metric whose limit is decided. The limit of a value says nothing about another percentile. */
 function findDecided(
   limit: ChangeLimit,
   { label, metrics }: LevelComparison,

@@ -62,7 +62,7 @@ function loadLines(plan: Plan): string[] {
   const mode = loadModeOf(load);
   const asked = mode.levels?.(load);
   const lines: string[] = [];
-  // Like perf_analyzer, to which an end of 1 is none: a binary search has it without a given range.
+  // Like perf_analyzer, which treats an end of 1 as no end: a binary search without a range has it.
   if (asked?.levels.kind === "range" && asked.levels.end !== 1) {
     const { start, end } = asked.levels;
     lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);

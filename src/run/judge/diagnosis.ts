@@ -16,7 +16,7 @@ export type Diagnosis =
   /** The port speaks gRPC instead of HTTP, or vice versa. `port` is another port with the wanted protocol; absent when none was found. */
   | { readonly code: "grpc-port" | "http-port"; readonly address: string; readonly port?: number | undefined }
   | { readonly code: "tls-port" | "plain-port"; readonly address: string }
-  /** The server's certificate: nobody trusted signed it, it is for another name, or not for today. */
+  /** The server's certificate: no trusted authority signed it, it is for another name, or it is not valid today. */
   | { readonly code: "untrusted-certificate" | "other-name" | "outdated-certificate"; readonly address: string }
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }

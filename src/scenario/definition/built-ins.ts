@@ -14,7 +14,7 @@ const GLOBALS = (
 
 const HOLDERS = "Array Error Function JSON Map Math Number Object Promise RegExp Set String Uint8Array".split(" ");
 
-/** Objects whose properties Rampart uses, by name. The first is the global object, of which only some properties matter. */
+/** Objects whose properties Rampart uses, by name. The first is the global object; only some of its properties matter. */
 function listHolders(): [name: string, holder: object][] {
   const all = globalThis as unknown as Readonly<Record<string, object & { readonly prototype?: object }>>;
   return HOLDERS.flatMap((name): [string, object][] => {
