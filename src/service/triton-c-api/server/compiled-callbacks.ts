@@ -22,7 +22,7 @@ const NAMES = [
 ] as const;
 
 /** The functions of Triton's library that {@link SOURCE} calls, in its order. */
-const TRITON_FUNCTIONS = [
+export const TRITON_FUNCTIONS = [
   "ErrorNew",
   "ErrorMessage",
   "ErrorDelete",
@@ -63,6 +63,8 @@ export async function openCompiledCallbacks(runPid: number, files: PipeFiles): P
 export async function compileCallbacks({ input, output }: PipeFiles): Promise<{
   readonly callbacks: ServerCallbacks;
   readonly tieTo: (runPid: number) => void;
+  /** Call after the run has ended. Until then the process does not end by itself. */
+  readonly close: () => void;
 }> {
   const at = await compileC(SOURCE, NAMES);
   const { functionAt, readMemory } = await openLibrary(["libc.so.6", "libc.so"], {});
@@ -88,6 +90,8 @@ export async function compileCallbacks({ input, output }: PipeFiles): Promise<{
       reader.feed(bytes);
     }
   });
+  // Without anything to wait for, Bun's event loop would spin.
+  const timer = setInterval(() => {}, LONG_MS);
   const callbacks: ServerCallbacks = {
     warning: "",
     allocate: at.address_of_allocate,
@@ -99,8 +103,6 @@ export async function compileCallbacks({ input, output }: PipeFiles): Promise<{
     },
     run: (opened) => {
       host = opened;
-      // Without anything to wait for, Bun's event loop would spin.
-      setInterval(() => {}, LONG_MS);
       if (run(host.server, host.allocator, input, output) === 0) throw new NativeError("no thread can be started");
     },
     infer: (request, { call, template, places, isSame }) => infer(request, call, template, isSame ? 1 : 0, places),
@@ -109,5 +111,9 @@ export async function compileCallbacks({ input, output }: PipeFiles): Promise<{
     end: () => end(0),
   };
   const begin = functionAt(at.address_of_begin, { args: ["i32"], result: "void" });
-  return { callbacks, tieTo: begin };
+  const close = (): void => {
+    clearInterval(timer);
+    wake.close();
+  };
+  return { callbacks, tieTo: begin, close };
 }
