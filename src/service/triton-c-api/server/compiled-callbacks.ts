@@ -4,7 +4,10 @@ import { NativeError } from "../../../runtime/ffi/native.ts";
 import { createWake } from "../../../runtime/ffi/wake.ts";
 import { FrameReader } from "../../../transport/in-process/frames.ts";
 import type { FrameHost, ServerCallbacks } from "./callbacks.ts";
-import { SOURCE } from "./compiled-source.ts";
+import { REQUESTS_SOURCE } from "./compiled-requests.ts";
+import { RESPONSES_SOURCE } from "./compiled-responses.ts";
+
+const SOURCE = REQUESTS_SOURCE + RESPONSES_SOURCE;
 
 /** The functions of {@link SOURCE} that return the addresses of the others. */
 const NAMES = [
@@ -41,8 +44,6 @@ export const TRITON_FUNCTIONS = [
 /** Types of frames from {@link SOURCE} itself: no request uses a forgotten template, and the run has ended. */
 const UNUSED = 254;
 const ENDED = 255;
-
-const LONG_MS = 2 ** 30;
 
 const P = "pointer";
 
@@ -90,8 +91,6 @@ export async function compileCallbacks({ input, output }: PipeFiles): Promise<{
       reader.feed(bytes);
     }
   });
-  // Without anything to wait for, Bun's event loop would spin.
-  const timer = setInterval(() => {}, LONG_MS);
   const callbacks: ServerCallbacks = {
     warning: "",
     allocate: at.address_of_allocate,
@@ -111,9 +110,5 @@ export async function compileCallbacks({ input, output }: PipeFiles): Promise<{
     end: () => end(0),
   };
   const begin = functionAt(at.address_of_begin, { args: ["i32"], result: "void" });
-  const close = (): void => {
-    clearInterval(timer);
-    wake.close();
-  };
-  return { callbacks, tieTo: begin, close };
+  return { callbacks, tieTo: begin, close: wake.close };
 }
