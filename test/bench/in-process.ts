@@ -1,5 +1,5 @@
 /**
- * Compares the CPU per request of Triton in process with that of the same Triton over gRPC. perf_analyzer's own mode does not end here, so
+ * Compares the CPU per request and the throughput of Triton in process with those of the same Triton over gRPC. perf_analyzer's own mode does not end here, so
  * there is nothing else to compare with. Counts are checked against the server's.
  */
 import { execFile, execFileSync } from "node:child_process";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { modelsFolder, startTriton } from "../servers/triton.ts";
 import { installTriton, readInstallation } from "../servers/triton-install.ts";
+import { median } from "./median.ts";
 import { renderTable } from "./table.ts";
 
 const run = promisify(execFile);
@@ -46,7 +47,35 @@ const FEW = 200;
 /** Heads the table; `--only` compares with it as with a case's title. */
 export const inProcessTitle = "in process, and over gRPC, 16 concurrent";
 
-/** Returns the table as Markdown. @throws when the counts differ */
+/** Levels of concurrency whose throughput is compared, and how often, alternately. */
+const LEVELS = [1, 4, 16];
+const ROUNDS = 5;
+
+/** A way to Triton: the flags and the environment of a run. */
+interface Way {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Returns the table of the throughput over each way, as Markdown. @throws when the counts differ */
+async function measureThroughput(executable: string, requests: number, ways: readonly Way[]): Promise<string> {
+  const measured = new Map(ways.map(({ name }) => [name, LEVELS.map((): number[] => [])]));
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [index, level] of LEVELS.entries())
+      for (const { name, args, env } of ways) {
+        const load = ["-m", model, "--request-count", String(requests), "--concurrency-range", String(level)];
+        const { out } = await measureCpu(executable, [...load, ...args], env);
+        checkCounts(out, requests);
+        measured.get(name)?.[index]?.push(Number(/Throughput: ([\d.]+) infer/.exec(out)?.[1]));
+      }
+  return renderTable(
+    ["Triton in process, and over gRPC: requests/s", ...LEVELS.map((level) => `${level} concurrent`)],
+    ways.map(({ name }) => [name, ...(measured.get(name) ?? []).map((rates) => median(rates).toFixed(0))]),
+  );
+}
+
+/** Returns the tables as Markdown. @throws when the counts differ */
 export async function measureInProcess(executable: string, requests: number): Promise<string> {
   const installed = readInstallation(await installTriton());
   const places = ["--triton-server-directory", join(installed.backends, ".."), "--model-repository", modelsFolder];
@@ -65,10 +94,11 @@ export async function measureInProcess(executable: string, requests: number): Pr
   const triton = await startTriton({ only: [model] });
   try {
     const before = cpuOf(triton.pid);
-    const client = await measure(["-i", "grpc", "-u", `127.0.0.1:${triton.grpcPort}`], {});
+    const overGrpc = ["-i", "grpc", "-u", `127.0.0.1:${triton.grpcPort}`];
+    const client = await measure(overGrpc, {});
     const server = ((cpuOf(triton.pid) - before) * (requests - FEW)) / (requests + FEW);
     const row = (name: string, cpuS: number): string[] => [name, ((cpuS / (requests - FEW)) * 1e6).toFixed(1)];
-    return renderTable(
+    const cpu = renderTable(
       [`Triton ${inProcessTitle}, without the model's process`, "CPU µs/request"],
       [
         row("in process: the run and the process with the library", library),
@@ -76,6 +106,11 @@ export async function measureInProcess(executable: string, requests: number): Pr
         row("gRPC: the run and tritonserver", client + server),
       ],
     );
+    const throughput = await measureThroughput(executable, Math.ceil(requests / ROUNDS), [
+      { name: "in process", args: inProcess, env: installed.env },
+      { name: "gRPC", args: overGrpc, env: {} },
+    ]);
+    return `${cpu}\n\n${throughput}`;
   } finally {
     await triton.stop();
   }

@@ -9,17 +9,20 @@ export interface Wake {
   readonly address: bigint;
   /** File descriptor; -1 when there is a function. Writing never blocks: when the file is full, the thread will wake anyway. */
   readonly file: number;
-  /** Closes the file. Until then the process does not end by itself. */
+  /** Ends the wake. Until then the process does not end by itself. */
   close(): void;
 }
 
+const LONG_MS = 2 ** 30;
 const NONBLOCKING_AND_CLOSED_ON_EXEC = 0o2004000;
 
 /** Returns a wake after which this thread calls `action` soon; once for several wakes that come together. Linux only. @throws NativeError */
 export async function createWake(action: () => void): Promise<Wake> {
   if (runtimeName === "bun") {
     const address = await createCallback({ args: [], result: "void" }, action);
-    return { address, file: -1, close: () => {} };
+    // Bun's event loop would spin while it waits for nothing else.
+    const timer = setInterval(() => {}, LONG_MS);
+    return { address, file: -1, close: () => clearInterval(timer) };
   }
   const symbols = {
     pipe2: { args: ["buffer", "i32"], result: "i32" },

@@ -44,6 +44,21 @@ export function encodeFrame(type: number, id: number, ...parts: readonly Uint8Ar
   return bytes;
 }
 
+/** Returns the frame of a call's response. @param beganNs 0 when there was no call */
+export function encodeResponseFrame(
+  call: number,
+  flags: number,
+  beganNs: number,
+  atNs: number,
+  body: Uint8Array,
+): Uint8Array {
+  const head = new DataView(new ArrayBuffer(RESPONSE_HEAD_BYTES));
+  head.setUint8(0, flags);
+  head.setFloat64(1, beganNs, true);
+  head.setFloat64(9, atNs, true);
+  return encodeFrame(FROM_SERVER.response, call, new Uint8Array(head.buffer), body);
+}
+
 /** Splits a byte stream into frames. */
 export class FrameReader {
   private readonly onFrame: (frame: Frame) => void;

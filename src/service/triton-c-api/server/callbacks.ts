@@ -1,19 +1,36 @@
+import type { Frame } from "../../../transport/in-process/frames.ts";
 import type { TritonLibrary } from "./library.ts";
 
-/** A response that Triton has called back with. */
-export interface ArrivedResponse {
-  /** Its address; 0n for an end without content. */
-  readonly response: bigint;
-  /** The call's number, which the request had. */
+/** What the process does with the run's frames. */
+export interface FrameHost {
+  /** Address of Triton's server. */
+  readonly server: bigint;
+  /** Address of the allocator of responses. */
+  readonly allocator: bigint;
+  /** Handles a frame of the run. */
+  receive(frame: Frame): void;
+  /** No request uses a forgotten template any more. */
+  endTemplate(template: number): void;
+  /** Ends this process: the run has ended. */
+  end(): void;
+}
+
+/** A call of the run. */
+export interface StartedCall {
+  /** The call's number, which its responses have. */
   readonly call: number;
-  /** When it arrived, in nanoseconds of the system's monotonic clock. */
-  readonly atNs: number;
-  readonly isFinal: boolean;
+  /** The number of the template that its request was made from. */
+  readonly template: number;
+  /** Address of the places of outputs in shared memory; 0n without any. */
+  readonly places: bigint;
+  /** Whether all requests of the template are the same. */
+  readonly isSame: boolean;
 }
 
 /**
- * What Triton calls back on threads of its own, and what ties this process to the run's. Where a runtime compiles C, Triton's threads run C
- * and never wait for JavaScript; elsewhere they wait for a thread of JavaScript, and times include the way to it.
+ * What lies between the pipe to the run and Triton, which calls back on threads of its own, and what ties this process to the run's. Where a
+ * runtime compiles C, no JavaScript runs between a response and the next request; elsewhere Triton's threads wait for a thread of
+ * JavaScript, and times include the way to it.
  */
 export interface ServerCallbacks {
   /** What a report must say about times taken with them; empty when there is nothing to say. */
@@ -22,21 +39,20 @@ export interface ServerCallbacks {
   readonly allocate: bigint;
   /** Address of a `TRITONSERVER_ResponseAllocatorReleaseFn_t`. */
   readonly release: bigint;
-  /** Address of a `TRITONSERVER_InferenceResponseCompleteFn_t`, whose user pointer is the number of the call. */
-  readonly complete: bigint;
   /** Call once the library is open. */
   use(triton: TritonLibrary): void;
+  /** Reads the run's frames and writes responses from now on. Call once the models are loaded. @throws NativeError */
+  run(host: FrameHost): void;
   /**
-   * Calls `TRITONSERVER_ServerInferAsync` right after it has taken the time.
-   * @returns the address of its error; 0n without one
+   * Sets a request's callbacks, takes the time and calls `TRITONSERVER_ServerInferAsync`. The request is deleted when nothing uses it, also
+   * when Triton does not take it.
+   * @returns the address of an error; 0n without one
    */
-  infer(server: bigint, request: bigint): bigint;
-  /** When `infer` was last called, in nanoseconds of the system's monotonic clock. */
-  beganNs(): number;
-  /** Passes on some of the responses that have arrived. Returns whether there may be more. */
-  take(receive: (arrived: ArrivedResponse) => void): boolean;
-  /** Call once the models are loaded: from then on this thread is free to end the process when the run has ended. */
-  endLoading(): void;
+  infer(request: bigint, started: StartedCall): bigint;
+  /** No call uses a template from now on. `endTemplate` follows, when its requests have ended. */
+  forget(template: number): void;
+  /** Sends a frame to the run. Call after `run`. */
+  write(frame: Uint8Array): void;
   /** Ends this process and those of the models. */
   end(): void;
 }

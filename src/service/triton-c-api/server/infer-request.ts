@@ -47,11 +47,8 @@ export class RequestTemplate {
   private readonly outputs: Uint8Array[] = [];
   private readonly owned: bigint[] = [];
   /** Address of the places of outputs in shared memory; 0n without any. */
-  private readonly places: bigint = 0n;
+  readonly places: bigint = 0n;
   private head: ProtoObject;
-  /** Calls in flight. */
-  inFlight = 0;
-  isForgotten = false;
 
   /** @throws ProtocolError, or Error when a region is not registered */
   constructor(bytes: Uint8Array, stampOffset: number, memory: NativeMemory, regions: Regions) {
@@ -81,11 +78,11 @@ export class RequestTemplate {
   }
 
   /**
-   * Creates a request, which Triton's thread deletes when it is released.
+   * Creates a request without callbacks.
    * @returns its address
    * @throws TritonError
    */
-  create(triton: TritonLibrary, server: bigint, callbacks: RequestCallbacks, call: number, stamp: Uint8Array): bigint {
+  create(triton: TritonLibrary, server: bigint, stamp: Uint8Array): bigint {
     if (stamp.length > 0) {
       this.bytes.set(stamp, this.stampOffset);
       this.head = decodeMessage(INFER_REQUEST, this.bytes);
@@ -94,7 +91,7 @@ export class RequestTemplate {
     triton.call("InferenceRequestNew", cell.bytes, server, this.model, this.version);
     const request = cell.value;
     try {
-      this.fill(triton, request, callbacks, call);
+      this.fill(triton, request);
     } catch (error) {
       triton.get("InferenceRequestDelete", request);
       throw error;
@@ -102,13 +99,12 @@ export class RequestTemplate {
     return request;
   }
 
-  /** Frees the memory once no call uses it. */
+  /** Frees the memory. Call when no request uses it. */
   release(): void {
-    if (!this.isForgotten || this.inFlight > 0) return;
     for (const address of this.owned.splice(0)) this.memory.free(address);
   }
 
-  private fill(triton: TritonLibrary, request: bigint, callbacks: RequestCallbacks, call: number): void {
+  private fill(triton: TritonLibrary, request: bigint): void {
     const id = String(this.head["id"] ?? "");
     if (id !== "") triton.call("InferenceRequestSetId", request, toCString(id));
     setParameters(triton, request, (this.head["parameters"] ?? {}) as Readonly<Record<string, ProtoObject>>);
@@ -117,9 +113,6 @@ export class RequestTemplate {
       triton.call("InferenceRequestAppendInputData", request, name, address, sizeBytes, 0, 0n);
     }
     for (const name of this.outputs) triton.call("InferenceRequestAddRequestedOutput", request, name);
-    triton.call("InferenceRequestSetReleaseCallback", request, callbacks.deleteRequest, 0n);
-    const { allocator, complete } = callbacks;
-    triton.call("InferenceRequestSetResponseCallback", request, allocator, this.places, complete, BigInt(call));
   }
 
   private own(bytes: Uint8Array): bigint {
@@ -127,13 +120,6 @@ export class RequestTemplate {
     this.owned.push(address);
     return address;
   }
-}
-
-/** Addresses of what a request calls. */
-export interface RequestCallbacks {
-  readonly allocator: bigint;
-  readonly complete: bigint;
-  readonly deleteRequest: bigint;
 }
 
 function describeInput(input: ProtoObject, address: bigint, sizeBytes: number): InputData {

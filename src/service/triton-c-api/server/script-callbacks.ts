@@ -1,9 +1,13 @@
+import { messageOf } from "../../../plan/problem.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createCallback, type NativeLibrary, openLibrary, toCString } from "../../../runtime/ffi/ffi.ts";
 import type { NativeSymbols } from "../../../runtime/ffi/native.ts";
 import { openMonotonicClock } from "../../../runtime/monotonic-offset.ts";
-import type { ArrivedResponse, ServerCallbacks } from "./callbacks.ts";
+import { encodeResponseFrame, FrameReader, RESPONSE_FLAGS } from "../../../transport/in-process/frames.ts";
+import type { FrameHost, ServerCallbacks, StartedCall } from "./callbacks.ts";
+import { encodeResponse } from "./infer-response.ts";
 import type { TritonLibrary } from "./library.ts";
+import { writeToRun } from "./write-to-run.ts";
 
 const SYMBOLS = {
   malloc: { args: ["usize"], result: "pointer" },
@@ -35,20 +39,42 @@ const SIGNAL_AT_PARENTS_END = 1;
 const SIGKILL = 9;
 const SIGTERM = 15;
 
+/** A response that Triton has called back with. */
+interface ArrivedResponse {
+  /** Its address; 0n for an end without content. */
+  readonly response: bigint;
+  readonly call: number;
+  /** When it arrived, in nanoseconds of the system's monotonic clock. */
+  readonly atNs: number;
+  readonly isFinal: boolean;
+}
+
 /**
  * Opens callbacks in JavaScript, for which Triton's threads wait: where no C can be compiled. Ties this process to the run's.
  * @param reason why C cannot be compiled
  * @throws NativeError
  */
-export async function openScriptCallbacks(runPid: number, wake: () => void, reason: string): Promise<ServerCallbacks> {
+export async function openScriptCallbacks(runPid: number, reason: string): Promise<ServerCallbacks> {
   const system = await openLibrary(["libc.so.6", "libc.so"], SYMBOLS);
   const { free } = system.functions;
   tieTo(runPid, system);
   const monotonicNs = await openMonotonicClock();
   let triton: TritonLibrary | undefined;
-  let arrived: ArrivedResponse[] = [];
-  let beganNs = 0;
+  const calls = new ActiveCalls();
   const fail = (message: string): bigint => triton?.get("ErrorNew", INTERNAL_ERROR, toCString(message)) ?? 0n;
+  let arrived: ArrivedResponse[] = [];
+  const drain = (): void => {
+    const taken = arrived;
+    arrived = [];
+    if (triton === undefined) return;
+    writeToRun(Buffer.concat(taken.map((one) => encodeArrived(triton as TritonLibrary, one, calls))));
+  };
+  const complete = await createCallback(COMPLETE, (response, flags, call) => {
+    const atNs = monotonicNs();
+    // Not now: Triton may call back before the call that sends a request returns.
+    if (arrived.length === 0) systemClock.nextTurn(drain);
+    arrived.push({ response, call: Number(call), atNs, isFinal: (flags & FINAL) !== 0 });
+  });
   return {
     warning: `latencies include the way to JavaScript, tens of microseconds for each output and each response, because ${reason}. The executable needs no compiler.`,
     allocate: await createCallback(ALLOCATE, createAllocate(system, fail)),
@@ -56,31 +82,91 @@ export async function openScriptCallbacks(runPid: number, wake: () => void, reas
       free(owned);
       return 0n;
     }),
-    complete: await createCallback(COMPLETE, (response, flags, call) => {
-      const atNs = monotonicNs();
-      // Not now: Triton may call back before the call that sends a request returns.
-      if (arrived.length === 0) systemClock.nextTurn(wake);
-      arrived.push({ response, call: Number(call), atNs, isFinal: (flags & FINAL) !== 0 });
-    }),
     use: (opened) => {
       triton = opened;
     },
-    infer: (server, request) => {
-      beganNs = monotonicNs();
-      return (triton as TritonLibrary).get("ServerInferAsync", server, request, 0n);
+    run: (host) => {
+      calls.host = host;
+      const reader = new FrameReader((frame) => host.receive(frame));
+      process.stdin.on("data", (chunk: Uint8Array) => reader.feed(chunk));
+      process.stdin.on("end", () => host.end());
+      process.stdin.on("error", () => host.end());
+      signalAtParentsEnd(SIGTERM, system);
     },
-    beganNs: () => beganNs,
-    take: (receive) => {
-      const taken = arrived;
-      arrived = [];
-      for (const one of taken) receive(one);
-      return false;
+    infer: (request, started) => {
+      const library = triton as TritonLibrary;
+      library.call("InferenceRequestSetReleaseCallback", request, library.addressOf("InferenceRequestDelete"), 0n);
+      const { allocator = 0n, server = 0n } = calls.host ?? {};
+      const { call, places } = started;
+      library.call("InferenceRequestSetResponseCallback", request, allocator, places, complete, BigInt(call));
+      calls.add(started, monotonicNs());
+      const error = library.get("ServerInferAsync", server, request, 0n);
+      if (error === 0n) return 0n;
+      calls.end(call);
+      library.get("InferenceRequestDelete", request);
+      return error;
     },
-    endLoading: () => signalAtParentsEnd(SIGTERM, system),
+    forget: (template) => calls.forget(template),
+    write: writeToRun,
     end: () => {
       system.functions.kill(0, SIGKILL);
     },
   };
+}
+
+/** Calls in flight, by their numbers, and the templates that they use. */
+class ActiveCalls {
+  host: FrameHost | undefined;
+  private readonly calls = new Map<number, { readonly template: number; readonly beganNs: number }>();
+  private readonly uses = new Map<number, number>();
+  private readonly forgotten = new Set<number>();
+
+  add({ call, template }: StartedCall, beganNs: number): void {
+    this.calls.set(call, { template, beganNs });
+    this.uses.set(template, (this.uses.get(template) ?? 0) + 1);
+  }
+
+  beganNs(call: number): number {
+    return this.calls.get(call)?.beganNs ?? 0;
+  }
+
+  end(call: number): void {
+    const template = this.calls.get(call)?.template;
+    if (template === undefined) return;
+    this.calls.delete(call);
+    const uses = (this.uses.get(template) ?? 0) - 1;
+    if (uses > 0) this.uses.set(template, uses);
+    else this.uses.delete(template);
+    if (uses === 0 && this.forgotten.delete(template)) this.host?.endTemplate(template);
+  }
+
+  forget(template: number): void {
+    if (this.uses.has(template)) this.forgotten.add(template);
+    else this.host?.endTemplate(template);
+  }
+}
+
+/** Returns the frame of a response, and deletes it. */
+function encodeArrived(
+  triton: TritonLibrary,
+  { response, call, atNs, isFinal }: ArrivedResponse,
+  calls: ActiveCalls,
+): Uint8Array {
+  let flags: number = isFinal ? RESPONSE_FLAGS.final : 0;
+  let body: Uint8Array = new Uint8Array(0);
+  if (response === 0n) flags |= RESPONSE_FLAGS.empty;
+  else {
+    try {
+      body = encodeResponse(triton, response);
+    } catch (error) {
+      flags |= RESPONSE_FLAGS.failed;
+      body = new TextEncoder().encode(messageOf(error));
+    }
+    triton.call("InferenceResponseDelete", response);
+  }
+  const beganNs = calls.beganNs(call);
+  if (isFinal) calls.end(call);
+  return encodeResponseFrame(call, flags, beganNs, atNs, body);
 }
 
 /** Makes this process lead a group, with the models' processes, that ends with the process that started it. */
