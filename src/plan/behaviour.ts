@@ -28,3 +28,13 @@ export function behaviourSchema(v: Builders) {
     acceptsOtherOutputs: yes,
   });
 }
+
+/** What all compatible modes do like their originals. */
+export const COMPATIBLE_BEHAVIOUR = {
+  skipsRunCounters: true,
+  needsCounters: true,
+  measuresLevelsOnce: true,
+  measuresFromNothing: true,
+  usesWholeHost: true,
+  acceptsOtherOutputs: true,
+} as const satisfies BehaviourPlan;

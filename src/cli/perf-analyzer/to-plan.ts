@@ -1,3 +1,4 @@
+import { COMPATIBLE_BEHAVIOUR } from "../../plan/behaviour.ts";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import type { CallModePlan, InputsPlan, MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
@@ -51,16 +52,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     telemetry: toTelemetry(settings, warnings),
     assertions: [],
     outputs: settings.outputs,
-    behaviour: {
-      queriesThroughOwnClient: true,
-      startsEarly: true,
-      skipsRunCounters: true,
-      needsCounters: true,
-      measuresLevelsOnce: true,
-      measuresFromNothing: true,
-      usesWholeHost: true,
-      acceptsOtherOutputs: true,
-    },
+    behaviour: { ...COMPATIBLE_BEHAVIOUR, queriesThroughOwnClient: true, startsEarly: true },
   };
   registerPlan(plan);
   return { plan, problems: checkTogether(settings), warnings };

@@ -1,3 +1,4 @@
+import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
 import type { CancellationPlan } from "../../../plan/cancellation.ts";
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
@@ -70,14 +71,7 @@ export function toProfilePlan(
     telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
     outputs: toOutputs(settings, given, files.folder),
-    behaviour: {
-      skipsRunCounters: true,
-      needsCounters: true,
-      measuresLevelsOnce: true,
-      measuresFromNothing: true,
-      usesWholeHost: true,
-      acceptsOtherOutputs: true,
-    },
+    behaviour: COMPATIBLE_BEHAVIOUR,
   };
 }
 
