@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { startLlama } from "../servers/llama.ts";
+import { startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { tinyTokenizer } from "../servers/tiny-llama.ts";
 import { recordNumbers, runRampart } from "./command.ts";
 
@@ -50,10 +50,12 @@ const CASES: readonly Case[] = [
 describe("a real language model", () => {
   for (const { name, type, isStreaming, flags } of CASES) {
     test(name, async () => {
-      const { json, stderr, made } = await profileCounted(name, [
-        ...["--endpoint-type", type, "--request-count", String(REQUESTS), ...flags],
-        ...(isStreaming ? ["--streaming"] : []),
-      ]);
+      const { json, stderr, made } = await untilNoneWasClosed(() =>
+        profileCounted(name, [
+          ...["--endpoint-type", type, "--request-count", String(REQUESTS), ...flags],
+          ...(isStreaming ? ["--streaming"] : []),
+        ]),
+      );
       assert.equal(json.request_count.avg, REQUESTS, stderr);
       // Counted again, what random weights say may be a few tokens more or less: those that were made are told by the server.
       const { min, max } = json.output_sequence_length;
@@ -79,10 +81,12 @@ describe("a real language model", () => {
   test("without a tokenizer only the server's own counts are reported", async () => {
     const inputs = join(import.meta.dirname, "inputs", "prompts.jsonl");
     const flags = ["--endpoint-type", "chat", "--streaming", "--request-count", "6", "--tokenizer", "none"];
-    const { json } = await profile("server counts", [
-      ...[...flags, "--input-file", inputs],
-      ...["--extra-inputs", '{"stream_options":{"include_usage":true}}'],
-    ]);
+    const { json } = await untilNoneWasClosed(() =>
+      profile("server counts", [
+        ...[...flags, "--input-file", inputs],
+        ...["--extra-inputs", '{"stream_options":{"include_usage":true}}'],
+      ]),
+    );
     assert.equal(json.request_count.avg, 6);
   });
 
@@ -97,8 +101,10 @@ describe("a real language model", () => {
     assert.match(text, /hold\(4, \{ for: "10 s" \}\)/);
     writeFileSync(file, text.replace('for: "10 s"', "requests: 3000"));
     const report = join(folder, "wizard.json");
-    const { code, stdout, stderr } = await runRampart(["run", file, "--json", report]);
-    assert.equal(code, 0, stdout + stderr);
+    await untilNoneWasClosed(async () => {
+      const { code, stdout, stderr } = await runRampart(["run", file, "--json", report]);
+      assert.equal(code, 0, stdout + stderr);
+    });
     const { requests } = JSON.parse(readFileSync(report, "utf8")) as {
       requests: { completed: number; failed: number; resent?: number };
     };

@@ -115,3 +115,17 @@ async function findFreePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+/**
+ * Repeats a run, twice at most, in which llama.cpp closed a kept connection and the client read that more than 10 ms after it sent a request:
+ * on a busy machine that happens, and the request fails rightly.
+ */
+export async function untilNoneWasClosed<T>(run: () => Promise<T>): Promise<T> {
+  for (let left = 2; ; left--) {
+    try {
+      return await run();
+    } catch (error) {
+      if (left === 0 || !/server closed the connection/.test(String(error))) throw error;
+    }
+  }
+}
