@@ -108,7 +108,7 @@ export interface PreparedLoad {
   /**
    * Returns how to send requests at a level.
    * @param timestampsMs due times of the data's steps, for loads that follow the data; ignored by others
-   * @param draw number of earlier measurements of the run, each of which has its own random arrivals; default 0
+   * @param draw number of measurements before this one in the run: random arrivals differ from one to the next. Default: 0
    */
   drive(level: number, timestampsMs: readonly number[], draw?: number): Drive;
   /** The phases, which are run instead of the levels of `search`; these describe them all. Absent: the load has none. */

@@ -72,6 +72,7 @@ function joinWindows(windows: readonly WindowResult[], server: WindowResult["ser
   return {
     ...mergeWindows(windows),
     durationNs: first.durationNs,
+    sendingNs: first.sendingNs,
     completions: addCompletions(windows.map(({ completions }) => completions)),
     openBeforeCount: sumOf(({ openBeforeCount }) => openBeforeCount),
     openAfterCount: sumOf(({ openAfterCount }) => openAfterCount),

@@ -19,15 +19,15 @@ const FEW_UNSENT = 2;
 /** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const plan = planOfPhase(whole, level.phase?.index);
-  // Compatible modes print what their original prints.
-  const isOwn = whole.behaviour?.measuresFromNothing !== true;
+  // Compatible modes print what their original prints. A level that ended early is short for another reason.
+  const isNoted = whole.behaviour?.measuresFromNothing !== true && level.outcome !== "partial";
   const notes = [
     describeGaps(level),
     describeUnsent(level),
     describeDelayed(plan, level),
     describeUnfinishedRamp(plan, level),
-    (isOwn ? describeStart(plan, level) : undefined) ?? describeImbalance(plan, level),
-    isOwn ? describeResolution(plan, level) : undefined,
+    (isNoted ? describeStart(plan, level) : undefined) ?? describeImbalance(plan, level),
+    isNoted ? describeResolution(plan, level) : undefined,
   ];
   return notes.filter((note) => note !== undefined);
 }

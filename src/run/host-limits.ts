@@ -119,7 +119,7 @@ const MORE = setting("client.maxOutstanding");
 const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly [why: string, hint: string]>> = {
   asked: () => [`as ${MORE} says`, `Lower the load, or raise ${MORE}.`],
   memory: ({ canRaise, requestBytes, resources }) => [
-    `more could take above ${formatMib(requestBytes)} of the ${formatMib(resources.memoryBytes)} of free memory`,
+    `more could need over ${formatMib(requestBytes)} of memory; ${formatMib(resources.memoryBytes)} are free`,
     canRaise ? `Lower the load, or raise ${MORE} if this host has the memory.` : "Lower the load.",
   ],
   files: ({ resources }) => [

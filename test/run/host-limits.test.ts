@@ -95,7 +95,7 @@ test("an error says which limit was reached, and how to raise it", () => {
   const memory = limitReached(limitsOf(HTTP));
   assert.equal(
     memory.message,
-    `the client reached its limit of ${formatCount(inMib(512, CONNECTED))} requests in flight: more could take above 512 MiB of the 65,536 MiB of free memory`,
+    `the client reached its limit of ${formatCount(inMib(512, CONNECTED))} requests in flight: more could need over 512 MiB of memory; 65,536 MiB are free`,
   );
   assert.match(memory.hint, /raise \{setting:client\.maxOutstanding\}/);
   const whole = limitReached(limitsOf({ ...HTTP, behaviour: { usesWholeHost: true } }, { memoryBytes: GIB }));

@@ -73,7 +73,9 @@ export class CompletionGaps {
    * @param latency that of the measurement's requests
    */
   find(endNs: number, openSentNs: readonly number[], latency: LatencyTally): CompletionGap[] {
-    const rest = { startNs: this.lastEndNs, endNs, sentNs: Math.min(...openSentNs) };
+    // More requests may be in flight than a call may have arguments.
+    const sentNs = openSentNs.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
+    const rest = { startNs: this.lastEndNs, endNs, sentNs };
     const usualLatencyNs = latency.count === 0 ? 0 : usToNs(latency.percentileUs(50));
     const all = [...this.long, ...(lengthOf(rest) > 0 ? [rest] : [])];
     return all.flatMap((gap) => {

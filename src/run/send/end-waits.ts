@@ -49,6 +49,7 @@ export class EndWaits {
 
   /** Resolves when `finish` is called. */
   untilFinished(): Promise<void> {
+    this.finish();
     return new Promise((resolve) => {
       this.onFinished = resolve;
     });

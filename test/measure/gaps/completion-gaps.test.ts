@@ -180,3 +180,13 @@ test("memory is bounded, and the longest gaps are kept", () => {
   assert.ok(found.length <= 257, `${found.length}`);
   assert.equal(Math.max(...found.map(({ startNs, endNs }) => endNs - startNs)), 9 * SEC);
 });
+
+test("any number of requests may be in flight", () => {
+  const gaps = new CompletionGaps(0);
+  const records = new RecordColumns((columns, count) => gaps.add(columns, count));
+  for (let at = 0; at < 100; at++) fill(records, { sendStartNs: at * MS, endNs: (at + 1) * MS });
+  records.drain();
+  const openNs = Array.from({ length: 500_000 }, (_, at) => 100 * MS + at);
+  const [gap] = gaps.find(4 * SEC, openNs, new LatencyTally());
+  assert.deepEqual([gap?.startNs, gap?.endNs], [100 * MS, 4 * SEC]);
+});

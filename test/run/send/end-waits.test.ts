@@ -54,9 +54,11 @@ test("a number of ended requests is waited for, and a later wait replaces an ear
   await waits.untilEnded(7, 7);
 });
 
-test("who waits for the finish is told once", async () => {
+test("a wait for the finish resolves once, or when another one begins", async () => {
   const waits = new EndWaits();
+  const replaced = waits.untilFinished();
   const finished = waits.untilFinished();
+  await replaced;
   assert.equal(waits.isFinishAwaited, true);
   waits.finish();
   await finished;
