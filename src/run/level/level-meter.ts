@@ -31,12 +31,12 @@ export class LevelMeter {
   begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
     this.windowNumber++;
     this.count(newTally, newGroups);
+    this.abort?.resume(newTally, newGroups);
   }
 
-  /** Begins to count again, without a new window. */
+  /** Begins to count again, without a new window. Nothing ends the run early until one begins. */
   count(newTally: () => WindowTally, newGroups: () => WindowTally[]): void {
     this.newTally = newTally;
-    this.abort?.resume(newTally, newGroups);
     this.newGroups = newGroups;
     this.tally = newTally();
     this.groupTallies = newGroups();

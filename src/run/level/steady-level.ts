@@ -1,4 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
+import { msToNs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
@@ -76,15 +77,21 @@ async function leadIn({ driver, signal, drive, count, durationMs }: SteadyLevel)
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
   for (let rest = count; rest > 0 && !signal.isStopped; rest = count - (driver.sentCount - sentCount))
     await Promise.race([driver.reachEnded(driver.endedCount + rest), signal.stopped]);
-  await sleepUnless(STEADY_LIMIT_MS, Promise.race([firstRound(driver, endedCount), signal.stopped]), clock);
+  const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
+  await sleepUnless(STEADY_LIMIT_MS, Promise.race([firstRound(driver, endedCount, limitNs), signal.stopped]), clock);
   return { sentCount: driver.endedCount - endedCount, failedCount: driver.ended.failedCount - failedCount };
 }
 
-/** Resolves when every request that was sent before the first end has ended. @param endedBefore number of requests that ended earlier */
-async function firstRound(driver: Driver, endedBefore: number): Promise<void> {
+/**
+ * Resolves when every request that was sent before the first end has ended.
+ * @param endedBefore number of requests that ended earlier @param limitNs time from which others wait for ends
+ */
+async function firstRound(driver: Driver, endedBefore: number, limitNs: number): Promise<void> {
+  const { clock } = driver;
   await driver.reachEnded(endedBefore + 1);
-  const firstEndNs = driver.clock.nowNs();
+  const firstEndNs = clock.nowNs();
   const openCount = (): number =>
     driver.client.calls.filter(({ isActive, sendStartNs }) => isActive && sendStartNs < firstEndNs).length;
-  for (let open = openCount(); open > 0; open = openCount()) await driver.reachEnded(driver.endedCount + open);
+  for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())
+    await driver.reachEnded(driver.endedCount + open);
 }

@@ -106,14 +106,13 @@ export class WindowCutter {
 
   private open(startNs: number): void {
     this.count(startNs, "begin");
-    const { health, observer, poller } = this.context;
+    const { observer, poller } = this.context;
     observer.onWindowStart?.(this.meter.windowNumber);
-    health.start();
     poller?.start();
   }
 
   private count(startNs: number, way: "begin" | "count"): void {
-    const { driver, session, isScheduled } = this.context;
+    const { driver, session, isScheduled, health } = this.context;
     const { wire, answerReader, isDecoupled: isModelDecoupled, hasManyResponses } = session.service;
     const isDecoupled = isModelDecoupled || hasManyResponses === true;
     const extractedNames = answerReader?.names;
@@ -128,6 +127,7 @@ export class WindowCutter {
     this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
     this.startTimes();
+    health.start();
   }
 
   private startTimes(): void {
@@ -169,8 +169,9 @@ export class WindowCutter {
       this.serverDelta(tally.latency.count, openBefore.count === 0),
       parts && this.groups?.memberServers(parts),
     ]);
-    const numbers = { first: windowNumber, last: windowNumber };
-    const window = { ...toWindowResult(tally, { ...frame, server }), numbers };
+    // The time before the first window has no number.
+    const numbers = windowNumber === 0 ? {} : { numbers: { first: windowNumber, last: windowNumber } };
+    const window = { ...toWindowResult(tally, { ...frame, server }), ...numbers };
     return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
   }
 

@@ -6,9 +6,11 @@ import { inferPerSec, sentPerSec } from "../../../src/measure/metrics.ts";
 import { explainShortfall } from "../../../src/measure/rate-shortfall.ts";
 import type { WindowResult } from "../../../src/measure/window.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
+import type { EarlyAbort } from "../../../src/run/judge/early-abort.ts";
 import { LevelRun } from "../../../src/run/level/level.ts";
 import { measureSteady } from "../../../src/run/level/steady-level.ts";
 import { createRandom, drawExponential } from "../../../src/runtime/random.ts";
+import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
 import { makeLevel } from "./make-level.ts";
 // Loaded before the fake clock moves, because a load imports it when it begins.
 import "../../../src/run/send/scheduled-load.ts";
@@ -130,6 +132,46 @@ describe("a steady level", () => {
     assert.ok(Math.abs(sentPerSec(window) - 200) <= 0.4, `${sentPerSec(window)}`);
     assert.ok(Math.abs(inferPerSec(window, 1) - 200) <= 0.4, `${inferPerSec(window, 1)}`);
   });
+});
+
+test("a request without an answer delays a level for a minute, and does not end its last round early", async () => {
+  let sentCount = 0;
+  const latencyMs = (): number => (sentCount++ === 0 ? Number.POSITIVE_INFINITY : 700);
+  const { startNs, durationNs } = await measure({ drive: closed(2), latencyMs, levelMs: 1000, warmUpMs: 0 });
+  // Answers come at 60.2 s, 60.9 s, 61.6 s and 62.3 s. The last two are the round in which the time is over.
+  assert.deepEqual([startNs - 50e9, durationNs], [60e9, 2.3e9]);
+});
+
+test("a run that ends before its load is steady has what ended until then, and no window", async () => {
+  const { clock, context, meter, driver, signal, server } = makeLevel({ mode: { kind: "duration", durationMs: 5000 } });
+  let sentCount = 0;
+  Object.defineProperty(server, "latencyMs", { get: () => (sentCount++ === 0 ? 200 : 2000) });
+  const healthStarts: number[] = [];
+  const health = new (class extends HealthMonitor {
+    override start(): void {
+      healthStarts.push(clock.nowMs);
+      super.start();
+    }
+  })(clock);
+  let resumedCount = 0;
+  meter.abort = { resume: () => resumedCount++, pause() {}, add() {} } as unknown as EarlyAbort;
+  const run = new LevelRun({ ...context, health }, meter, 2);
+  const startMs = clock.nowMs;
+  const measured = measureSteady({
+    ...{ run, driver, signal, canceller: undefined, policy: { isWarmingUp: false } },
+    ...{ drive: closed(2)(), count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
+    onStart: () => Promise.resolve(),
+    onLead: () => {},
+  });
+  await clock.advanceMs(500);
+  signal.interrupt();
+  await clock.advanceMs(10);
+  const { outcome, window } = (await measured) as LevelResult;
+  driver.close();
+  assert.deepEqual([outcome, window.requestCount, window.durationNs], ["partial", 1, 0.5e9]);
+  assert.equal(window.numbers, undefined, "windows are counted from 1");
+  assert.equal(healthStarts[0], startMs, "the client's load before the level is not part of it");
+  assert.equal(resumedCount, 0, "what is not measured ends no run early");
 });
 
 function shortfall(window: WindowResult, perSec: number): unknown {
