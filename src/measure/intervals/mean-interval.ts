@@ -42,20 +42,28 @@ export function fromZero<T extends Pick<MeanEstimate, "low">>(estimate: T): T {
   return estimate.low !== null && estimate.low < 0 ? { ...estimate, low: 0 } : estimate;
 }
 
+/** How the mean of a sample is estimated. */
+export interface MeanOptions extends IntervalOptions {
+  /** Number of independent values that a sample is worth at least, if it has as many. Default: 1 */
+  readonly leastCount?: number;
+}
+
 /** Estimates the mean of a tally, in nanoseconds. */
 export function estimateMeanNs(
   tally: LatencyTally,
-  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+  { confidence = INTERVAL_CONFIDENCE, leastCount = 1 }: MeanOptions = {},
 ): MeanEstimate {
-  const { meanNs, deviationNs, skewness } = tally;
+  const { count, meanNs, deviationNs, skewness } = tally;
   const effective = tally.effectiveCountFor(confidence);
+  const least = Math.min(leastCount, count);
+  if (effective < least) return fromZero(meanInterval(meanNs, deviationNs, least, { confidence }));
   return fromZero(meanInterval(meanNs, deviationNs, effective, { confidence, skewness }));
 }
 
 /** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */
 export function estimateMean(
   values: ArrayLike<number>,
-  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+  { confidence = INTERVAL_CONFIDENCE, leastCount = 1 }: MeanOptions = {},
 ): MeanEstimate {
   const count = values.length;
   let mean = 0;
@@ -69,7 +77,10 @@ export function estimateMean(
   }
   if (count < 2) return meanInterval(mean, undefined, count);
   const variance = squares / (count - 1);
-  const skewness = squares === 0 ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
+  const deviation = Math.sqrt(variance);
   const effective = effectiveCount(count, variance, batchMeansOf(values), confidence);
-  return fromZero(meanInterval(mean, Math.sqrt(variance), effective, { confidence, skewness }));
+  const least = Math.min(leastCount, count);
+  if (effective < least) return fromZero(meanInterval(mean, deviation, least, { confidence }));
+  const skewness = squares === 0 ? 0 : (cubes * Math.sqrt(count)) / squares ** 1.5;
+  return fromZero(meanInterval(mean, deviation, effective, { confidence, skewness }));
 }

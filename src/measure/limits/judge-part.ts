@@ -1,9 +1,8 @@
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import { usToNs } from "../../plan/units.ts";
 import type { ExtractedColumn } from "../extracted-tally.ts";
-import { fromZero, type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
+import { estimateMeanNs } from "../intervals/mean-interval.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
-import type { LatencyTally } from "../latency-tally.ts";
 import { errorRatio, inferPerSec } from "../metrics.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import {
@@ -19,6 +18,7 @@ import {
   judgeInterval,
   judgePercentile,
   judgeValue,
+  LEAST_JUDGED_COUNT,
   requestsToShow,
   type VerdictState,
 } from "./verdict-state.ts";
@@ -62,11 +62,6 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
   return { state: "unresolved", value, reason: few ?? TOO_CLOSE };
 }
 
-/** Estimates an average. Requests that are alike are worth two at least, so that a limit far away is decided. */
-function averageOf({ meanNs, deviationNs, count, effectiveCount }: LatencyTally): MeanEstimate {
-  return fromZero(meanInterval(meanNs, deviationNs, Math.max(Math.min(2, count), effectiveCount)));
-}
-
 /**
  * Reports whether a percentile leaves out that nothing completed for a time: a closed loop does not send then, so the requests that would have
  * waited are missing. It does so when the percentile's share of the time was in gaps.
@@ -79,7 +74,8 @@ function hidesGaps({ metric, comparison }: AssertionPlan, { window, gapRatio = 0
 function judgeMetric(assertion: AssertionPlan, { window, tokens }: MeasuredPart, value: number): VerdictState {
   const { metric, comparison, limit } = assertion;
   if (isTokenMetric(metric) && tokens !== undefined) return judgeTokenMetric(assertion, metric, tokens, value);
-  if (metric.kind === "latency-average") return judgeInterval(assertion, averageOf(window[metric.of]));
+  if (metric.kind === "latency-average")
+    return judgeInterval(assertion, estimateMeanNs(window[metric.of], { leastCount: LEAST_JUDGED_COUNT }));
   if (metric.kind !== "latency-percentile" || comparison === "is") return judgeValue(assertion, value);
   const isAtLeast = comparison === "below" || comparison === "at-least";
   return judgePercentile(comparison, metric.percentile, window[metric.of].above(limit, isAtLeast));

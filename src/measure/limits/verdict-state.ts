@@ -62,6 +62,9 @@ export function judgeInterval(
   return atLow ? "pass" : "fail";
 }
 
+/** An average is judged as if its sample were worth two independent values at least, so that a limit far away is decided. */
+export const LEAST_JUDGED_COUNT = 2;
+
 /** The values of a sample on the upper side of a limit. */
 export interface SampleAbove {
   /** Number of values; 1 or more. */

@@ -2,11 +2,12 @@ import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
-import { estimateMean, fromZero, type MeanEstimate, meanInterval } from "../intervals/mean-interval.ts";
+import { estimateMean } from "../intervals/mean-interval.ts";
 import {
   judgeInterval,
   judgePercentile,
   judgeValue,
+  LEAST_JUDGED_COUNT,
   type SampleAbove,
   type VerdictState,
 } from "../limits/verdict-state.ts";
@@ -67,16 +68,11 @@ export function judgeTokenMetric(
       metric.percentile,
       valuesAbove(tokenSampleOf(metric.of, columns), assertion),
     );
-  if (metric.kind === "token-average") return judgeInterval(assertion, averageOf(tokenSampleOf(metric.of, columns)));
+  if (metric.kind === "token-average") {
+    const average = estimateMean(tokenSampleOf(metric.of, columns), { leastCount: LEAST_JUDGED_COUNT });
+    return judgeInterval(assertion, average);
+  }
   return judgeValue(assertion, value);
-}
-
-/** Estimates an average. Values that are alike are worth two at least, so that a limit far away is decided. */
-function averageOf(values: Float64Array): MeanEstimate {
-  const estimate = estimateMean(values);
-  if (estimate.low !== null || values.length < 2) return estimate;
-  const squares = values.reduce((sum, value) => sum + (value - estimate.value) ** 2, 0);
-  return fromZero(meanInterval(estimate.value, Math.sqrt(squares / (values.length - 1)), 2));
 }
 
 /**
