@@ -18,11 +18,12 @@ export interface WrittenRecord extends JsonRecord {
 
 /**
  * Reads the objects of a JSON Lines file, one per line. Skips blank lines.
+ * @param texts the file's text in pieces; default: the file is read
  * @throws UserError when a line is not an object, with a hint when the whole file is JSON
  */
-export async function* readJsonLines(path: string): AsyncGenerator<WrittenRecord> {
+export async function* readJsonLines(path: string, texts?: AsyncIterable<string>): AsyncGenerator<WrittenRecord> {
   let isFirst = true;
-  for await (const { number, text } of readLines(path)) {
+  for await (const { number, text } of readLines(path, texts)) {
     const place = `${path}, line ${number}`;
     yield { value: parseLine(text, path, place, isFirst), text, place };
     isFirst = false;
@@ -61,11 +62,38 @@ export function isObject(value: Json | undefined): value is JsonObject {
  * @throws UserError for any other content
  */
 export async function* readWrittenObjects(path: string): AsyncGenerator<WrittenRecord> {
-  for await (const { text } of readLines(path)) {
-    const isWhole = text.startsWith("{") && text.endsWith("}");
-    const hasLines = isWhole || !/^[{#]/.test(text);
-    yield* hasLines ? readJsonLines(path) : readJsonObjects(path, withoutComments(readText(path)));
-    return;
+  // Opened once: what was read from a pipe cannot be read again.
+  const texts = readText(path);
+  const beginning = await readBeginning(texts);
+  const [line = ""] = beginning.trimStart().split("\n", 1);
+  const isWhole = line.startsWith("{") && line.trimEnd().endsWith("}");
+  const hasLines = isWhole || !/^[{#]/.test(line);
+  const all = joined(beginning, texts);
+  yield* hasLines ? readJsonLines(path, all) : readJsonObjects(path, withoutComments(all));
+}
+
+/** Reads up to the end of the first line that is not blank, or until the line is too long. Returns everything that was read. */
+async function readBeginning(texts: AsyncGenerator<string>): Promise<string> {
+  const pieces: string[] = [];
+  let length = 0;
+  let isInLine = false;
+  for (let next = await texts.next(); next.done !== true; next = await texts.next()) {
+    const text = next.value;
+    pieces.push(text);
+    length += text.length;
+    const start: number = isInLine ? 0 : text.search(/\S/);
+    isInLine ||= start >= 0;
+    if ((isInLine && text.includes("\n", start)) || length > MOST_FILE_BYTES) break;
+  }
+  return pieces.join("");
+}
+
+async function* joined(beginning: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  try {
+    yield beginning;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
   }
 }
 

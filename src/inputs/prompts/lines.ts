@@ -11,13 +11,17 @@ export interface Line {
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields the lines that are not blank. Only one line is in memory. @throws UserError when the file cannot be read */
-export async function* readLines(path: string): AsyncGenerator<Line> {
+/**
+ * Yields the lines that are not blank. Only one line is in memory.
+ * @param texts the file's text in pieces; default: the file is read
+ * @throws UserError when the file cannot be read
+ */
+export async function* readLines(path: string, texts: AsyncIterable<string> = readText(path)): AsyncGenerator<Line> {
   let number = 0;
   // Join a line of many pieces once, at its end: joining piece by piece would copy a long line repeatedly.
   let rest: string[] = [];
   let restLength = 0;
-  for await (const text of readText(path)) {
+  for await (const text of texts) {
     const lines = text.split("\n");
     if (lines.length === 1) {
       rest.push(text);

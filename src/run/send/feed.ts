@@ -80,9 +80,13 @@ export class RequestFeed {
     return false;
   }
 
-  /** Takes the encodings of requests from another feed of the same session, unless each slot has its own. */
+  /**
+   * Takes the encodings of the first step from another feed of the same session, unless each slot has its own. Other steps may differ: the
+   * other feed can have less data, so that its batches wrap around earlier.
+   */
   takeEncodings({ encoded }: RequestFeed): void {
-    for (const [key, request] of encoded) this.encoded.set(key, request);
+    if (this.dataset.isStored === true) return;
+    for (const [key, request] of encoded) if (key < MAX_ID_DIGITS * MAX_STAMP_BYTES) this.encoded.set(key, request);
   }
 
   setActiveLanes(count: number): void {

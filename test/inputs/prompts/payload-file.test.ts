@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../src/plan/problem.ts";
 import { formatJson } from "../../../src/service/json-text.ts";
-import { collectFrom, tiny } from "./collect.ts";
+import { collect, collectFrom, tiny, withFiles } from "./collect.ts";
 
 function lines(...objects: readonly object[]): string {
   return objects.map((object) => JSON.stringify(object)).join("\n");
@@ -180,3 +183,15 @@ test("what does not fit is refused with file, line and key", async () => {
     );
   }
 });
+
+for (const [form, text] of [
+  ["lines", lines({ text: "one" }, { text: "two" })],
+  ["objects of several lines", '\n{\n"text": "one" # first\n}\n{\n"text": "two"\n}'],
+] as const)
+  test(`a pipe is read once, ${form} of it too`, () =>
+    withFiles({}, async (folder) => {
+      const path = join(folder, "pipe");
+      assert.equal(spawnSync("mkfifo", [path]).status, 0);
+      const [entries] = await Promise.all([collect({ source: { kind: "payload", path } }), writeFile(path, text)]);
+      assert.deepEqual(entries, [{ texts: ["one"] }, { texts: ["two"] }]);
+    }));

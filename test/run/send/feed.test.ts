@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Sequences } from "../../../src/load/sequences.ts";
 import type { LevelsPlan } from "../../../src/plan/load-plan.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "../../../src/run/send/lanes.ts";
@@ -122,4 +123,21 @@ test("synchronous concurrency shares no lane", () => {
   assert.ok(
     laneOptionsOf(plan, { unit: "concurrency", levels: list, search: "linear" }, UNKNOWN_MODEL).laneCount > 1e6,
   );
+});
+
+test("of a feed with less data, only the encoding of the first step is taken", () => {
+  const sequences = (stepCount: number): Sequences =>
+    new Sequences({
+      plan: { length: 3, lengthVariationPct: 0, startId: 1, idCount: null },
+      streamLengths: [stepCount],
+      random: () => 0,
+    });
+  const [less, all] = [2, 3].map(
+    (count) => new RequestFeed(makeService(2), makeDataset(count), { usesIds: false, sequences: sequences(count) }),
+  ) as [RequestFeed, RequestFeed];
+  const first = less.next(0, 0);
+  less.next(0, 0);
+  all.takeEncodings(less);
+  assert.equal(all.next(0, 0), first);
+  assert.deepEqual([...all.next(0, 0).payload], [1, 2], "not 1 and 0, where the smaller data wraps around");
 });
