@@ -54,7 +54,7 @@ test("a number of ended requests is waited for, and a later wait replaces an ear
   await waits.untilEnded(7, 7);
 });
 
-test("who waits for the finish is told once", async () => {
+test("a wait for the finish resolves, and is then over", async () => {
   const waits = new EndWaits();
   const finished = waits.untilFinished();
   assert.equal(waits.isFinishAwaited, true);
