@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { withServer } from "../run/kserve-server.ts";
 import { startCountingServer } from "./counting-server.ts";
 import {
   inFolder,
@@ -67,6 +68,16 @@ describe("rampart run exits with", () => {
       const [header = "", row = ""] = readFileSync(join(cwd, "levels.csv"), "utf8").split("\n");
       assert.match(header, /^Concurrency,Inferences\/Second,/);
       assert.match(row, /^1,0,/);
+    });
+  });
+
+  test("0 when the server's statistics cannot be read, with one note", async () => {
+    await withServer({ failsStatistics: true }, async ({ url, model }) => {
+      const target = `triton("${url}", { protocol: "http", model: "${model}" })`;
+      const { code, out, err } = await runText({ target, assert: "[errorRate().is(0)]" });
+      assert.equal(code, 0, out + err);
+      assert.match(out, /10 completed, 0 failed/);
+      assert.equal(`${out}${err}`.match(/the statistics are out of order/g)?.length, 1, out + err);
     });
   });
 

@@ -70,7 +70,7 @@ export const CASES = {
   },
   "a request rate": { plan: { ...requests(30), load: RATE }, count: 30 },
   "a number of requests after a warm-up": {
-    // Where the front door says so: elsewhere the load goes on, and requests in flight count in the measurement.
+    // As in compatible modes: the warm-up drains. In scenarios its last requests end in the measurement and count there.
     plan: { ...requests(12, { warmupRequests: 5 }), behaviour: { measuresFromNothing: true } },
     count: 17,
     check: ({ levels, warmup }) => {

@@ -23,7 +23,7 @@ interface Servers {
 interface Run {
   /** Arguments that make it short, and the address of a server. */
   readonly args?: (servers: Servers) => readonly string[];
-  /** Exit codes that are fine on a busy machine. Default: 0, and 66 where there were too few requests for a percentile. */
+  /** Exit codes that are fine on a busy machine. Default: 0. */
   readonly codes?: readonly number[];
   /** What the report says. */
   readonly says?: RegExp;
@@ -34,12 +34,12 @@ const set = (...values: readonly string[]): string[] => values.flatMap((value) =
 const RUNS: Readonly<Record<string, Run>> = {
   "ab-two-models.ts": { says: /candidate/ },
   "chat-goodput.ts": {
-    args: ({ mock }) => set(`url=${mock.http}`, TOKENIZER, "requests=20"),
+    args: ({ mock }) => set(`url=${mock.http}`, TOKENIZER, "requests=40"),
     says: /goodput/,
   },
   "chat.json": { says: /goodput/ },
-  "embeddings-batches.ts": { args: ({ mock }) => set(`url=${mock.http}`, "requests=60"), says: /batch 32/ },
-  "ensemble.ts": { args: ({ triton }) => set(`url=${triton.http}`, "requests=100"), says: /ensemble_two/ },
+  "embeddings-batches.ts": { args: ({ mock }) => set(`url=${mock.http}`, "requests=200"), says: /batch 32/ },
+  "ensemble.ts": { args: ({ triton }) => set(`url=${triton.http}`, "requests=400"), says: /ensemble_two/ },
   // What a search finds depends on the machine: unresolved is an answer too.
   "find-max.ts": { codes: [0, 65, 66], says: /concurrency/ },
   "llm.ts": { says: /time to first token/ },
@@ -47,19 +47,22 @@ const RUNS: Readonly<Record<string, Run>> = {
   "own-server.ts": { args: () => set("users=2"), says: /500 completed/ },
   "quickstart.ts": { says: /error rate is 0 %/ },
   "ramp.yaml": {},
-  "rate-sweep.ts": { args: () => set("time=300ms", "slo=2s"), says: /scheduled/ },
+  "rate-sweep.ts": { args: () => set("time=1s", "slo=2s"), says: /scheduled/ },
   "rest.ts": {
     args: ({ mock }) => set(`url=${mock.http}/v1/completions`, "requests=100"),
     says: /length/,
   },
-  "sequences.ts": { args: ({ triton }) => set(`url=${triton.grpc}`, "requests=200"), says: /0 failed/ },
+  "sequences.ts": { args: ({ triton }) => set(`url=${triton.grpc}`, "requests=400"), says: /0 failed/ },
   "sessions.ts": { says: /12 conversations/ },
-  "soak.ts": { args: () => set("time=1s", "maxDrift=10000", "limit=1min"), says: /soak/ },
+  // A second is short for a p99 and a drift on a busy machine.
+  "soak.ts": { args: () => set("time=1s", "maxDrift=10000", "limit=1min"), codes: [0, 66], says: /soak/ },
   // Whether the latency is back in time depends on the machine.
   "spike.ts": { args: () => set("base=2", "peak=8"), codes: [0, 65], says: /recover/ },
   "trace-replay.ts": { args: () => set("speed=2"), says: /8 completed/ },
   "triton-ramp.ts": {
-    args: ({ mock }) => set(`url=${mock.grpc}`, "time=200ms", "limit=2s"),
+    args: ({ mock }) => set(`url=${mock.grpc}`, "time=1s", "limit=2s"),
+    // On a busy machine one user sends too few requests for a p99 in a second.
+    codes: [0, 66],
     says: /p99 latency below 2 s/,
   },
 };
@@ -95,7 +98,7 @@ describe("scenarios/", () => {
     await servers?.triton.stop();
   });
 
-  for (const [name, { args = () => [], codes = [0, 66], says }] of Object.entries(RUNS))
+  for (const [name, { args = () => [], codes = [0], says }] of Object.entries(RUNS))
     test(`${name} runs`, async () => {
       const outcome = await runWithReport(["run", join(FOLDER, name), ...args(servers)], { timeoutMs: LONGEST_MS });
       const { code, stdout, stderr, report } = outcome;

@@ -39,7 +39,7 @@ const CASES: readonly (readonly [name: string, lag: ClientLag, times: readonly R
   ["a rare lag that a wide distribution hides", lagOf(0.5, 6), [time("latency", 40, 100)], false],
   ["the same lag beside steady latencies, whose p99 it makes", lagOf(0.5, 6), STEADY, true],
   [
-    "a long stall, of which the few requests in flight hold little",
+    "a long stall that delays only the few requests in flight",
     { ...lagOf(35, 36), coreWaitRatio: 0.02 },
     [time("latency", 40, 100)],
     false,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
@@ -77,6 +77,35 @@ describe("rampart run, where nothing is installed, loads", () => {
       assert.equal(code, 0, `${file}: ${out}${err}`);
       assert.equal((JSON.parse(out) as { name: string }).name, "sound");
     }
+  });
+
+  const isWindows = process.platform === "win32";
+  test("names with ? and \\, with relative imports, and leaves nothing beside them", { skip: isWindows }, async () => {
+    const settings = { "settings.ts": 'export const name: string = "sound";\n' };
+    const text = `import { name } from "./settings.ts";\n${SCENARIO.replace('"sound"', "name")}`;
+    for (const file of ["why?.ts", "a?b=1.mjs", "back\\slash.ts", "\\?#%.ts"])
+      await inFolder({ ...settings, [file]: text }, async (cwd) => {
+        for (const path of [file, join(cwd, file)]) {
+          const { code, out, err } = await runRampart(["run", path], { cwd });
+          assert.equal(code, 0, `${path}: ${out}${err}`);
+          assert.match(out, /^sound: [\s\S]*5 completed, 0 failed/m);
+        }
+        assert.deepEqual((await readdir(cwd)).sort(), [file, "settings.ts"].sort());
+      });
+  });
+
+  test("folders with ? and \\ in their names, or refuses them by name", { skip: isWindows }, async () => {
+    await inFolder({}, async (cwd) => {
+      for (const folder of ["why?", "back\\slash"]) {
+        await mkdir(join(cwd, folder));
+        await writeFile(join(cwd, folder, "x.ts"), SCENARIO);
+        const { code, out, err } = await runRampart(["run", join(folder, "x.ts")], { cwd });
+        assert.match(
+          `${code}: ${out}${err}`,
+          /^0: [\s\S]*5 completed, 0 failed|^64: rampart: \S+x\.ts: its folder has a name that cannot be imported\. Rename it/,
+        );
+      }
+    });
   });
 
   test("modules that wait", async () => {

@@ -260,7 +260,7 @@ describe("files that cannot be compared", () => {
     assert.equal((await compare("--base", "b1.csv", "--new", "")).code, 64);
   });
 
-  test("runs that failed wholly are runs of their own, and a copy of one is none", async () => {
+  test("runs without a successful request are different runs, and a copy of one is refused", async () => {
     const files = {
       "a.json": failed(1),
       "b.json": failed(2),

@@ -44,7 +44,7 @@ test("the --ssl-grpc flags: TLS, trusted authorities, and the client's certifica
   assert.equal(await overGrpc(strict, "--ssl-grpc-use-ssl", ...trust, ...identity), true);
 });
 
-test("a certificate that nobody trusted signed, or for another name, has its own hint", LIMIT, async () => {
+test("an untrusted certificate, and one for another name, have hints of their own", LIMIT, async () => {
   const hintOf = async (...args: string[]): Promise<string> => {
     const { code, err } = await runCommand(["-m", "simple", "--request-count", "2", ...args]);
     assert.equal(code, 99);

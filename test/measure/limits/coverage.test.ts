@@ -57,7 +57,7 @@ for (const [name, ratio, length, count] of [
   ["independent", 0.02, 1, REQUESTS],
   ["in clusters of 5", 0.05, 5, REQUESTS],
   ["in clusters of 10", 0.05, 10, REQUESTS],
-  ["in clusters of 20, of which a run has two or three", 0.05, 20, REQUESTS],
+  ["in two or three clusters of 20", 0.05, 20, REQUESTS],
   ["in clusters of 50", 0.05, 50, 10_000],
 ] as const)
   test(`an error rate with failures ${name}`, () => {

@@ -10,7 +10,7 @@ const below = (percentile: number): AssertionPlan => ({
   limit: 25e6,
 });
 
-test("a closed loop leaves out what gaps hide: percentiles of which they take the share pass no more", () => {
+test("a closed loop sends nothing in a gap, so a percentile does not pass when gaps are a larger share than its tail", () => {
   const window = makeWindow({ latenciesNs: new Array<number>(1000).fill(1e6) });
   const stateOf = (percentile: number, gapRatio: number): string =>
     judgePart(below(percentile), { window, gapRatio }, 1).state;

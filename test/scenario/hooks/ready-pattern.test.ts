@@ -12,7 +12,7 @@ class Output extends EventEmitter {
   }
 }
 
-/** Starts a process that prints these texts, each of which arrives at once, and returns the match and the kept output. */
+/** Starts a process that prints these texts, one read each. Returns the match and the kept output. */
 async function startPrinting(
   texts: readonly string[],
   ready: RegExp,
