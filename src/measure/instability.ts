@@ -1,6 +1,6 @@
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { setting } from "../plan/setting-names.ts";
-import { formatDurationNs, nsToSec } from "../plan/units.ts";
+import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { saturationReason } from "./metrics.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
@@ -126,10 +126,6 @@ function describeMovement(instability: Instability, unit: string): string {
   // Stability needs a minimum number of windows.
   if (parts.length === 0) parts.push("there were too few windows to compare");
   return `over windows ${first} to ${trials} ${parts.join(" and ")}; ${formatPct(toleranceRatio)} is allowed`;
-}
-
-function formatPct(ratio: number): string {
-  return `${Number((ratio * 100).toFixed(ratio < 0.1 ? 2 : 1))} %`;
 }
 
 function isMonotone(values: readonly number[]): boolean {

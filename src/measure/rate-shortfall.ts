@@ -1,4 +1,4 @@
-import { formatDurationNs, nsToSec, usToNs } from "../plan/units.ts";
+import { formatDurationNs, formatPct, nsToSec, usToNs } from "../plan/units.ts";
 import { lateCount, saturationReason, sentPerSec } from "./metrics.ts";
 import type { WindowResult } from "./window.ts";
 
@@ -36,10 +36,12 @@ export interface ScheduledRate {
 export interface RateShortfall {
   /** Requested and actual rate where they differ, and how late requests were. */
   readonly achieved: string;
+  /** How late requests were; undefined when none was. */
+  readonly late: string | undefined;
   /** The likely cause. */
   readonly cause: string;
-  /** The resource that was too small: lanes, sequences, or something else. */
-  readonly bound: "lanes" | "sequences" | "other";
+  /** The resource that was too small: lanes, sequences, the limit on outstanding requests, or the client. */
+  readonly bound: "lanes" | "sequences" | "outstanding" | "client";
 }
 
 /**
@@ -60,35 +62,30 @@ export function explainShortfall(window: WindowResult, rate: ScheduledRate): Rat
   const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, sendingNs, MISSED_RATIO);
   const lateRatio = sendDelay.count === 0 ? 0 : lateCount(window) / sendDelay.count;
   if (!isMissed && lateRatio <= LATE_RATIO) return undefined;
-  const delay = describeDelay(sendDelay, lateRatio);
+  const late = lateRatio === 0 ? undefined : describeDelay(sendDelay, lateRatio);
+  const delay = late ?? "no request was more than 1 ms late";
   // A rate that random gaps explain says nothing.
   const achieved = isMissed
     ? `${sent.toFixed(1)} requests/s were sent of the requested ${rate.asked?.perSec}; ${delay}`
     : delay;
-  return { achieved, ...causeOf(window, rate) };
+  return { achieved, late, ...causeOf(window, rate) };
 }
 
 function describeDelay(sendDelay: WindowResult["sendDelay"], lateRatio: number): string {
-  if (lateRatio === 0) return "no request was more than 1 ms late";
   const delays = `p99 ${formatDurationNs(usToNs(sendDelay.percentileUs(99)))}, at most ${formatDurationNs(sendDelay.maxNs)}`;
   return `${formatPct(lateRatio)} of the requests were more than 1 ms late (${delays})`;
 }
 
-/** Never formats a positive ratio as 0. */
-function formatPct(ratio: number): string {
-  return ratio < 0.001 ? "less than 0.1 %" : `${(ratio * 100).toFixed(1)} %`;
-}
-
-function causeOf(window: WindowResult, rate: ScheduledRate): Omit<RateShortfall, "achieved"> {
+function causeOf(window: WindowResult, rate: ScheduledRate): Pick<RateShortfall, "cause" | "bound"> {
   const { isSync, laneCount, sequenceCount, maxOutstanding } = rate;
   const saturation = saturationReason(window);
-  if (saturation !== undefined) return { cause: `the client was the limit: ${saturation}`, bound: "other" };
+  if (saturation !== undefined) return { cause: `the client was the limit: ${saturation}`, bound: "client" };
   const meanOutstanding = window.latency.sumNs / window.durationNs;
   const took = `waited for their responses, which took ${formatDurationNs(window.latency.meanNs)} on average`;
   if (sequenceCount !== undefined && meanOutstanding > sequenceCount * 0.5)
     return { cause: `${sequenceCount} sequences ${took}`, bound: "sequences" };
   if (maxOutstanding !== undefined && meanOutstanding > maxOutstanding * 0.5)
-    return { cause: `the maximum of ${maxOutstanding} outstanding requests ${took}`, bound: "other" };
+    return { cause: `the maximum of ${maxOutstanding} outstanding requests ${took}`, bound: "outstanding" };
   if (isSync && meanOutstanding > laneCount * 0.5) return { cause: `${laneCount} lanes ${took}`, bound: "lanes" };
-  return { cause: "the client woke up late: another process may be using its core", bound: "other" };
+  return { cause: "the client woke up late: another process may be using its core", bound: "client" };
 }

@@ -30,6 +30,11 @@ export function formatCount(value: number): string {
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
+/** Formats a ratio in percent, with up to three significant digits: `12.3 %`. */
+export function formatPct(ratio: number): string {
+  return `${Number((ratio * 100).toPrecision(3))} %`;
+}
+
 /** Returns a time in nanoseconds since the epoch as text: `2026-01-31T08:00:00.123Z`. */
 export function epochNsToIsoTime(epochNs: bigint): string {
   return new Date(Number(epochNs / 1_000_000n)).toISOString();

@@ -24,6 +24,8 @@ export type LevelNote = readonly string[];
 export function describeLevelNotes(whole: Plan, prepared: PreparedRun | undefined, result: LevelResult): LevelNote[] {
   const plan = planOfPhase(whole, result.phase?.index);
   const { window, level, instability, unit, tokens, repeats } = result;
+  const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
+  const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
   const notes: LevelNote[] = [];
   if (instability !== undefined) {
     const throughputUnit = throughputUnitOf(whole.target);
@@ -35,11 +37,15 @@ export function describeLevelNotes(whole: Plan, prepared: PreparedRun | undefine
     notes.push(["only throughput is stable, which is enough for asynchronous requests; latency is not"]);
   if (LEVEL_UNITS[unit].isScheduled && prepared !== undefined) {
     const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
-    if (shortfall !== undefined) notes.push([`${shortfall.achieved}: look at "from due time"`, shortfall.cause]);
+    // The delivered load has the rates, and the lag, where there is one, says more of the client.
+    if (shortfall !== undefined) {
+      const { late, cause, bound } = shortfall;
+      const why = bound === "client" && lag !== undefined ? [] : [cause];
+      const note = [...(late === undefined ? [] : [`${late}: look at "from due time"`]), ...why];
+      if (note.length > 0) notes.push(note);
+    }
   }
   notes.push(...describeLoadNotes(plan, result).map((text) => [text]));
-  const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
-  const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
   const reason = saturationReason(window);
   // The lag says more: what a busy client does to the times.
   if (lag !== undefined) notes.push([lag]);

@@ -3,13 +3,13 @@ import { explainLittlesLaw } from "../measure/in-flight.ts";
 import { MISSED_RATIO } from "../measure/rate-shortfall.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatCount, formatDurationNs, msToNs, nsToSec } from "../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, msToNs, nsToSec } from "../plan/units.ts";
 import { inputKindOf } from "../registry/input-kinds.ts";
 import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
 import { targetKindOf } from "../registry/service-kinds.ts";
 import { dueCount } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
-import { formatPct } from "./rampart/format.ts";
+import { describeUndelivered } from "./load-delivery.ts";
 
 /** This many may be due at the very end of a level. */
 const FEW_UNSENT = 2;
@@ -23,7 +23,7 @@ export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const isNoted = whole.behaviour?.measuresFromNothing !== true && level.outcome !== "partial";
   const notes = [
     describeGaps(level),
-    describeUnsent(level),
+    isOwn && describeUndelivered(whole, level) !== undefined ? undefined : describeUnsent(level),
     describeDelayed(plan, level),
     describeUnfinishedRamp(plan, level),
     (isNoted ? describeStart(plan, level) : undefined) ?? describeImbalance(plan, level),

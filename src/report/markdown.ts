@@ -1,5 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
-import { formatCount, formatDurationNs } from "../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf, throughputUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
@@ -7,7 +7,7 @@ import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { formatRange, MARK } from "./rampart/confidence-notes.ts";
 import { answerOverRuns, formatFindMax } from "./rampart/find-max.ts";
-import { formatPct, formatUs } from "./rampart/format.ts";
+import { formatUs } from "./rampart/format.ts";
 import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import { VERDICT_WORDS } from "./rampart/verdicts-table.ts";
 import type { Report, TextSink } from "./report.ts";

@@ -44,6 +44,11 @@ export interface Load<S extends LoadKind = LoadKind> {
   readonly options: object;
 }
 
+/** Returns the pacing of a load in another one. Untyped callers may pass anything, which the schema then rejects. */
+export function pacingOf<S extends LoadKind>(load: { readonly pacing: S } | undefined): S {
+  return load?.pacing as S;
+}
+
 /**
  * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`).
  * @example

@@ -1,5 +1,5 @@
 import type { Duration } from "../plan/units.ts";
-import { hold, type Load, type LoadKind } from "./loads.ts";
+import { hold, type Load, type LoadKind, pacingOf } from "./loads.ts";
 
 /** Loads in sequence: a list, a warm-up, and the tests that are made of several phases. */
 
@@ -48,7 +48,7 @@ export interface SpikeOptions<S extends LoadKind = LoadKind> {
  */
 export function warmup<S extends LoadKind>(extent: Duration | { readonly requests: number }, load: Load<S>): Load<S> {
   const options = typeof extent === "string" ? { for: extent, load } : { ...extent, load };
-  return { kind: "warmup", pacing: load.pacing, values: [], options };
+  return { kind: "warmup", pacing: pacingOf(load), values: [], options };
 }
 
 /**
@@ -57,7 +57,7 @@ export function warmup<S extends LoadKind>(extent: Duration | { readonly request
  * load: [warmup("10 s", hold(4)), phase("steady", hold(16, { for: "1 min" }))]
  */
 export function phase<S extends LoadKind>(name: string, load: Load<S>): Load<S> {
-  return { kind: "phase", pacing: load.pacing, values: [], options: { name, load } };
+  return { kind: "phase", pacing: pacingOf(load), values: [], options: { name, load } };
 }
 
 /**
@@ -67,7 +67,7 @@ export function phase<S extends LoadKind>(name: string, load: Load<S>): Load<S> 
  */
 export function soak<S extends LoadKind = "closed">(load: number | Load<S>, options: SoakOptions): Load<S> {
   const steady = toLoad(load);
-  return { kind: "soak", pacing: steady.pacing, values: [], options: { ...options, load: steady } };
+  return { kind: "soak", pacing: pacingOf(steady), values: [], options: { ...options, load: steady } };
 }
 
 /**
@@ -77,7 +77,7 @@ export function soak<S extends LoadKind = "closed">(load: number | Load<S>, opti
  */
 export function spike<S extends LoadKind = "closed">(options: SpikeOptions<S>): Load<S> {
   const [base, peak] = [toLoad(options.base), toLoad(options.peak)];
-  const pacing = base.pacing === "scheduled" ? base.pacing : peak.pacing;
+  const pacing = pacingOf(base) === "scheduled" ? pacingOf(base) : pacingOf(peak);
   return { kind: "spike", pacing, values: [], options: { ...options, base, peak } };
 }
 

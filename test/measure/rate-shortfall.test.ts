@@ -31,7 +31,7 @@ const MISSED: readonly (readonly [name: string, asked: AskedRate | undefined, pa
       "fewer and late",
       constant(150),
       { latenciesNs: hundred(40e6), sendDelayNs: delays(60) },
-      "100.0 requests/s were sent of the requested 150; 60.0 % of the requests were more than 1 ms late (p99 50 ms, at most 50 ms)",
+      "100.0 requests/s were sent of the requested 150; 60 % of the requests were more than 1 ms late (p99 50 ms, at most 50 ms)",
     ],
     [
       "fewer, of which none was late",
@@ -49,7 +49,7 @@ const MISSED: readonly (readonly [name: string, asked: AskedRate | undefined, pa
       "late, at times of the data",
       undefined,
       { latenciesNs: hundred(1e6), sendDelayNs: delays(5) },
-      "5.0 % of the requests were more than 1 ms late (p99 50 ms, at most 50 ms)",
+      "5 % of the requests were more than 1 ms late (p99 50 ms, at most 50 ms)",
     ],
     [
       "fewer, of which next to none was late",
@@ -72,7 +72,7 @@ test("late is what was sent late, whether or not its lane was there in time, as 
   assert.equal(lateCount(window), 40);
   assert.match(
     explainShortfall(window, rate)?.achieved ?? "",
-    /40\.0 % of the requests were more than 1 ms late \(p99 50/,
+    /40 % of the requests were more than 1 ms late \(p99 50/,
   );
 });
 

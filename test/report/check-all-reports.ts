@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { formatCount } from "../../src/plan/units.ts";
-import { formatPct, formatUs } from "../../src/report/rampart/format.ts";
+import { formatCount, formatPct } from "../../src/plan/units.ts";
+import { formatUs } from "../../src/report/rampart/format.ts";
 import { type LevelJson, type RunJson, runsOf } from "../../src/report/schema/report-schema.ts";
 import { nameOfLevel } from "../../src/report/summary.ts";
 import { measuredLevels } from "../../src/result/judged-levels.ts";

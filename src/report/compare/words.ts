@@ -1,8 +1,7 @@
 import type { Change } from "../../measure/compare/change.ts";
 import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
 import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
-import { formatPct } from "../rampart/format.ts";
+import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { LimitVerdict } from "./limits.ts";
 

@@ -1,8 +1,8 @@
 import { averageUs } from "../../measure/server-delta.ts";
-import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
 import { escapeHtml } from "../plots/page.ts";
 import { answerOverRuns, formatFindMax } from "../rampart/find-max.ts";
-import { formatPct, formatUs } from "../rampart/format.ts";
+import { formatUs } from "../rampart/format.ts";
 import type { ServerCountersJson } from "../schema/level.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { LIMIT_STATES, mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "../tables/answer-tables.ts";

@@ -45,7 +45,8 @@ export function loadNotes(level: LevelResult, plan: Plan, isExplained: boolean):
 const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
   lanes: `Give ${setting("client.callMode=async")}, or raise ${setting("client.maxLanes")}.`,
   sequences: `Raise ${setting("sequences.concurrent")}, or lower the rate.`,
-  other: "Lower the rate, or give the client more CPU time.",
+  outstanding: "Lower the rate, or give the client more CPU time.",
+  client: "Lower the rate, or give the client more CPU time.",
 };
 
 /** Reports the first responses' latencies. perf_analyzer documents these, but prints the latency of the last. */

@@ -12,7 +12,7 @@ import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeLevelNotes } from "../level-notes.ts";
-import { describeDelivery } from "../load-delivery.ts";
+import { describeDelivery, describeUndelivered } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { warnOfResends } from "../resend-note.ts";
@@ -164,9 +164,11 @@ class RampartConsole implements Report {
   /** Formats the counts, failures and warnings of one of several runs. */
   private formatRunNotes(number: number, run: RunResult): string {
     const end = run.error !== undefined || run.isInterrupted ? "PARTIAL RESULT: the run ended early. " : "";
-    const warnings = measuredLevels(run).flatMap((level) =>
-      this.warningsOf(level).map((warning) => `  ${nameOfLevel(this.plan, level)}: ${warning}\n`),
-    );
+    const warnings = measuredLevels(run).flatMap((level) => {
+      const undelivered = describeUndelivered(this.plan, level);
+      const texts = [...(undelivered === undefined ? [] : [undelivered]), ...this.warningsOf(level)];
+      return texts.map((text) => `  ${nameOfLevel(this.plan, level)}: ${text}\n`);
+    });
     const failures = run.failures.length === 0 ? "" : `${formatFailures(run)}\n`;
     const answer = run.findMax === undefined ? "" : `${formatFindMax(this.plan, run, this.unit)}\n`;
     return `\nrun ${number}: ${end}${formatTotals(run)}\n${warnings.join("")}${failures}${answer}`;
@@ -176,7 +178,9 @@ class RampartConsole implements Report {
     const { plan } = this;
     const { out } = this.sink;
     const measured = measuredLevels(result);
-    if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
+    // An error before anything was measured is not part of a result.
+    const isPartial = result.isInterrupted || (result.error !== undefined && result.sentCount > 0);
+    if (isPartial) out("\nPARTIAL RESULT: the run ended early.\n");
     if (measured.length > 0)
       out(`\n${formatLevels(plan, measured, this.unit, this.prepared?.service.hasManyResponses === true)}\n`);
     for (const level of measured) {

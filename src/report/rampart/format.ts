@@ -7,7 +7,7 @@ export const INDENTED_COLUMNS = MAX_COLUMNS - 2;
 const GAP = "  ";
 const MIN_PART_COLUMNS = 3;
 /** Minimum width of a wrapped column of sentences. */
-const MIN_TEXT_COLUMNS = 30;
+const MIN_TEXT_COLUMNS = 20;
 
 /**
  * Formats a table with aligned columns: figures right, text left, without empty columns. When it is wider than `maxColumns` characters, the
@@ -102,9 +102,4 @@ function joinColumns(columns: readonly (readonly string[])[], rowCount: number):
 /** Formats microseconds with a readable unit. */
 export function formatUs(us: number): string {
   return formatDurationNs(usToNs(us));
-}
-
-/** Formats a ratio in percent. */
-export function formatPct(ratio: number): string {
-  return `${Number((ratio * 100).toPrecision(3))} %`;
 }

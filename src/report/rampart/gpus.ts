@@ -1,6 +1,5 @@
 import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts";
-import { formatCount } from "../../plan/units.ts";
-import { formatPct } from "./format.ts";
+import { formatCount, formatPct } from "../../plan/units.ts";
 
 /** A megabyte, in bytes. */
 const BYTES_PER_MB = 1e6;

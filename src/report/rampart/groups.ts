@@ -5,13 +5,13 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { CONSOLE_PERCENTILES, formatMarked } from "./confidence-notes.ts";
 import { formatExtracted } from "./extracted.ts";
-import { formatPct, formatTable, formatUs } from "./format.ts";
+import { formatTable, formatUs } from "./format.ts";
 import { TOKEN_HEADER, tokenCells } from "./tokens.ts";
 
 /** Tables by tag, for the console. The values of a tag together are the level. */

@@ -1,10 +1,10 @@
 import { meanGapNs } from "../../measure/metrics.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import type { WindowResult } from "../../measure/window.ts";
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { describeLimitState } from "./find-max.ts";
-import { formatPct, formatUs } from "./format.ts";
+import { formatUs } from "./format.ts";
 
 /** Parts of a level's row and notes. */
 

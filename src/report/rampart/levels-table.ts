@@ -1,12 +1,12 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { errorRatio, inferPerSec, responsesPerSec, sentPerSec, sequencesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, nsToSec } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { CONSOLE_PERCENTILES, formatMarked } from "./confidence-notes.ts";
-import { formatPct, formatTable, formatUs } from "./format.ts";
+import { formatTable, formatUs } from "./format.ts";
 import { describeOutcome, formatGap, formatServer } from "./level-cells.ts";
 
 /** Formats a row per level. @param unit of throughput @param hasGaps whether a request may have many responses, so that times between them exist */

@@ -2,11 +2,11 @@ import type { OverRuns } from "../../measure/intervals/over-runs.ts";
 import { errorRatio, errorRatioOfRun, inferPerSec, sentPerSec } from "../../measure/metrics.ts";
 import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { CONSOLE_PERCENTILES, formatMarked, formatRange } from "./confidence-notes.ts";
-import { formatPct, formatTable, formatUs } from "./format.ts";
+import { formatTable, formatUs } from "./format.ts";
 import { averageUs, overRuns, percentileUs, type ResultsOverRuns } from "./runs.ts";
 
 /** A level of a repeated plan for people: a row for each run, then the runs together. */

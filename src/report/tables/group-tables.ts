@@ -1,6 +1,6 @@
 import { averageUs } from "../../measure/server-delta.ts";
-import { formatCount } from "../../plan/units.ts";
-import { formatPct, formatUs } from "../rampart/format.ts";
+import { formatCount, formatPct } from "../../plan/units.ts";
+import { formatUs } from "../rampart/format.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import { averageCell, type NamedLevel, percentileCell, type ResultTable, type TableCell } from "./result-table.ts";
 import { extractedTable, tokenTable } from "./value-tables.ts";

@@ -2,10 +2,10 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { nameOfMetric } from "../../measure/tokens/metrics.ts";
 import { metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { formatCount, formatPct } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
 import { formatRange } from "../rampart/confidence-notes.ts";
-import { formatPct, formatUs } from "../rampart/format.ts";
+import { formatUs } from "../rampart/format.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
 import type { ResultTable, TableCell } from "./result-table.ts";
 

@@ -1,4 +1,4 @@
-import type { Load, LoadKind } from "../loads.ts";
+import { type Load, type LoadKind, pacingOf } from "../loads.ts";
 import type { ArrivalOptions } from "../rates.ts";
 import type { FindMaxOptions, SearchedLoad } from "./options.ts";
 
@@ -28,5 +28,5 @@ export function requestRate(min: number, max: number, options: ArrivalOptions = 
  * findMax({ over: requestRate(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost(0.01)], atMost: "30 s" })
  */
 export function findMax<S extends LoadKind>(options: FindMaxOptions<S>): Load<S> {
-  return { kind: "find-max", pacing: options.over.pacing, values: [], options };
+  return { kind: "find-max", pacing: pacingOf(options.over), values: [], options };
 }

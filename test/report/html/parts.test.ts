@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { formatCount } from "../../../src/plan/units.ts";
+import { formatCount, formatPct } from "../../../src/plan/units.ts";
 import { timeUnitFor } from "../../../src/report/html/shown-run.ts";
 import { answerOf, answerOverRuns } from "../../../src/report/rampart/find-max.ts";
-import { formatPct, formatUs } from "../../../src/report/rampart/format.ts";
+import { formatUs } from "../../../src/report/rampart/format.ts";
 import { type LevelJson, type ReportJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import type { FindMaxResult } from "../../../src/result/run-result.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
