@@ -9,6 +9,15 @@ const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer latencies are rare and
 /** A latency in the tally is up to 1 us longer than its whole microseconds. */
 const HALF_US = 500;
 
+/** The latencies in ascending order, for many percentiles of the same tally: walking a million cells for each takes longer than all the rest. */
+interface Ranks {
+  readonly count: number;
+  /** Different latencies, in microseconds. */
+  readonly us: readonly number[];
+  /** For each, how many latencies are at most as long. */
+  readonly upTo: readonly number[];
+}
+
 /**
  * A histogram of latencies with a resolution of 1 us, as in reports. Memory depends on the range of latencies, not on their number. Mean
  * and deviation are computed from nanoseconds. The order of the latencies is kept in batches, for the effective sample size.
@@ -20,6 +29,8 @@ export class LatencyTally {
   private countSoFar = 0;
   private runningMeanNs = 0;
   private squaredDeviationNs2 = 0;
+  /** Built by {@link atRankUs} for this number of latencies. */
+  private ranks: Ranks = { count: 0, us: [], upTo: [] };
   private leastNs = Number.POSITIVE_INFINITY;
   private greatestNs = 0;
   /** Undefined when the order is not kept. */
@@ -153,16 +164,34 @@ export class LatencyTally {
 
   /** Returns the latency at a rank in ascending order, in microseconds. @param rank 0 to count-1 */
   atRankUs(rank: number): number {
+    if (this.ranks.count !== this.countSoFar) this.ranks = this.rankAll();
+    const { us, upTo } = this.ranks;
+    let low = 0;
+    let high = us.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((upTo[middle] as number) > rank) high = middle;
+      else low = middle + 1;
+    }
+    const found = us[low];
+    if (found === undefined) throw new RangeError(`rank ${rank} of ${this.countSoFar} latencies`);
+    return found;
+  }
+
+  private rankAll(): Ranks {
+    const us: number[] = [];
+    const upTo: number[] = [];
     let seen = 0;
-    for (let us = 0; us < this.cells.length; us++) {
-      seen += this.cells[us] as number;
-      if (seen > rank) return us;
+    const add = (value: number, count: number): void => {
+      us.push(value);
+      upTo.push((seen += count));
+    };
+    for (let cell = 0; cell < this.cells.length; cell++) {
+      const count = this.cells[cell] as number;
+      if (count > 0) add(cell, count);
     }
-    for (const us of [...this.far.keys()].sort((a, b) => a - b)) {
-      seen += this.far.get(us) as number;
-      if (seen > rank) return us;
-    }
-    throw new RangeError(`rank ${rank} of ${this.countSoFar} latencies`);
+    for (const [value, count] of [...this.far].sort(([a], [b]) => a - b)) add(value, count);
+    return { count: seen, us, upTo };
   }
 
   /** Returns a percentile in microseconds by perf_analyzer's rule: the sample nearest to p of the way from first to last. */

@@ -27,7 +27,7 @@ import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
 import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
 import { isFromNothing, measureSteady } from "./level/steady-level.ts";
-import { composeResult, type RunEnding, serverDelta, shutDown } from "./run-ending.ts";
+import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "./run-ending.ts";
 import type { RunParts } from "./run-parts.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
@@ -125,6 +125,8 @@ export class MeasuredRun {
     const unwatch = watchMemory(this.parts.hostLimits, (error) => this.signal.fail(error));
     // An ended run sends nothing more while it reads counters and waits for answers.
     void this.signal.stopped.then(() => this.driver.endSending());
+    // In the next turn, after the level has ended.
+    void this.signal.interrupted.then(() => setImmediate(() => this.driver.cancelUnsent(cancelReason(this.signal) ?? "")));
     try {
       const first = levelAt(this.load.search.levels, 0);
       if (first !== undefined) this.openAhead(first);

@@ -6,7 +6,7 @@ import type { FailurePolicy } from "./judge/failure-policy.ts";
 import { findMaxOf } from "./level/find-highest.ts";
 import type { LevelMeter } from "./level/level-meter.ts";
 import { awaitDelta } from "./level/settled-delta.ts";
-import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
+import type { RunSignal } from "./run-signal.ts";
 import type { Driver } from "./send/driver.ts";
 import type { SessionFeed } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
@@ -42,11 +42,15 @@ export interface MeasuredParts {
 export async function shutDown({ driver, signal }: RunEnding, isDriverOpen: boolean): Promise<void> {
   if (isDriverOpen) {
     const failed = signal.failed.then(() => sleepMs(FAILED_GRACE_MS));
-    const interrupted = signal.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
-    await Promise.race([driver.stop(), failed, interrupted]);
+    await Promise.race([driver.stop(), failed, signal.graceOver]);
   }
+  driver.close(cancelReason(signal));
+}
+
+/** Returns why requests in flight are cancelled at the end of a run; undefined when it did not end early. */
+export function cancelReason(signal: RunSignal): string | undefined {
   const end = endOf(signal);
-  driver.close(end && `cancelled without its complete answer when the run ${end}`);
+  return end && `cancelled without its complete answer when the run ${end}`;
 }
 
 /** Returns how this client ended the run, in words; undefined when it did not. */

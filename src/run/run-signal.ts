@@ -1,5 +1,5 @@
 import { RunError } from "../plan/problem.ts";
-import { type Clock, sleepMs, systemClock } from "../runtime/clock.ts";
+import { sleepMs, systemClock } from "../runtime/clock.ts";
 
 /**
  * After Ctrl-C or SIGTERM a run ends within 5 s with its report. Requests in flight get the first of these times to complete, and each
@@ -18,6 +18,8 @@ export class RunSignal {
   readonly failed: Promise<void>;
   /** Resolves when the user interrupts the run, even while it is ending. From then on, waits are short. */
   readonly interrupted: Promise<void>;
+  /** Resolves when requests in flight have had their time to complete, which begins at the interrupt. */
+  readonly graceOver: Promise<void>;
   error: RunError | undefined;
   isInterrupted = false;
   /** Whether an assertion ended the run. Its target works, so it is still asked for its counters. */
@@ -25,11 +27,9 @@ export class RunSignal {
   private readonly settle: () => void;
   private readonly settleFailed: () => void;
   private readonly settleInterrupted: () => void;
-  private readonly clock: Clock;
   private hasStopped = false;
 
   constructor(clock = systemClock) {
-    this.clock = clock;
     const stopping = Promise.withResolvers<void>();
     this.stopped = stopping.promise;
     this.settle = stopping.resolve;
@@ -39,6 +39,7 @@ export class RunSignal {
     const interrupting = Promise.withResolvers<void>();
     this.interrupted = interrupting.promise;
     this.settleInterrupted = interrupting.resolve;
+    this.graceOver = this.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS, clock));
   }
 
   get isStopped(): boolean {
@@ -72,8 +73,7 @@ export class RunSignal {
   /** Waits for a step of the setup. Rejects with `RunError` when the user interrupts first, because there is nothing to report. */
   async unlessInterrupted<T>(step: Promise<T>): Promise<T> {
     // Give the step time to finish, so that its changes on the server can be undone, but do not wait for one that hangs.
-    const waited = this.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS, this.clock));
-    const given = await Promise.race([step, waited]).catch((error: unknown) => {
+    const given = await Promise.race([step, this.graceOver]).catch((error: unknown) => {
       if (!this.isInterrupted) throw error;
     });
     if (this.isInterrupted) throw new RunError("interrupted", "interrupted before the first request", NO_REPORT);

@@ -21,14 +21,14 @@ interface BunConnectApi {
 /** Plain TCP through `Bun.connect`, the fastest API on Bun: one native callback per readable event. It sets TCP_NODELAY itself. */
 export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   const connection = new BunConnection(handlers);
+  // At once, and not in a microtask, so that who opens many in a row sees how long that takes.
   void connect(connection, target);
+  connection.isStarting = false;
   return connection;
 }
 
 async function connect(connection: BunConnection, target: SocketTarget): Promise<void> {
   const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
-  // Bun reports some failures, such as too many open files, before `connect` returns, when the caller does not have the socket yet.
-  await Promise.resolve();
   try {
     const options = { hostname: target.host, port: target.port, data: connection, allowHalfOpen: true };
     await Bun.connect({ ...options, socket: nativeHandlers });
@@ -39,6 +39,8 @@ async function connect(connection: BunConnection, target: SocketTarget): Promise
 
 class BunConnection implements Socket {
   native: BunSocket | undefined;
+  /** Bun reports some failures, such as too many open files, before `connect` returns, when the caller does not have the socket yet. */
+  isStarting = true;
   readonly handlers: SocketHandlers;
   private readonly queue: Uint8Array[] = [];
   private queuedBytes = 0;
@@ -111,6 +113,10 @@ class BunConnection implements Socket {
 
   finish(error: Error | undefined): void {
     if (this.finished) return;
+    if (this.isStarting) {
+      queueMicrotask(() => this.finish(error));
+      return;
+    }
     this.finished = true;
     this.queue.length = 0;
     this.queuedBytes = 0;

@@ -219,6 +219,13 @@ export class Driver implements DriveHost {
       if (isActive) this.client.cancel(slot, { kind: "unfinished", message });
   }
 
+  /** Sends nothing more, not even what waits for a connection or for room on one, and cancels it. @param message the reason */
+  cancelUnsent(message: string): void {
+    this.endSending();
+    for (const { slot, isActive, isSending } of this.client.calls)
+      if (isActive && isSending) this.client.cancel(slot, { kind: "unfinished", message });
+  }
+
   /** Judges deferred responses, and drains the records. */
   drain(): void {
     this.ended.flush();
