@@ -19,8 +19,10 @@ const FEW_UNSENT = 2;
 /** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   const plan = planOfPhase(whole, level.phase?.index);
-  // Compatible modes print what their original prints. A level that ended early is short for another reason.
-  const isNoted = whole.behaviour?.measuresFromNothing !== true && level.outcome !== "partial";
+  // Compatible modes print what their original prints.
+  const isOwn = whole.behaviour?.measuresFromNothing !== true;
+  // A level that ended early is short for another reason.
+  const isNoted = isOwn && level.outcome !== "partial";
   const notes = [
     describeGaps(level),
     isOwn && describeUndelivered(whole, level) !== undefined ? undefined : describeUnsent(level),

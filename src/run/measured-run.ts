@@ -126,7 +126,9 @@ export class MeasuredRun {
     // An ended run sends nothing more while it reads counters and waits for answers.
     void this.signal.stopped.then(() => this.driver.endSending());
     // In the next turn, after the level has ended.
-    void this.signal.interrupted.then(() => setImmediate(() => this.driver.cancelUnsent(cancelReason(this.signal) ?? "")));
+    void this.signal.interrupted.then(() =>
+      setImmediate(() => this.driver.cancelUnsent(cancelReason(this.signal) ?? "")),
+    );
     try {
       const first = levelAt(this.load.search.levels, 0);
       if (first !== undefined) this.openAhead(first);

@@ -103,7 +103,9 @@ describe("a real language model", () => {
     const report = join(folder, "wizard.json");
     const records = join(folder, "wizard.jsonl");
     const { code, stdout, stderr } = await runRampart(["run", file, "--json", report, "--records", records]);
-    const { requests } = JSON.parse(readFileSync(report, "utf8")) as { requests: { completed: number; failed: number } };
+    const { requests } = JSON.parse(readFileSync(report, "utf8")) as {
+      requests: { completed: number; failed: number };
+    };
     assert.equal(requests.completed + requests.failed, 3000, stdout + stderr);
     // On a busy machine the client may read a close later than that: such a request fails rightly.
     const failures = readFailures(records);
