@@ -183,8 +183,9 @@ export class LatencyTally {
     const upTo: number[] = [];
     let seen = 0;
     const add = (value: number, count: number): void => {
+      seen += count;
       us.push(value);
-      upTo.push((seen += count));
+      upTo.push(seen);
     };
     for (let cell = 0; cell < this.cells.length; cell++) {
       const count = this.cells[cell] as number;

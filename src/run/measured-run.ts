@@ -127,7 +127,7 @@ export class MeasuredRun {
     void this.signal.stopped.then(() => this.driver.endSending());
     // In the next turn, after the level has ended.
     void this.signal.interrupted.then(() =>
-      setImmediate(() => this.driver.cancelUnsent(cancelReason(this.signal) ?? "")),
+      setImmediate(() => this.driver.cancel(cancelReason(this.signal) ?? "", "unsent")),
     );
     try {
       const first = levelAt(this.load.search.levels, 0);

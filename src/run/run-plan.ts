@@ -203,7 +203,7 @@ async function loadRehearsal(
     yieldBackgroundThreads();
     // A local server on the same cores would have to wait.
     if (!urls.some((url) => isOwnHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
-    driver.shareBursts(await openBurstSharing());
+    driver.sharing = await openBurstSharing();
   };
 }
 

@@ -37,13 +37,14 @@ export class Driver implements DriveHost {
   private groups: RequestGroups | undefined;
   /** Only the driver sends on it. */
   readonly client: LoadClient;
+  /** Yields the core while many requests leave at once. */
+  sharing: BurstSharing | undefined;
   /** Counts and records of ended requests. */
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
   private readonly requestTimeout: RequestTimeout | undefined;
   readonly maxOutstanding: number;
   private readonly endsDrain: boolean;
-  private sharing: BurstSharing | undefined;
   readonly closedLoad = new ClosedLoad(this);
   load: ActiveLoad = this.closedLoad;
   private isStopped = true;
@@ -87,11 +88,6 @@ export class Driver implements DriveHost {
     this.requestTimeout =
       requestTimeoutNs === undefined ? undefined : new RequestTimeout(this.client, requestTimeoutNs, clock);
     canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
-  }
-
-  /** Yields the core while many requests leave at once. */
-  shareBursts(sharing: BurstSharing | undefined): void {
-    this.sharing = sharing;
   }
 
   /** Sets the lanes for a known model, before the first request. */
@@ -207,23 +203,19 @@ export class Driver implements DriveHost {
   close(cancelMessage?: string): void {
     if (this.feed !== undefined) void this.stop();
     this.isClosed = true;
-    if (cancelMessage !== undefined) this.cancelAll(cancelMessage);
+    if (cancelMessage !== undefined) this.cancel(cancelMessage);
     this.requestTimeout?.stop();
     this.client.close();
     this.drain();
   }
 
-  /** Cancels every request in flight, so that it counts neither as completed nor as failed. @param message the reason */
-  cancelAll(message: string): void {
-    for (const { slot, isActive } of this.client.calls)
-      if (isActive) this.client.cancel(slot, { kind: "unfinished", message });
-  }
-
-  /** Sends nothing more, not even what waits for a connection or for room on one, and cancels it. @param message the reason */
-  cancelUnsent(message: string): void {
-    this.endSending();
+  /**
+   * Cancels requests in flight, so that they count neither as completed nor as failed.
+   * @param message the reason @param which "unsent": those that wait for a connection, or for room on one. Default: all
+   */
+  cancel(message: string, which: "all" | "unsent" = "all"): void {
     for (const { slot, isActive, isSending } of this.client.calls)
-      if (isActive && isSending) this.client.cancel(slot, { kind: "unfinished", message });
+      if (isActive && (which === "all" || isSending)) this.client.cancel(slot, { kind: "unfinished", message });
   }
 
   /** Judges deferred responses, and drains the records. */
@@ -311,7 +303,7 @@ export class Driver implements DriveHost {
     });
     const drained = this.waits.untilOutstanding(this.outstandingCount, 0);
     if (!this.endsDrain || this.outstandingCount === 0) return drained;
-    return limitDrain(drained, this.ended.longestNs, this.clock, (message) => this.cancelAll(message));
+    return limitDrain(drained, this.ended.longestNs, this.clock, (message) => this.cancel(message));
   }
 
   private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {

@@ -5,6 +5,11 @@ import type { Clock } from "../../runtime/clock.ts";
 const DRAIN_NS = 10e9;
 const DRAIN_LATENCIES = 2;
 
+/** Returns the longest time that answers are waited for at the end of a load. @param longestLatencyNs of the requests so far */
+export function drainLimitNs(longestLatencyNs: number): number {
+  return Math.max(DRAIN_NS, DRAIN_LATENCIES * longestLatencyNs);
+}
+
 /** Limits how long the end of a load waits for answers. @param cancelAll cancels what has none then, for this reason */
 export function limitDrain(
   drained: Promise<void>,
@@ -12,7 +17,7 @@ export function limitDrain(
   clock: Clock,
   cancelAll: (message: string) => void,
 ): Promise<void> {
-  const limitNs = Math.max(DRAIN_NS, DRAIN_LATENCIES * longestLatencyNs);
+  const limitNs = drainLimitNs(longestLatencyNs);
   const cancel = clock.after(nsToMs(limitNs), () =>
     cancelAll(`cancelled without its complete answer ${formatDurationNs(limitNs)} after the end of the load`),
   );

@@ -142,6 +142,13 @@ test("a request without an answer delays a level for a minute, and does not end 
   assert.deepEqual([startNs - 50e9, durationNs], [60e9, 2.3e9]);
 });
 
+test("a server that stops answering delays the end of a level for no longer than a drain", async () => {
+  let sentCount = 0;
+  const latencyMs = (): number => (sentCount++ < 4 ? 200 : Number.POSITIVE_INFINITY);
+  const { durationNs } = await measure({ drive: closed(2), latencyMs, levelMs: 60_000, warmUpMs: 0 });
+  assert.equal(durationNs, 70e9);
+});
+
 test("a run that ends before its load is steady has what ended until then, and no window", async () => {
   const { clock, context, meter, driver, signal, server } = makeLevel({ mode: { kind: "duration", durationMs: 5000 } });
   let sentCount = 0;

@@ -59,7 +59,7 @@ describe("where reads come first", () => {
   function makeSlow(): DriverUnderTest & { readonly clock: FakeClock } {
     const clock = new FakeClock();
     const made = makeDriver({ clock, readsFirst: true });
-    made.driver.shareBursts(new BurstSharing(() => clock.spendMs(0.1), { nowNs: () => 0, cpuNs: () => 0 }));
+    made.driver.sharing = new BurstSharing(() => clock.spendMs(0.1), { nowNs: () => 0, cpuNs: () => 0 });
     return { ...made, clock };
   }
 

@@ -31,7 +31,7 @@ test("the core is shared with others after each request that was sent, and not b
   const { driver, client } = makeDriver();
   const sentThen: number[] = [];
   const still = { nowNs: () => 0, cpuNs: () => 0 };
-  driver.shareBursts(new BurstSharing(() => sentThen.push(client.sent.length), still));
+  driver.sharing = new BurstSharing(() => sentThen.push(client.sent.length), still);
   await driver.start(closed(3), ENDLESS);
   client.answer(1);
   assert.deepEqual(sentThen, [1, 2, 3, 4]);

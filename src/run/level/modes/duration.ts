@@ -2,6 +2,7 @@ import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../../plan/units.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
+import { drainLimitNs } from "../../send/end-waits.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
 /**
@@ -35,7 +36,7 @@ export async function measureDuration(
   return frame.finish(await frame.windows.cut(endNs, { laneCount, afterEndNs, sendingEndNs }), buckets);
 }
 
-/** Longest wait for the end of a round, in rounds. A server that stalls must not delay the end of the level for longer. */
+/** Longest wait for the end of a round, in rounds. A server that stalls must not delay the end of the level for longer than a drain. */
 const MOST_ROUNDS = 3;
 
 /**
@@ -47,9 +48,10 @@ async function finishRound({ context, windows, clock }: LevelFrame): Promise<voi
   if (roundSize === undefined || driver.activeLanes === 0 || signal.isStopped) return;
   const { endedCount } = windows;
   const missing = roundSize - (endedCount % roundSize);
-  const roundMs = nsToMs(clock.nowNs() - windows.startNs) / Math.max(1, endedCount / roundSize);
+  const roundNs = (clock.nowNs() - windows.startNs) / Math.max(1, endedCount / roundSize);
+  const limitNs = Math.min(MOST_ROUNDS * roundNs, drainLimitNs(driver.ended.longestNs));
   const ended = driver.reachEnded(driver.endedCount + missing);
-  await sleepUnless(MOST_ROUNDS * roundMs, Promise.race([ended, signal.stopped]), clock);
+  await sleepUnless(nsToMs(limitNs), Promise.race([ended, signal.stopped]), clock);
 }
 
 /** Stops sending and waits for outstanding requests, up to the grace period. Returns the number of cancelled requests and the time. */
@@ -62,8 +64,6 @@ async function awaitLast(
   await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]), frame.clock);
   if (driver.outstanding === 0 || signal.isStopped) return undefined;
   const cancelled = { count: driver.outstanding, atNs: frame.clock.nowNs() };
-  driver.cancelAll(
-    `cancelled without an answer at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`,
-  );
+  driver.cancel(`cancelled without an answer at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`);
   return cancelled;
 }
