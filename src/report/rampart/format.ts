@@ -7,7 +7,7 @@ export const INDENTED_COLUMNS = MAX_COLUMNS - 2;
 const GAP = "  ";
 const MIN_PART_COLUMNS = 3;
 /** Minimum width of a wrapped column of sentences. */
-const MIN_TEXT_COLUMNS = 20;
+const MIN_TEXT_COLUMNS = 30;
 
 /**
  * Formats a table with aligned columns: figures right, text left, without empty columns. When it is wider than `maxColumns` characters, the
