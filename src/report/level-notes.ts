@@ -26,6 +26,9 @@ export function describeLevelNotes(whole: Plan, prepared: PreparedRun | undefine
   const { window, level, instability, unit, tokens, repeats } = result;
   const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
   const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
+  const reason = saturationReason(window);
+  // The lag says more: what a busy client does to the times.
+  const client = lag ?? (reason && `the client may have been the limit, not the server: ${reason}`);
   const notes: LevelNote[] = [];
   if (instability !== undefined) {
     const throughputUnit = throughputUnitOf(whole.target);
@@ -37,19 +40,16 @@ export function describeLevelNotes(whole: Plan, prepared: PreparedRun | undefine
     notes.push(["only throughput is stable, which is enough for asynchronous requests; latency is not"]);
   if (LEVEL_UNITS[unit].isScheduled && prepared !== undefined) {
     const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
-    // The delivered load has the rates, and the lag, where there is one, says more of the client.
+    // The delivered load has the rates.
     if (shortfall !== undefined) {
       const { late, cause, bound } = shortfall;
-      const why = bound === "client" && lag !== undefined ? [] : [cause];
+      const why = bound === "client" && client !== undefined ? [] : [cause];
       const note = [...(late === undefined ? [] : [`${late}: look at "from due time"`]), ...why];
       if (note.length > 0) notes.push(note);
     }
   }
   notes.push(...describeLoadNotes(plan, result).map((text) => [text]));
-  const reason = saturationReason(window);
-  // The lag says more: what a busy client does to the times.
-  if (lag !== undefined) notes.push([lag]);
-  else if (reason !== undefined) notes.push([`the client may have been the limit, not the server: ${reason}`]);
+  if (client !== undefined) notes.push([client]);
   return notes;
 }
 
