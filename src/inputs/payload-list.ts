@@ -1,6 +1,6 @@
 import { nearestName } from "../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError, userError } from "../plan/problem.ts";
-import { parseJson, toPlainNumber } from "../service/json-text.ts";
+import { parseJson, plainKey, toPlainNumber } from "../service/json-text.ts";
 import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, unpackEntries } from "./held-entries.ts";
 import { isLargeFile, readWhole } from "./large-file.ts";
@@ -121,7 +121,7 @@ class PayloadList {
   private checkFields({ fields, hasSeveral }: PayloadEntry, place: string): void {
     const { problems, fields: known } = this;
     if (hasSeveral) problems.push(problem("unsupported", `${place}.payload`, SEVERAL, SEVERAL_HINT));
-    for (const name of known === undefined ? [] : Object.keys(fields)) {
+    for (const name of known === undefined ? [] : Object.keys(fields).map(plainKey)) {
       if (known?.includes(name)) continue;
       const near = nearestName(name, known ?? []);
       const hint = LOAD_FIELDS.includes(name)

@@ -90,8 +90,12 @@ class NamedConnection implements Socket {
       this.inner?.close();
       return;
     }
+    if (this.isFinished) return;
     this.attempt++;
     this.inner?.close();
+    // Whatever this waited for may have moved: the next connection looks again.
+    this.places.working.delete(this.place);
+    this.places.addresses.delete(this.target.host);
     this.finish(undefined);
   }
 

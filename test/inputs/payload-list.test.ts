@@ -214,6 +214,7 @@ describe("nothing of a file is left out in silence", () => {
     ["no body", { data: [{ payload: [] }] }, /data\[0\]: has no payload/],
     ["a number as body", { data: [{ payload: [3] }] }, /data\[0\]: has no payload/],
     ["an object instead of a list", { data: [{ payload: A }] }, /data\[0\]: has no payload/],
+    ["a number as a field", { data: [{ payload: [A], 123: 1 }] }, /data\[0\]: The input or output '123' is not found/],
     ["validation_data", { data: [one], validation_data: [{ x: [1] }] }, /validation_data: only responses of tensors/],
     ["validation_data in front", { validation_data: [], data: [one] }, /validation_data: only responses of tensors/],
     ["an unknown field", { data: [one, { ...one, foo: [1] }] }, /data\[1\]: The input or output 'foo' is not found/],

@@ -126,6 +126,20 @@ test("the certificate is checked against the name", async () => {
   assert.deepEqual([network.targets[0]?.host, network.targets[0]?.tls?.serverName], ["10.0.0.1", "name"]);
 });
 
+test("after a connection that was closed while its address did not answer, the next one looks the name up again", async () => {
+  const behaviours: Record<string, Behaviour> = { "10.0.0.1": "open" };
+  const network = new Network(behaviours);
+  assert.equal(await connect(network), "open");
+  behaviours["10.0.0.1"] = "silent";
+  behaviours["10.0.0.2"] = "open";
+  const handlers = { onOpen: () => assert.fail("opened"), onData: () => {}, onClose: () => {} };
+  const stuck = network.open({ host: "name", port: 80 }, handlers);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  stuck.close();
+  assert.equal(await connect(network), "open");
+  assert.deepEqual([network.lookups, network.tried.at(-1)], [2, "10.0.0.2"]);
+});
+
 test("closing while the name is looked up ends the connection once", async () => {
   const network = new Network({ "10.0.0.1": "open" });
   let closeCount = 0;

@@ -36,7 +36,7 @@ export interface LimitVerdict {
   readonly value?: MetricComparison["next"];
   /** With `unresolved`: runs on each side that would decide; absent when not known or more than 1,000. */
   readonly runsNeeded?: number;
-  /** With `unresolved`: a lower percentile or the average of the same metric whose limit is decided. Absent: there is none. */
+  /** With `unresolved`: a lower percentile or the average of the same metric whose limit is decided. Absent: no such metric. */
   readonly decidedBy?: NamedMetric;
   /** With `undecidable`: why. */
   readonly reason?: string;

@@ -36,7 +36,7 @@ export function readReturned<T>(place: string, value: unknown, read: () => T): T
 
 const MAX_DEPTH = 100;
 
-/** Finds a part that JSON does not have, or that cannot be read: `body.id is a bigint`. Undefined when there is none. */
+/** Describes the first part that JSON cannot represent or that cannot be read: `body.id is a bigint`. Undefined without one. */
 export function findUnreadable(value: unknown, path = "", parents: readonly object[] = []): string | undefined {
   const place = path || "it";
   if (typeof value === "bigint") return `${place} is a bigint`;

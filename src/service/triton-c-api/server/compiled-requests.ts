@@ -228,7 +228,7 @@ static void *infer(void *request, unsigned id, unsigned template_id, int is_reus
   return error;
 }
 
-/* Starts an idle request of a template. Returns 0 when there is none. */
+/* Starts an idle request of a template. Returns 0 when no request is idle. */
 static int infer_again(unsigned id, unsigned template_id) {
   struct template *template;
   struct call *call = 0;
