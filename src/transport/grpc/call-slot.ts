@@ -209,7 +209,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
     this.streamId = 0;
     this.reader.reset("none");
     this.fail(failure);
-    this.channel.flush();
+    this.channel.flushSoon();
   }
 
   private fail(failure: Failure): void {

@@ -50,7 +50,8 @@ export class Channel {
       },
       onUnusable: () => this.replace(connection),
       onCapacity: () => {
-        this.openWaiting();
+        if (connection.isReading) this.openWaiting();
+        else this.flushSoon();
         if (connection.streamCount > 0 || !this.draining.delete(connection)) return;
         connection.close({ kind: "closed", message: "server is going away" });
       },
@@ -62,7 +63,8 @@ export class Channel {
   /** Opens a stream for the user now, or as soon as the peer allows one more. */
   begin(user: ChannelUser): void {
     const connection = this.connection ?? this.connect();
-    if (connection.hasCapacity) this.openStream(connection, user);
+    // After a cancelled call there is room until `flushSoon`, for those that wait first.
+    if (connection.hasCapacity && this.waiting.size === 0) this.openStream(connection, user);
     else this.waiting.add(user);
   }
 
@@ -77,6 +79,20 @@ export class Channel {
       if (connection.hasEnded) this.draining.delete(connection);
       else connection.flush();
     }
+  }
+
+  /**
+   * In a microtask, opens streams that have room now, and flushes: once for a group of cancelled calls, and without opening streams for
+   * those that the group cancels too. Also for a response on a draining connection, which may open a stream on its successor.
+   */
+  flushSoon(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    queueMicrotask(() => {
+      this.openWaiting();
+      this.isFlushDue = false;
+      this.flush();
+    });
   }
 
   failIfUnanswered(deadlineNs: number, failure: Failure): void {
@@ -120,16 +136,6 @@ export class Channel {
     const block = this.headers.nextBlock(connection.frames.peerTableBytes);
     user.open(connection, user.headers.length === 0 ? block : withHeaders(block, user.headers));
     if (!connection.isReading) this.flushSoon();
-  }
-
-  /** A response on a draining connection may open a stream on its successor, which no other code flushes. */
-  private flushSoon(): void {
-    if (this.isFlushDue) return;
-    this.isFlushDue = true;
-    queueMicrotask(() => {
-      this.isFlushDue = false;
-      this.flush();
-    });
   }
 }
 

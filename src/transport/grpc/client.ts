@@ -84,7 +84,6 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
 
   cancel(slot: number, failure: Failure): void {
     this.slots[slot]?.cancel(failure);
-    this.flush();
   }
 
   close(): void {

@@ -110,6 +110,8 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
   /** Cancels the slot's request. Resets the stream when it carries no other request. */
   cancel(slot: StreamSlot): void {
     this.forget(slot);
+    // The next request may go out on the same stream.
+    this.channel.flushSoon();
     if (this.active.size > 0 || !this.isOpen) return;
     this.isOpen = false;
     this.connection?.cancelStream(this.streamId);

@@ -452,6 +452,31 @@ describe("own gRPC client and the limit of concurrent streams", () => {
     );
   });
 
+  test("calls that are cancelled together free their streams for later calls, not for each other", async () => {
+    const { promise: isFull, resolve } = Promise.withResolvers<void>();
+    let opened: readonly number[] = [];
+    await withClient(
+      async (connection) => {
+        await connection.request(1);
+        await connection.request(3);
+        resolve();
+        await connection.request(5);
+        opened = [...connection.opened];
+        connection.write(grpcAnswer(5, latin1("answer")));
+      },
+      async (driver) => {
+        const cancelled = [0, 1, 2, 3, 4].map((slot) => driver.request(slot, REQUEST));
+        await isFull;
+        for (const { slot } of driver.client.calls)
+          driver.client.cancel(slot, { kind: "cancelled", message: "enough" });
+        for (const { failure } of await Promise.all(cancelled)) assert.equal(failure?.kind, "cancelled");
+        assert.equal((await driver.request(0, REQUEST)).failure, undefined);
+        assert.deepEqual(opened, [1, 3, 5]);
+      },
+      { greeting: settings({ 3: 2 }), slots: 5 },
+    );
+  });
+
   test("waits while the limit is 0, and continues when it is raised", async () => {
     await withClient(
       async (connection) => {
