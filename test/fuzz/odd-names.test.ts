@@ -70,7 +70,12 @@ const PLACES: readonly (readonly [name: string, line: string, file?: string, tex
     "perf_analyzer -m simple -i grpc --request-count 1 -u GRPC --request-parameter NAME:1:int",
   ],
   ["a field of prompts", `${GENAI} --input-file DIR/p.jsonl`, "p.jsonl", '{"text": "x", "NAME": 1}\n'],
-  ["a payload's field", `${GENAI} --input-file payload:DIR/p.jsonl`, "p.jsonl", '{"timestamp": 1, "input_length": 2, "NAME": 1}\n'],
+  [
+    "a payload's field",
+    `${GENAI} --input-file payload:DIR/p.jsonl`,
+    "p.jsonl",
+    '{"timestamp": 1, "input_length": 2, "NAME": 1}\n',
+  ],
   ["an extra input", `${GENAI} --extra-inputs NAME:1`],
   ["a report", "compare DIR/r.json DIR/r.json", "r.json", '{"NAME": {"unit": "NAME", "avg": 1}}'],
   [
