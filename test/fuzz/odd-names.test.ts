@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { type AnsweringKserve, goodAnswers, startHttp } from "./answering-kserve.ts";
-import { assertEndsWell, runDoor } from "./command.ts";
+import { assertEndsWell, type Ended, runDoor } from "./command.ts";
 
 /** Names that every object of the language has: servers, files and command lines may use them as theirs. */
 
@@ -16,6 +17,7 @@ let folder = "";
 let server: AnsweringKserve<string>;
 let metricsUrl = "";
 let llmUrl = "";
+let grpcUrl = "";
 let stopOthers = async (): Promise<void> => {};
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "rampart-names-"));
@@ -27,6 +29,7 @@ before(async () => {
   const mockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
   const mock = await startMock(mockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   llmUrl = `127.0.0.1:${mock.httpPort}`;
+  grpcUrl = `127.0.0.1:${mock.grpcPort}`;
   stopOthers = async () => {
     metrics.close();
     await mock.stop();
@@ -40,7 +43,7 @@ after(async () => {
 
 const PA = "perf_analyzer -m m --request-count 1 -u URL";
 const GENAI =
-  "genai-perf profile -m m --endpoint-type chat --tokenizer none --request-count 2 --artifact-dir DIR/a -u LLM";
+  "genai-perf profile -m simple --endpoint-type chat --tokenizer o200k_base --request-count 2 --artifact-dir DIR/a -u LLM";
 const SCENARIO = "name: x\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 3 } }\n";
 
 /** Where a name may stand: a command line, and the text of the file that it names. */
@@ -62,17 +65,24 @@ const PLACES: readonly (readonly [name: string, line: string, file?: string, tex
   ["a tensor of the data", `${PA} --input-data DIR/d.json`, "d.json", '{"data": [{"NAME": [1], "IN": [1, 2]}]}'],
   ["a field of the data", `${PA} --input-data DIR/d.json`, "d.json", '{"NAME": [1], "data": [{"IN": [1, 2]}]}'],
   ["a shape", `${PA} --shape NAME:1`],
-  ["a parameter of requests", `${PA} --request-parameter NAME:1:int`],
+  [
+    "a parameter of requests",
+    "perf_analyzer -m simple -i grpc --request-count 1 -u GRPC --request-parameter NAME:1:int",
+  ],
   ["a field of prompts", `${GENAI} --input-file DIR/p.jsonl`, "p.jsonl", '{"text": "x", "NAME": 1}\n'],
-  ["a payload's field", `${GENAI} --input-file payload:DIR/p.jsonl`, "p.jsonl", '{"timestamp": 1, "NAME": 1}\n'],
+  [
+    "a payload's field",
+    `${GENAI} --input-file payload:DIR/p.jsonl`,
+    "p.jsonl",
+    '{"timestamp": 1, "input_length": 2, "NAME": 1}\n',
+  ],
   ["an extra input", `${GENAI} --extra-inputs NAME:1`],
-  ["a goodput", `${GENAI} --streaming --goodput NAME:1`],
   ["a report", "compare DIR/r.json DIR/r.json", "r.json", '{"NAME": {"unit": "NAME", "avg": 1}}'],
   [
     "a unit of a report",
     "compare DIR/r.json DIR/r.json",
     "r.json",
-    '{"request_latency": {"unit": "NAME", "avg": 1}, "NAME": {"unit": "ms", "avg": 1}, "input_config": {"NAME": 1}}',
+    '{"request_latency": {"unit": "NAME", "avg": 1}, "request_throughput": {"avg": 1}, "NAME": {"unit": "ms", "avg": 1}, "input_config": {"NAME": 1}}',
   ],
   ["a metric of a server", `${GENAI} --server-metrics-url METRICS`],
   ["a GPU", `${PA} --collect-metrics --metrics-url METRICS --verbose-csv -f DIR/x.csv`],
@@ -81,22 +91,42 @@ const PLACES: readonly (readonly [name: string, line: string, file?: string, tex
   ["an option", "run --NAME"],
 ];
 
+/** Runs a command line; the words in capitals are the folder, the servers and the name. */
+function run(line: string, name: string): Promise<Ended> {
+  const fill = (word: string): string =>
+    word
+      .replace("DIR", folder)
+      .replace("URL", server.url)
+      .replace("LLM", llmUrl)
+      .replace("GRPC", grpcUrl)
+      .replace("METRICS", metricsUrl)
+      .replace("NAME", name);
+  return runDoor(line.split(" ").map(fill));
+}
+
+/** Where a name is allowed, so that the run goes on to the end. */
+const MEASURED: ReadonlySet<string> = new Set([
+  ...["a tag", "a header", "a field of a form", "a shape", "a parameter of requests", "a field of prompts"],
+  ...["a payload's field", "an extra input", "a unit of a report", "a metric of a server", "a GPU"],
+]);
+
 describe("names of the language's own", () => {
   for (const [place, line, file, text] of PLACES)
     test(place, LIMIT, async () => {
       for (const name of NAMES) {
         if (file !== undefined) await writeFile(join(folder, file), (text ?? "").replaceAll("NAME", name));
-        const fill = (word: string): string =>
-          word
-            .replace("DIR", folder)
-            .replace("URL", server.url)
-            .replace("LLM", llmUrl)
-            .replace("METRICS", metricsUrl)
-            .replace("NAME", name);
-        const ended = await runDoor(line.split(" ").map(fill));
-        assertEndsWell(ended, [0, 1, 2, 64, 65, 66, 69, 99], `${line} with ${name}`);
+        const ended = await run(line, name);
+        assertEndsWell(ended, MEASURED.has(place) ? [0] : [0, 1, 2, 64, 65, 66, 69, 99], `${line} with ${name}`);
       }
     });
+
+  test("a goodput, of which no answer has such a time", LIMIT, async () => {
+    for (const name of NAMES) {
+      const { code, err } = await run(`${GENAI} --streaming --goodput NAME:1`, name);
+      assert.equal(code, 0, err);
+      assert.ok(err.includes(`goodput: ${name} is not a metric that can be limited`), err);
+    }
+  });
 
   test("tensors and settings of a server", LIMIT, async () => {
     for (const name of NAMES) {

@@ -31,7 +31,7 @@ export function readMeasurement(mode: "interval" | "request_count"): FlagReader 
 /** Reads limits as `metric:value`. */
 export function readLimits(at: "input.goodput" | "rampart.searchLimits"): FlagReader {
   return (builder, values, from) => {
-    const limits: Record<string, number> = {};
+    const limits: [metric: string, limit: number][] = [];
     for (const item of values.map(String)) {
       const [metric = "", text = "", ...more] = item.split(":");
       const limit = parseDecimal(text);
@@ -42,9 +42,9 @@ export function readLimits(at: "input.goodput" | "rampart.searchLimits"): FlagRe
       }
       const message = `Invalid value found, ${metric}: ${text}. The goodput constraint value should be non-negative.`;
       if (limit < 0) builder.fail(from.place, message, item, "Give 0 or more.");
-      limits[metric] = limit;
+      limits.push([metric, limit]);
     }
-    builder.store(at, limits, from);
+    builder.store(at, Object.fromEntries(limits), from);
   };
 }
 
