@@ -7,10 +7,10 @@ import { nsToMs } from "../plan/units.ts";
 import type { FinishedRequest, FinishedTokens, OnRecord } from "../result/finished-request.ts";
 import { broadcast, type RunObserver, type RunProgress } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { sleepMs, toEpochNs } from "../runtime/clock.ts";
+import { toEpochNs } from "../runtime/clock.ts";
 import { describeUserError } from "../service/user-defined/user-error.ts";
 import type { Failure } from "../transport/failure.ts";
-import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
+import type { RunSignal } from "./run-signal.ts";
 import type { RequestGroups } from "./split/request-groups.ts";
 
 /** Records that may wait for the function. Above this the run ends, because memory is bounded. */
@@ -95,7 +95,7 @@ export class RecordHook {
     for (const entry of this.awaiting.values()) entry.isComplete = true;
     this.awaiting.clear();
     this.proceed();
-    const late = this.signal.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
+    const late = this.signal.graceOver;
     let isLate = false;
     while (this.working !== undefined && !isLate)
       isLate = await Promise.race([this.working.then(() => false), late.then(() => true)]);

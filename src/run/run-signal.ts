@@ -2,10 +2,10 @@ import { RunError } from "../plan/problem.ts";
 import { sleepMs, systemClock } from "../runtime/clock.ts";
 
 /**
- * After Ctrl-C or SIGTERM a run ends within 5 s with its report. Requests in flight get the first of these times to complete, and each
+ * After Ctrl-C or SIGTERM a run ends within 2 s with its report, unless the machine is overloaded. Requests in flight get the first of these times to complete, and each
  * query to the server (counters, settings to restore, metrics) the second.
  */
-export const INTERRUPTED_GRACE_MS = 1000;
+const INTERRUPTED_GRACE_MS = 500;
 export const INTERRUPTED_LIMIT_NS = 0.5e9; // 0.5 s
 
 const NO_REPORT = "Nothing was measured, so there is no report.";

@@ -128,7 +128,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
     if (problem.isUnprocessed && this.call.firstByteNs === 0 && this.resends < MAX_RESENDS) {
       // The server did not process the request, so resending cannot run it twice.
       this.resends++;
-      this.channel.resendCount++;
+      if (!this.call.isResent) this.channel.resendCount++;
       this.call.isResent = true;
       this.channel.begin(this);
       this.channel.flush();

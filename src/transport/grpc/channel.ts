@@ -21,7 +21,7 @@ const literalBlocks = new WeakMap<readonly Header[], Uint8Array>();
 /** A connection that is replaced when it becomes unusable. */
 export class Channel {
   connectionCount = 0;
-  /** Number of times that a request was sent again. */
+  /** Number of requests that were sent again. */
   resendCount = 0;
   private readonly endpoint: Endpoint;
   private headers: RepeatedHeaders | undefined;
