@@ -10,8 +10,8 @@ import { frame } from "./grpc-frames.ts";
 import { startMock } from "./server.ts";
 
 /** The warm-up ends at the first of these. */
-const MOST_MS = 100;
-const MOST_REQUESTS = 400;
+const MOST_MS = 200;
+export const MOST_REQUESTS = 3000;
 
 const NO_TIME = { kind: "constant", ms: 0 } as const;
 const QUICK: MockPlan = {

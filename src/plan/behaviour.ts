@@ -9,7 +9,7 @@ export function behaviourSchema(v: Builders) {
   return v.strictObject({
     /** Asks the server about itself through Rampart's own client, where that sends the load too, and not through a general one. */
     queriesThroughOwnClient: yes,
-    /** Rehearses requests to a language model no longer than others before the first measured one, and leaves its threads as they are. */
+    /** Rehearses requests for 5 ms at most before the first measured one, also those to a language model, and leaves its threads as they are. */
     startsEarly: yes,
     /** Does not read the server's counters before the first level and after the last: no report shows their change over the run. */
     skipsRunCounters: yes,

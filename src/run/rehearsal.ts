@@ -31,7 +31,9 @@ export interface RehearsalBounds {
 
 /** Prompts are few and long, and each event of an answer has its time. */
 export const PROMPT_BOUNDS: RehearsalBounds = { requestCount: 1200, durationMs: 200, concurrency: 48 };
-/** The run begins soon. */
+/** Requests of a scenario are short, and a level may be short too. */
+export const OWN_BOUNDS: RehearsalBounds = { requestCount: 2000, durationMs: 50, concurrency: 4 };
+/** For modes whose users compare the time to the first request. */
 export const SHORT_BOUNDS: RehearsalBounds = { requestCount: 300, durationMs: 5, concurrency: 2 };
 
 /** What is rehearsed: a target that is measured alone, or a member of a mix. */

@@ -19,7 +19,7 @@ import { hostLimitsOf } from "./host-limits.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
-import type { Rehearsed } from "./rehearsal.ts";
+import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
 import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
 import type { Canceller } from "./send/canceller.ts";
@@ -182,10 +182,13 @@ async function loadRehearsal(
   driver: Driver,
   atEnd: (undo: () => void) => void,
 ): Promise<() => Promise<void>> {
-  const { rehearse, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
-  const hasTime = ({ plan }: Rehearsed): boolean => takesPrompts(plan) && plan.behaviour?.startsEarly !== true;
+  const { rehearse, OWN_BOUNDS, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
+  const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
+  const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
+  const boundsOf = (one: Rehearsed): RehearsalBounds =>
+    hasTime(one) ? PROMPT_BOUNDS : startsEarly(one) ? SHORT_BOUNDS : OWN_BOUNDS;
   const rehearseAll = async (): Promise<void> => {
-    for (const one of rehearsed) await rehearse(one, search, observer, hasTime(one) ? PROMPT_BOUNDS : SHORT_BOUNDS);
+    for (const one of rehearsed) await rehearse(one, search, observer, boundsOf(one));
   };
   const isTimed = (one: Rehearsed): boolean =>
     hasTime(one) && one.plan.target.isStreaming && one.plan.client.kind === "own";

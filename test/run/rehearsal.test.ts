@@ -7,7 +7,7 @@ import { MOCK_SERVICES } from "../../src/mock/services/table.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { SERVICE_KINDS } from "../../src/registry/service-kinds.ts";
-import { PROMPT_BOUNDS, rehearse, SHORT_BOUNDS } from "../../src/run/rehearsal.ts";
+import { OWN_BOUNDS, PROMPT_BOUNDS, rehearse, SHORT_BOUNDS } from "../../src/run/rehearsal.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { createFeed } from "../../src/run/send/create-feed.ts";
 import { laneOptionsOf } from "../../src/run/send/lanes.ts";
@@ -162,7 +162,8 @@ test("a rehearsal ends after its time, and its requests are in no count of the r
   }),
 );
 
-test("a rehearsal is short enough for a start within 60 ms, except that of prompts", () => {
+test("a rehearsal is bounded, and in perf_analyzer mode short enough for a start within 60 ms", () => {
   assert.ok(SHORT_BOUNDS.durationMs <= 5);
+  assert.ok(OWN_BOUNDS.durationMs <= 50);
   assert.ok(PROMPT_BOUNDS.durationMs <= 200);
 });
