@@ -113,13 +113,15 @@ async function compareAll(options: Options, servers: Servers): Promise<number> {
   writeFileSync(join(benchFolder, isWhole ? "latest.md" : "partial.md"), `${report}\n`);
   if (isWhole && options.baseline === undefined && problems.length === 0) writeFigures("bench", report);
   for (const problem of problems) console.error(`bench: ${problem}`);
-  if (!isWhole) return problems.length > 0 ? 1 : 0;
-  return judge(samples, starts).every((goal) => goal.passed) ? 0 : 1;
+  if (problems.length > 0) return 1;
+  return isWhole && !judge(samples, starts).every((goal) => goal.passed) ? 1 : 0;
 }
 
 async function runInProcess({ executable, quick: isQuick }: Options, problems: string[]): Promise<string[]> {
   try {
-    return [await measureInProcess(executable, isQuick ? 2000 : 20_000)];
+    const { report, missed } = await measureInProcess(executable, isQuick ? 2000 : 20_000);
+    if (!isQuick) problems.push(...missed);
+    return [report];
   } catch (error) {
     problems.push(`${inProcessTitle}: ${error instanceof Error ? error.message : error}`);
     return [];
