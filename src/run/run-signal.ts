@@ -1,11 +1,12 @@
 import { RunError } from "../plan/problem.ts";
-import { sleepMs, systemClock } from "../runtime/clock.ts";
+import { type Clock, sleepMs, systemClock } from "../runtime/clock.ts";
 
 /**
- * After Ctrl-C or SIGTERM a run ends within 2 s with its report, unless the machine is overloaded. Requests in flight get the first of these times to complete, and each
- * query to the server (counters, settings to restore, metrics) the second.
+ * After Ctrl-C or SIGTERM a run ends within 2 s with its report, unless the machine is overloaded. Requests in flight get the first of these
+ * times to complete, a step of the setup the second, and each query to the server (counters, settings to restore, metrics) the third.
  */
 const INTERRUPTED_GRACE_MS = 500;
+const INTERRUPTED_STEP_MS = 1000;
 export const INTERRUPTED_LIMIT_NS = 0.5e9; // 0.5 s
 
 const NO_REPORT = "Nothing was measured, so there is no report.";
@@ -27,9 +28,11 @@ export class RunSignal {
   private readonly settle: () => void;
   private readonly settleFailed: () => void;
   private readonly settleInterrupted: () => void;
+  private readonly clock: Clock;
   private hasStopped = false;
 
   constructor(clock = systemClock) {
+    this.clock = clock;
     const stopping = Promise.withResolvers<void>();
     this.stopped = stopping.promise;
     this.settle = stopping.resolve;
@@ -73,7 +76,8 @@ export class RunSignal {
   /** Waits for a step of the setup. Rejects with `RunError` when the user interrupts first, because there is nothing to report. */
   async unlessInterrupted<T>(step: Promise<T>): Promise<T> {
     // Give the step time to finish, so that its changes on the server can be undone, but do not wait for one that hangs.
-    const given = await Promise.race([step, this.graceOver]).catch((error: unknown) => {
+    const waited = this.interrupted.then(() => sleepMs(INTERRUPTED_STEP_MS, this.clock));
+    const given = await Promise.race([step, waited]).catch((error: unknown) => {
       if (!this.isInterrupted) throw error;
     });
     if (this.isInterrupted) throw new RunError("interrupted", "interrupted before the first request", NO_REPORT);

@@ -85,6 +85,7 @@ export interface JsonReport {
     readonly requests: number;
     readonly outcome: string;
     readonly inferPerSec: number;
+    readonly load: { readonly delivered: number };
     readonly latency: { readonly percentiles: { readonly p99: { readonly us: number } } };
   }[];
   readonly assertions: readonly { readonly isMet: boolean }[];

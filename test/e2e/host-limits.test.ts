@@ -143,8 +143,9 @@ test("a rate that this host can send is sent as it was asked for, and the server
   const { code, report } = await run('rate(100, { for: "1 s" })');
   const { sent, completed } = report.requests;
   assert.equal(code, 0);
-  // What was due in the last moments may be late on a busy machine.
-  assert.ok(sent >= 90 && sent <= 101, String(sent));
+  // The time in which the load becomes steady has requests too; on a busy machine, what was due in the last moments may be late.
+  const perSec = report.levels[0]?.load.delivered ?? 0;
+  assert.ok(perSec >= 90 && perSec <= 101, String(perSec));
   assert.deepEqual([completed, report.server?.successCount], [sent, sent]);
 });
 

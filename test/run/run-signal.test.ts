@@ -47,7 +47,7 @@ describe("a step of the set-up", () => {
     }
   });
 
-  test("that hangs is not waited for longer than 0.5 s after an interrupt", async () => {
+  test("that hangs is not waited for longer than 1 s after an interrupt", async () => {
     const clock = new FakeClock();
     const signal = new RunSignal(clock);
     let isOver = false;
@@ -56,7 +56,7 @@ describe("a step of the set-up", () => {
     });
     await clock.advanceMs(10_000);
     signal.interrupt();
-    await clock.advanceMs(499);
+    await clock.advanceMs(999);
     assert.equal(isOver, false);
     await clock.advanceMs(1);
     await step;

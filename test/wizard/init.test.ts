@@ -210,7 +210,7 @@ describe("rampart init --yes", () => {
   test("takes every default, the embedded target included, and runs", async () => {
     await inFolder({}, async (cwd) => {
       // Only the times are given: the defaults take 8 s.
-      const { code, out, err } = await init(cwd, "--yes", "--for", "100 ms", "--p99-limit", "1 h");
+      const { code, out, err } = await init(cwd, "--yes", "--for", "500 ms", "--p99-limit", "1 h");
       assert.equal(code, 0, out + err);
       assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
       assert.match(out, /^embedded: model simple on embedded target over http, concurrency 1 to 4 by 1$/m);
