@@ -132,7 +132,7 @@ async function waitUntilReady(server: LaunchedTriton, options: TritonOptions): P
     spawnError = error;
   });
   const deadline = Date.now() + (options.readyTimeoutMs ?? readyTimeoutMs);
-  while (!(await isReady(server.httpPort, options.only))) {
+  while (!(await isReady(server, options.only))) {
     const reason =
       spawnError?.message ??
       (hasEnded(server.process) ? "it ended" : Date.now() > deadline ? "it is not ready in time" : "");
@@ -141,7 +141,8 @@ async function waitUntilReady(server: LaunchedTriton, options: TritonOptions): P
   }
 }
 
-async function isReady(httpPort: number, only: readonly string[] | undefined): Promise<boolean> {
+/** The port of metrics is opened last: a server that finds it taken ends, although its models are ready. */
+async function isReady({ httpPort, metricsPort }: Triton, only: readonly string[] | undefined): Promise<boolean> {
   const base = `http://127.0.0.1:${httpPort}/v2`;
   try {
     const health = await fetch(`${base}/health/ready`, { signal: AbortSignal.timeout(2000) });
@@ -149,7 +150,10 @@ async function isReady(httpPort: number, only: readonly string[] | undefined): P
     if (!health.ok) return false;
     const index = await fetch(`${base}/repository/index`, { method: "POST", signal: AbortSignal.timeout(2000) });
     const models = (await index.json()) as { name: string; state?: string }[];
-    return models.every(({ name, state }) => state === "READY" || only?.includes(name) === false);
+    if (!models.every(({ name, state }) => state === "READY" || only?.includes(name) === false)) return false;
+    const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { signal: AbortSignal.timeout(2000) });
+    await metrics.arrayBuffer();
+    return metrics.ok;
   } catch {
     return false;
   }
