@@ -60,6 +60,8 @@ export class Call implements AnswerHead {
   isActive = false;
   /** True while the socket has not taken all bytes of the request; `onSent` follows. */
   isSending = false;
+  /** Whether a gRPC stream carries the request, perhaps only a part of it: cancelling it then costs the server a reset. */
+  hasStream = false;
 
   constructor(slot: number) {
     this.slot = slot;
@@ -72,6 +74,7 @@ export class Call implements AnswerHead {
     this.decodeNs = 0;
     this.firstByteNs = 0;
     this.isResent = false;
+    this.hasStream = false;
     this.isActive = true;
   }
 

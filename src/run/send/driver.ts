@@ -211,11 +211,12 @@ export class Driver implements DriveHost {
 
   /**
    * Cancels requests in flight, so that they count neither as completed nor as failed.
-   * @param message the reason @param which "unsent": those that wait for a connection, or for room on one. Default: all
+   * @param message the reason @param which "unsent": those that wait for a connection, or for a stream on one. Default: all
    */
   cancel(message: string, which: "all" | "unsent" = "all"): void {
-    for (const { slot, isActive, isSending } of this.client.calls)
-      if (isActive && (which === "all" || isSending)) this.client.cancel(slot, { kind: "unfinished", message });
+    for (const { slot, isActive, isSending, hasStream } of this.client.calls)
+      if (isActive && (which === "all" || (isSending && !hasStream)))
+        this.client.cancel(slot, { kind: "unfinished", message });
   }
 
   /** Judges deferred responses, and drains the records. */

@@ -74,6 +74,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
 
   open(connection: Http2Connection, block: Uint8Array): void {
     this.connection = connection;
+    this.call.hasStream = true;
     this.head = undefined;
     this.fault = undefined;
     this.isInPieces = false;

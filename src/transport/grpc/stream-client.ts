@@ -71,6 +71,7 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     this.path = path;
     this.active.set(slot.id, slot);
     if (this.isOpen) {
+      slot.call.hasStream = true;
       (this.connection as Http2Connection).sendData(this.streamId, slot.bytes, false, slot);
       return;
     }
@@ -87,7 +88,10 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     this.isOpening = false;
     this.isOpen = true;
     this.streamId = connection.openStream(this, block);
-    for (const slot of this.unsent) connection.sendData(this.streamId, slot.bytes, false, slot);
+    for (const slot of this.unsent) {
+      slot.call.hasStream = true;
+      connection.sendData(this.streamId, slot.bytes, false, slot);
+    }
     this.unsent.length = 0;
   }
 
@@ -180,7 +184,7 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
 class StreamSlot implements GrpcSlot, SendTicket {
   id = "";
   bytes: Uint8Array = new Uint8Array(0);
-  private readonly call: Call;
+  readonly call: Call;
   private readonly lane: LaneStream;
   private readonly options: ClientOptions;
   private scratch = new StampScratch();

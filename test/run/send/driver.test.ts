@@ -38,6 +38,18 @@ test("the core is shared with others after each request that was sent, and not b
   driver.close();
 });
 
+test("what is unsent can be cancelled alone: a request on a stream costs the server a reset", async () => {
+  const { driver, client } = makeDriver();
+  await driver.start(closed(4), ENDLESS);
+  driver.endSending();
+  for (const slot of [0, 1]) Object.assign(client.calls[slot] as object, { isSending: true, hasStream: slot === 0 });
+  driver.cancel("enough", "unsent");
+  assert.deepEqual(client.active, [0, 2, 3]);
+  driver.cancel("enough");
+  assert.deepEqual(client.active, []);
+  driver.close();
+});
+
 test("a closed loop never has more outstanding than asked, whatever order answers come in", async () => {
   const answers = fc.array(fc.nat(), { maxLength: 60 });
   await fc.assert(

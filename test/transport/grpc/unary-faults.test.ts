@@ -467,6 +467,10 @@ describe("own gRPC client and the limit of concurrent streams", () => {
       async (driver) => {
         const cancelled = [0, 1, 2, 3, 4].map((slot) => driver.request(slot, REQUEST));
         await isFull;
+        assert.deepEqual(
+          driver.client.calls.map(({ hasStream }) => hasStream),
+          [true, true, false, false, false],
+        );
         for (const { slot } of driver.client.calls)
           driver.client.cancel(slot, { kind: "cancelled", message: "enough" });
         for (const { failure } of await Promise.all(cancelled)) assert.equal(failure?.kind, "cancelled");
