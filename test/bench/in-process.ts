@@ -64,7 +64,7 @@ export interface InProcessFigures {
   readonly missed: readonly string[];
 }
 
-/** Measures the throughput over each way, of which none is to be faster than the first. @throws when the counts differ */
+/** Measures the throughput over each way. The goal is that the first way is the fastest. @throws when the counts differ */
 async function measureThroughput(
   executable: string,
   requests: number,

@@ -104,7 +104,7 @@ function run(line: string, name: string): Promise<Ended> {
   return runDoor(line.split(" ").map(fill));
 }
 
-/** Where a name is allowed, so that the run goes on to the end. */
+/** Places where any name is allowed: the run reaches its end. */
 const MEASURED: ReadonlySet<string> = new Set([
   ...["a tag", "a header", "a field of a form", "a shape", "a parameter of requests", "a field of prompts"],
   ...["a payload's field", "an extra input", "a unit of a report", "a metric of a server", "a GPU"],
@@ -120,7 +120,7 @@ describe("names of the language's own", () => {
       }
     });
 
-  test("a goodput, of which no answer has such a time", LIMIT, async () => {
+  test("a goodput by a time that no answer has", LIMIT, async () => {
     for (const name of NAMES) {
       const { code, err } = await run(`${GENAI} --streaming --goodput NAME:1`, name);
       assert.equal(code, 0, err);
