@@ -1,9 +1,9 @@
 import { formatDurationNs, usToNs } from "../plan/units.ts";
+import type { Measurement } from "./measurement.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
 import type { TokenMetric } from "./tokens/metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
 import { tokenSamples } from "./tokens/token-samples.ts";
-import type { WindowResult } from "./window.ts";
 
 /**
  * Whether the client was so late that its times may show it. How much of a latency is the client's cannot be known: no runtime returns when a
@@ -26,11 +26,11 @@ export interface ReportedTime {
 }
 
 /** How late the client was in a window, and the time from the start of a request until it was sent. */
-export type ClientLag = Pick<WindowResult["health"], "cpuRatio" | "loopLagMeanNs" | "loopLagP99Ns" | "coreWaitRatio"> &
-  Pick<WindowResult, "sendMeanNs">;
+export type ClientLag = Pick<Measurement["health"], "cpuRatio" | "loopLagMeanNs" | "loopLagP99Ns" | "coreWaitRatio"> &
+  Pick<Measurement, "sendMeanNs">;
 
 /** Returns the client's lag in a window. */
-export function clientLagOf({ health, sendMeanNs }: Pick<WindowResult, "health" | "sendMeanNs">): ClientLag {
+export function clientLagOf({ health, sendMeanNs }: Pick<Measurement, "health" | "sendMeanNs">): ClientLag {
   return { ...health, sendMeanNs };
 }
 
@@ -39,12 +39,12 @@ export function clientLagOf({ health, sendMeanNs }: Pick<WindowResult, "health" 
  * @param tokens of the same requests; absent when tokens are not measured
  * @param isStreamed whether the responses were streamed
  */
-export function reportedTimes(window: WindowResult, tokens?: TokenColumns, isStreamed = false): ReportedTime[] {
-  const { latency, firstResponse } = window;
+export function reportedTimes(window: Measurement, tokens?: TokenColumns, isStreamed = false): ReportedTime[] {
+  const { isDecoupled, latency, firstResponse } = window;
   const tallies = [
     ["latency", latency],
     // The first event of a stream may be empty, so the time to first token replaces it.
-    ...(firstResponse === latency || tokens !== undefined ? [] : ([["firstResponse", firstResponse]] as const)),
+    ...(!isDecoupled || tokens !== undefined ? [] : ([["firstResponse", firstResponse]] as const)),
   ] as const;
   const times: ReportedTime[] = tallies
     .filter(([, tally]) => tally.count > 0)
@@ -103,7 +103,7 @@ function mayShow(lag: ClientLag, { meanNs, p99Ns, gaps }: ReportedTime): boolean
  * Returns a sentence for each window in which the client's lag affects a reported time.
  * @param tokens of the requests of all windows; used only when there is one window
  */
-export function lagWarnings(windows: readonly WindowResult[], tokens: TokenColumns, isStreamed: boolean): string[] {
+export function lagWarnings(windows: readonly Measurement[], tokens: TokenColumns, isStreamed: boolean): string[] {
   const ofOne = windows.length === 1 ? tokens : undefined;
   return windows
     .map((window) => explainLag(clientLagOf(window), reportedTimes(window, ofOne, isStreamed)))

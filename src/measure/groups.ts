@@ -1,14 +1,14 @@
 import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
 import { addCompletions } from "./intervals/throughput.ts";
+import type { Measurement } from "./measurement.ts";
 import { mergeWindows } from "./merge.ts";
 import { TokenColumns, type TokenRows } from "./tokens/token-columns.ts";
-import type { WindowResult } from "./window.ts";
 
 /** Splits a measurement by the tags of its requests. */
 
 /** A measurement that may have groups. */
 export interface GroupedLevel {
-  readonly window: WindowResult;
+  readonly window: Measurement;
   /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
   readonly groupTokens?: readonly (TokenColumns | undefined)[] | undefined;
 }
@@ -17,7 +17,7 @@ export interface GroupedLevel {
 export interface TaggedPart {
   /** The tags that select it. A tag that the requests lack is undefined. */
   readonly tags: Readonly<Record<string, string | undefined>>;
-  readonly window: WindowResult;
+  readonly window: Measurement;
   readonly tokens: TokenColumns | undefined;
 }
 
@@ -60,15 +60,15 @@ function joinGroups(
 }
 
 /** The counters of a server count all of its member's requests, so they belong to no smaller part. */
-function serverOf({ memberServers }: WindowResult, tags: TaggedPart["tags"]): WindowResult["server"] {
+function serverOf({ memberServers }: Measurement, tags: TaggedPart["tags"]): Measurement["server"] {
   const name = tags[TARGET_TAG];
   return name === undefined || Object.keys(tags).length > 1 ? undefined : memberServers?.[name];
 }
 
 /** Joins what several groups contributed to the same window. */
-function joinWindows(windows: readonly WindowResult[], server: WindowResult["server"]): WindowResult {
-  const first = windows[0] as WindowResult;
-  const sumOf = (pick: (window: WindowResult) => number): number => windows.reduce((sum, one) => sum + pick(one), 0);
+function joinWindows(windows: readonly Measurement[], server: Measurement["server"]): Measurement {
+  const first = windows[0] as Measurement;
+  const sumOf = (pick: (window: Measurement) => number): number => windows.reduce((sum, one) => sum + pick(one), 0);
   return {
     ...mergeWindows(windows),
     durationNs: first.durationNs,

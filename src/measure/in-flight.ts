@@ -1,7 +1,7 @@
-import type { WindowResult } from "./window.ts";
+import type { Measurement } from "./measurement.ts";
 
 /** Mean number of requests in flight in a window. A request that began before it or ended after it counts with its time in the window. */
-export function meanInFlight({ inFlightSumNs, durationNs }: WindowResult): number {
+export function meanInFlight({ inFlightSumNs, durationNs }: Measurement): number {
   return durationNs > 0 ? inFlightSumNs / durationNs : 0;
 }
 
@@ -19,7 +19,7 @@ export interface LittlesLaw {
 }
 
 /** Compares the measured requests in flight with throughput × latency. */
-export function checkLittlesLaw(window: WindowResult): LittlesLaw {
+export function checkLittlesLaw(window: Measurement): LittlesLaw {
   const inFlightMean = meanInFlight(window);
   const expectedMean = window.durationNs > 0 ? window.latency.sumNs / window.durationNs : 0;
   const larger = Math.max(inFlightMean, expectedMean);
@@ -34,7 +34,7 @@ export function checkLittlesLaw(window: WindowResult): LittlesLaw {
 const FEW_REQUESTS = 10;
 
 /** Explains why throughput × latency differs from the requests in flight, as a sentence without a full stop; undefined when they agree. */
-export function explainLittlesLaw(window: WindowResult): string | undefined {
+export function explainLittlesLaw(window: Measurement): string | undefined {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
   // Without successful requests there is no latency.
   if (isKept || window.requestCount === 0) return undefined;
@@ -42,7 +42,7 @@ export function explainLittlesLaw(window: WindowResult): string | undefined {
   return `${found}: ${causeOf(window)}`;
 }
 
-function causeOf({ requestCount, failedCount, cancelledCount, openBeforeCount, openAfterCount }: WindowResult): string {
+function causeOf({ requestCount, failedCount, cancelledCount, openBeforeCount, openAfterCount }: Measurement): string {
   const others = failedCount + cancelledCount;
   if (others > requestCount * LITTLES_LAW_TOLERANCE_RATIO)
     return `the ${others} requests that failed or were cancelled were in flight too`;

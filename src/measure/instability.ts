@@ -2,9 +2,9 @@ import type { MeasurementModePlan } from "../plan/plan.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
+import type { Measurement } from "./measurement.ts";
 import { saturationReason } from "./metrics.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
-import type { WindowResult } from "./window.ts";
 
 /** One of the compared windows. */
 export interface UnsteadyWindow {
@@ -59,7 +59,7 @@ const MISSED_RATE_RATIO = 0.02;
  */
 export function explainInstability(
   instability: Instability,
-  window: WindowResult,
+  window: Measurement,
   asked: AskedRate | undefined,
   unit = DEFAULT_THROUGHPUT_UNIT,
 ): InstabilityReport {

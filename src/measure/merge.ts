@@ -2,23 +2,22 @@ import { mergeExtracted } from "./extracted-tally.ts";
 import { GpuTally } from "./gpu-tally.ts";
 import { mergeCompletions } from "./intervals/throughput.ts";
 import { LatencyTally } from "./latency-tally.ts";
+import type { Measurement } from "./measurement.ts";
 import { sumDeltas } from "./server-delta.ts";
-import type { WindowResult } from "./window.ts";
 
 /** Merges consecutive windows: adds counts, and computes rates over the total duration. */
-export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
+export function mergeWindows(windows: readonly Measurement[]): Measurement {
   const extracted = mergeExtracted(windows.map((window) => window.extracted));
   const first = windows[0];
   const last = windows.at(-1);
   if (first === undefined || last === undefined) throw new Error("no windows to merge");
-  const isScheduled = first.scheduledLatency !== first.latency;
-  const isDecoupled = first.firstResponse !== first.latency;
+  const { isScheduled, isDecoupled } = first;
   const latency = mergeTallies(windows.map((window) => window.latency));
   const requestCount = sumOf(windows, (window) => window.requestCount);
-  const perRequest = (pick: (window: WindowResult) => number): number =>
+  const perRequest = (pick: (window: Measurement) => number): number =>
     requestCount === 0 ? 0 : sumOf(windows, (window) => pick(window) * window.requestCount) / requestCount;
   const durationNs = sumOf(windows, (window) => window.durationNs);
-  const overTime = (pick: (window: WindowResult) => number): number =>
+  const overTime = (pick: (window: Measurement) => number): number =>
     sumOf(windows, (window) => pick(window) * window.durationNs) / durationNs;
   return {
     startNs: first.startNs,
@@ -27,6 +26,8 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
       ? {}
       : { numbers: { first: first.numbers.first, last: last.numbers.last } }),
     durationNs,
+    isScheduled,
+    isDecoupled,
     sendingNs: sumOf(windows, (window) => window.sendingNs),
     requestCount,
     failedCount: sumOf(windows, (window) => window.failedCount),
@@ -64,8 +65,8 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
 }
 
 /** Merges the parts of windows that belong to one group or member each. */
-function mergeGroups(windows: readonly WindowResult[]): Pick<WindowResult, "groups" | "memberServers"> {
-  const { groups, memberServers } = windows[0] as WindowResult;
+function mergeGroups(windows: readonly Measurement[]): Pick<Measurement, "groups" | "memberServers"> {
+  const { groups, memberServers } = windows[0] as Measurement;
   if (groups === undefined) return {};
   const merged = groups.map(({ tags }, index) => ({
     tags,
@@ -76,10 +77,10 @@ function mergeGroups(windows: readonly WindowResult[]): Pick<WindowResult, "grou
     name,
     sumDeltas(windows.map((window) => window.memberServers?.[name])),
   ]);
-  return { groups: merged, memberServers: Object.fromEntries(servers) as WindowResult["memberServers"] };
+  return { groups: merged, memberServers: Object.fromEntries(servers) as Measurement["memberServers"] };
 }
 
-function mergeP99(windows: readonly WindowResult[]): Pick<WindowResult["health"], "loopLagP99Ns"> {
+function mergeP99(windows: readonly Measurement[]): Pick<Measurement["health"], "loopLagP99Ns"> {
   const known = windows.map(({ health }) => health.loopLagP99Ns).filter((lagNs) => lagNs !== undefined);
   return known.length === 0 ? {} : { loopLagP99Ns: Math.max(...known) };
 }
@@ -98,6 +99,6 @@ function mergeGpus(tallies: readonly (GpuTally | undefined)[]): GpuTally | undef
   return merged;
 }
 
-function sumOf(windows: readonly WindowResult[], pick: (window: WindowResult) => number): number {
+function sumOf(windows: readonly Measurement[], pick: (window: Measurement) => number): number {
   return windows.reduce((sum, window) => sum + pick(window), 0);
 }

@@ -1,17 +1,17 @@
 import { nsToMs, nsToSec, usToNs } from "../plan/units.ts";
 import type { RunValue } from "./intervals/over-runs.ts";
-import type { WindowResult } from "./window.ts";
+import type { Measurement } from "./measurement.ts";
 
 /**
  * Inferences per second: requests × batch size / duration. Computed in single precision like perf_analyzer, so that the six printed digits
  * are the same.
  */
-export function inferPerSec(window: WindowResult, batchSize: number): number {
+export function inferPerSec(window: Measurement, batchSize: number): number {
   return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(nsToSec(window.durationNs)));
 }
 
 /** Responses with content per second, in single precision like {@link inferPerSec}. */
-export function responsesPerSec(window: WindowResult): number {
+export function responsesPerSec(window: Measurement): number {
   return Math.fround(window.responseCount / Math.fround(nsToSec(window.durationNs)));
 }
 
@@ -19,18 +19,24 @@ export function responsesPerSec(window: WindowResult): number {
  * Mean time between two responses of a request, over all pairs, in nanoseconds; undefined when no request has two responses. The latency ends
  * with the last response.
  */
-export function meanGapNs({ latency, firstResponse, requestCount, responseCount }: WindowResult): number | undefined {
-  if (firstResponse === latency || responseCount <= requestCount) return undefined;
+export function meanGapNs({
+  isDecoupled,
+  latency,
+  firstResponse,
+  requestCount,
+  responseCount,
+}: Measurement): number | undefined {
+  if (!isDecoupled || responseCount <= requestCount) return undefined;
   return ((latency.meanNs - firstResponse.meanNs) * requestCount) / (responseCount - requestCount);
 }
 
 /** Completed sequences per second, in single precision like {@link inferPerSec}. */
-export function sequencesPerSec(window: WindowResult): number {
+export function sequencesPerSec(window: Measurement): number {
   return Math.fround(window.sequenceCount / Math.fround(nsToSec(window.durationNs)));
 }
 
 /** Requests sent per second of the time in which they were due. */
-export function sentPerSec(window: WindowResult): number {
+export function sentPerSec(window: Measurement): number {
   return window.sendingNs > 0 ? window.sentCount / nsToSec(window.sendingNs) : 0;
 }
 
@@ -40,7 +46,7 @@ const LATE_US = 1000;
  * Number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are fewer: only those
  * whose lane was not waiting.
  */
-export function lateCount({ sendDelay }: WindowResult): number {
+export function lateCount({ sendDelay }: Measurement): number {
   let late = 0;
   sendDelay.forEach((us, count) => {
     if (us >= LATE_US) late += count;
@@ -49,19 +55,19 @@ export function lateCount({ sendDelay }: WindowResult): number {
 }
 
 /** Failed requests divided by all completed requests, 0 to 1; 0 without requests. */
-export function errorRatio(window: WindowResult): number {
+export function errorRatio(window: Measurement): number {
   const total = window.requestCount + window.failedCount;
   return total === 0 ? 0 : window.failedCount / total;
 }
 
 /** Returns a run's error ratio, with the requests behind it. */
-export function errorRatioOfRun(window: WindowResult): RunValue {
+export function errorRatioOfRun(window: Measurement): RunValue {
   const { failedCount: count, requestCount } = window;
   return { value: errorRatio(window), requests: { count, total: count + requestCount } };
 }
 
 /** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */
-export function stabilizingLatencyNs(window: WindowResult, percentile: number | null): number {
+export function stabilizingLatencyNs(window: Measurement, percentile: number | null): number {
   return percentile === null ? Math.floor(window.latency.meanNs) : usToNs(window.latency.percentileUs(percentile));
 }
 
@@ -69,7 +75,7 @@ const SATURATED_CPU_RATIO = 0.9;
 const LAGGING_LOOP_NS = 20e6; // 20 ms
 
 /** Returns why the client, not the server, may have been the limit; undefined when it was not. */
-export function saturationReason(window: WindowResult): string | undefined {
+export function saturationReason(window: Measurement): string | undefined {
   const { cpuRatio, coreWaitRatio = 0, loopLagMaxNs, loopLagMeanNs } = window.health;
   if (cpuRatio >= SATURATED_CPU_RATIO) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;
   if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)

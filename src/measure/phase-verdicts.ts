@@ -3,8 +3,8 @@ import { formatDurationNs, msToNs, secToNs, usToNs } from "../plan/units.ts";
 import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
+import type { Measurement } from "./measurement.ts";
 import type { TimelineBucket } from "./timeline.ts";
-import type { WindowResult } from "./window.ts";
 
 /** What the phases of a soak or spike test show. Everything is computed from their time lines. */
 
@@ -13,7 +13,7 @@ export interface PhaseLevel {
   readonly phase?: { readonly index: number };
   /** `partial`: the run ended within the phase. */
   readonly outcome?: string;
-  readonly window: WindowResult;
+  readonly window: Measurement;
   readonly timeline: readonly TimelineBucket[];
   /** Times in which nothing ended for much longer than usual. Default: none */
   readonly gaps?: readonly CompletionGap[];

@@ -1,6 +1,6 @@
 import { formatDurationNs, formatPct, nsToSec, usToNs } from "../plan/units.ts";
+import type { Measurement } from "./measurement.ts";
 import { lateCount, saturationReason, sentPerSec } from "./metrics.ts";
-import type { WindowResult } from "./window.ts";
 
 /** Lower ratios of late requests and of the missed rate are noise. */
 const LATE_RATIO = 0.01;
@@ -56,7 +56,7 @@ export function isRateMissed(perSec: number, asked: AskedRate, durationNs: numbe
 }
 
 /** Explains why the schedule was missed; undefined when it was met. */
-export function explainShortfall(window: WindowResult, rate: ScheduledRate): RateShortfall | undefined {
+export function explainShortfall(window: Measurement, rate: ScheduledRate): RateShortfall | undefined {
   const { sendDelay, sendingNs } = window;
   const sent = sentPerSec(window);
   const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, sendingNs, MISSED_RATIO);
@@ -71,12 +71,12 @@ export function explainShortfall(window: WindowResult, rate: ScheduledRate): Rat
   return { achieved, late, ...causeOf(window, rate) };
 }
 
-function describeDelay(sendDelay: WindowResult["sendDelay"], lateRatio: number): string {
+function describeDelay(sendDelay: Measurement["sendDelay"], lateRatio: number): string {
   const delays = `p99 ${formatDurationNs(usToNs(sendDelay.percentileUs(99)))}, at most ${formatDurationNs(sendDelay.maxNs)}`;
   return `${formatPct(lateRatio)} of the requests were more than 1 ms late (${delays})`;
 }
 
-function causeOf(window: WindowResult, rate: ScheduledRate): Pick<RateShortfall, "cause" | "bound"> {
+function causeOf(window: Measurement, rate: ScheduledRate): Pick<RateShortfall, "cause" | "bound"> {
   const { isSync, laneCount, sequenceCount, maxOutstanding } = rate;
   const saturation = saturationReason(window);
   if (saturation !== undefined) return { cause: `the client was the limit: ${saturation}`, bound: "client" };

@@ -152,7 +152,7 @@ function toVerdict(assertion: AssertionPlan, found: readonly LevelVerdict[], uni
 /** Phases without a schedule have no scheduled latency. */
 function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): readonly JudgedLevel[] {
   if (!("of" in metric) || metric.of !== "scheduledLatency") return levels;
-  return levels.filter(({ phase, window }) => phase === undefined || window.scheduledLatency !== window.latency);
+  return levels.filter(({ phase, window }) => phase === undefined || window.isScheduled);
 }
 
 /** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */

@@ -1,7 +1,7 @@
 import type { GpuReading } from "../measure/gpu-tally.ts";
+import type { Measurement } from "../measure/measurement.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
-import type { WindowResult } from "../measure/window.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { FailedRequest, RequestRecord } from "./request-record.ts";
 import type { LevelResult, PreparedRun } from "./run-result.ts";
@@ -82,7 +82,7 @@ export interface RunObserver {
    */
   onPhase?(start: PhaseStart | undefined): void;
   /** @param latencyNs the latency that the stability check uses */
-  onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
+  onWindow?(trial: number, window: Measurement, latencyNs: number): void;
   /** A window in which no request succeeded. */
   onEmptyWindow?(trial: number): void;
   /** All processes that measure together are stable. */
@@ -99,7 +99,7 @@ export interface RunObserver {
   onTokens?(tokens: RequestTokens): void;
   /**
    * Called when a window begins: the requests that end from now on are counted in it, until `onRecordsCut`. A window that is not cut is part
-   * of no level. @param number among the windows of the run, from 1, as in `WindowResult.numbers`
+   * of no level. @param number among the windows of the run, from 1, as in `Measurement.numbers`
    */
   onWindowStart?(number: number): void;
   /** Records since the last call belong to the window that just ended, or to no window if `bounds` is undefined. */

@@ -2,12 +2,12 @@ import type { Dataset } from "../inputs/dataset.ts";
 import type { CompletionGap } from "../measure/gaps/completion-gaps.ts";
 import type { Instability } from "../measure/instability.ts";
 import type { LimitState, LimitVerdict } from "../measure/limits/judge-limits.ts";
+import type { Measurement } from "../measure/measurement.ts";
 import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
 import type { RunBucket } from "../measure/run-timeline.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
-import type { WindowResult } from "../measure/window.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import type { Service } from "../service/service.ts";
@@ -45,7 +45,7 @@ export interface LevelResult {
    * - `partial`: the run was interrupted; `window` has the results so far
    */
   readonly outcome: "measured" | "unstable" | "over-limit" | "partial";
-  readonly window: WindowResult;
+  readonly window: Measurement;
   readonly trials: number;
   readonly instability: Instability | undefined;
   /** Only for asynchronous runs: throughput was stable and latency was not, which is accepted. */

@@ -1,6 +1,6 @@
 import type { LevelSearch } from "../load/load-mode.ts";
+import { WindowTally } from "../measure/measurement.ts";
 import type { AnswerSink } from "../measure/tokens/packed-answers.ts";
-import { WindowTally } from "../measure/window.ts";
 import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";

@@ -1,5 +1,5 @@
 import { LatencyTally } from "../measure/latency-tally.ts";
-import type { ClientHealth } from "../measure/window.ts";
+import type { ClientHealth } from "../measure/measurement.ts";
 import { nsToMs, usToNs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { type CoreWait, openCoreWait } from "../runtime/core-wait.ts";

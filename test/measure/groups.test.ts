@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { selectTags, splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../src/measure/groups.ts";
+import type { Measurement } from "../../src/measure/measurement.ts";
 import { mergeWindows } from "../../src/measure/merge.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
-import type { WindowResult } from "../../src/measure/window.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";
 
 /** Three groups: a long, a short, and b without a length. */
-function makeLevel(scale = 1): { readonly window: WindowResult; readonly groupTokens: (TokenColumns | undefined)[] } {
+function makeLevel(scale = 1): { readonly window: Measurement; readonly groupTokens: (TokenColumns | undefined)[] } {
   const groups = [
     {
       tags: { target: "a", length: "long" },

@@ -1,8 +1,8 @@
 import type { Instability } from "../../src/measure/instability.ts";
 import type { CompletionCounts } from "../../src/measure/intervals/throughput.ts";
 import { LatencyTally } from "../../src/measure/latency-tally.ts";
+import type { Measurement } from "../../src/measure/measurement.ts";
 import type { ServerDelta } from "../../src/measure/server-delta.ts";
-import type { WindowResult } from "../../src/measure/window.ts";
 
 /** Windows and tallies for tests, made from plain numbers. */
 
@@ -38,13 +38,13 @@ export interface WindowParts {
   readonly sendMeanNs?: number;
   readonly receiveMeanNs?: number;
   readonly overheadPct?: number;
-  readonly health?: Partial<WindowResult["health"]>;
+  readonly health?: Partial<Measurement["health"]>;
   readonly server?: ServerDelta;
   readonly completions?: CompletionCounts;
 }
 
 /** A window of one second from 0 with the parts given. */
-export function makeWindow(parts: WindowParts = {}): WindowResult {
+export function makeWindow(parts: WindowParts = {}): Measurement {
   const { startNs = 0, durationNs = 1e9, latenciesNs = [1e6, 2e6, 3e6] } = parts;
   const latency = tallyOf(latenciesNs);
   return {
@@ -52,6 +52,8 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     endNs: startNs + durationNs,
     durationNs,
     sendingNs: parts.sendingNs ?? durationNs,
+    isScheduled: parts.scheduledNs !== undefined,
+    isDecoupled: parts.firstResponseNs !== undefined,
     requestCount: latenciesNs.length,
     failedCount: parts.failedCount ?? 0,
     cancelledCount: 0,

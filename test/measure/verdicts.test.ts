@@ -131,9 +131,8 @@ test("phases with the same load are levels of their own over runs", () => {
   );
   // Only phases with a schedule have a latency from the due time.
   const due = { ...below, metric: { ...p99, of: "scheduledLatency" } } as AssertionPlan;
-  const window = makeWindow({ latenciesNs: many(9) });
-  const scheduledLatency = makeWindow({ latenciesNs: many(8) }).latency;
-  const rated = { level: 100, phase: { index: 2 }, window: { ...window, scheduledLatency } };
+  const window = makeWindow({ latenciesNs: many(9), scheduledNs: many(8) });
+  const rated = { level: 100, phase: { index: 2 }, window };
   const withDue = [...runOf(50, 50), rated];
   const dueVerdict = judgeRuns(due, [withDue, withDue], 1);
   assert.deepEqual(

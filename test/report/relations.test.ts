@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
+import { type Measurement, toMeasurement, WindowTally } from "../../src/measure/measurement.ts";
 import { mergeWindows } from "../../src/measure/merge.ts";
 import { type OpenRequests, sumOpenRequests } from "../../src/measure/open-requests.ts";
 import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
 import { Timeline } from "../../src/measure/timeline.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
-import { toWindowResult, type WindowResult, WindowTally } from "../../src/measure/window.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toGenAiPerfResult } from "../../src/report/genai-perf/result.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
@@ -59,7 +59,7 @@ function openAt(all: readonly Request[], atNs: number): number[] {
   return all.filter((one) => one.sentUs * 1000 <= atNs && endNsOf(one) > atNs).map(({ sentUs }) => sentUs * 1000);
 }
 
-function measureWindow(all: readonly Request[], startNs: number, endNs: number, timeline: Timeline): WindowResult {
+function measureWindow(all: readonly Request[], startNs: number, endNs: number, timeline: Timeline): Measurement {
   const tally = new WindowTally({ isScheduled: true, countsReading: true, isDecoupled: false });
   const records = new RecordColumns((columns, count) => {
     tally.add(columns, count);
@@ -78,7 +78,7 @@ function measureWindow(all: readonly Request[], startNs: number, endNs: number, 
   const sentCount = all.filter(({ sentUs }) => sentUs * 1000 > startNs && sentUs * 1000 <= endNs).length;
   const health = { cpuRatio: 0.1, loopLagMaxNs: 0, loopLagMeanNs: 0 };
   const edges = { openBefore: open(startNs), openAfter: open(endNs) };
-  return toWindowResult(tally, {
+  return toMeasurement(tally, {
     startNs,
     endNs,
     ...edges,

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Measurement } from "../../src/measure/measurement.ts";
 import { judge } from "../../src/measure/verdicts.ts";
-import type { WindowResult } from "../../src/measure/window.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
@@ -222,7 +222,7 @@ test("streams without their end mark are counted as failed where others have it"
     const { levels } = await run(planOf({}, { target, load: hold(1, { requests: 6 }) }));
     const tokens = tokensOf(levels[0]);
     assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
-    const window = levels[0]?.window as WindowResult;
+    const window = levels[0]?.window as Measurement;
     const told = formatTokens(tokens, window, true);
     assert.match(told, /^ {2}2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
     assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);

@@ -5,11 +5,11 @@ import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs } from "../intervals/mean-interval.ts";
 import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
+import type { Measurement } from "../measurement.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import { tokenRateInterval } from "../tokens/token-rate-interval.ts";
 import { isTokenMetric, rateWeights, type TokenMetricPlan, tokenSampleOf } from "../tokens/token-verdicts.ts";
 import type { JudgedLevel } from "../verdicts.ts";
-import type { WindowResult } from "../window.ts";
 import { metricValue } from "./judge-part.ts";
 import { errorRatioInterval } from "./ratio-interval.ts";
 
@@ -58,7 +58,7 @@ export function estimateMetric(
 }
 
 /** Without a completion, the rate is at most the one at which that would be too unlikely, if completions are independent. */
-function throughputEnds(window: WindowResult, value: number, batchSize: number, confidence: number): Ends {
+function throughputEnds(window: Measurement, value: number, batchSize: number, confidence: number): Ends {
   if (window.requestCount > 0 || window.durationNs <= 0)
     return throughputInterval(window, value, batchSize, confidence);
   return { low: 0, high: (-batchSize * Math.log((1 - confidence) / 2)) / nsToSec(window.durationNs) };
@@ -81,7 +81,7 @@ function extractedEnds(
 /** A token metric of a level. */
 interface TokenValue {
   readonly value: number;
-  readonly window: WindowResult;
+  readonly window: Measurement;
   readonly tokens: TokenColumns;
   readonly confidence: number;
 }

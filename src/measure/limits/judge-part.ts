@@ -3,6 +3,7 @@ import { usToNs } from "../../plan/units.ts";
 import type { ExtractedColumn } from "../extracted-tally.ts";
 import { estimateMeanNs } from "../intervals/mean-interval.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
+import type { Measurement } from "../measurement.ts";
 import { errorRatio, inferPerSec } from "../metrics.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import {
@@ -12,7 +13,6 @@ import {
   tokenMetricValue,
   tokenSampleOf,
 } from "../tokens/token-verdicts.ts";
-import type { WindowResult } from "../window.ts";
 import {
   isUpperLimit,
   judgeInterval,
@@ -27,7 +27,7 @@ import {
 
 /** What an assertion is on: a level, or a part of its requests. */
 export interface MeasuredPart {
-  readonly window: WindowResult;
+  readonly window: Measurement;
   /** Token metrics of its responses, when measured. */
   readonly tokens?: TokenColumns | undefined;
   /** Share of the time in gaps, in which nothing ended for much longer than usual, 0 to 1. Default: 0 */
@@ -68,7 +68,7 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
  */
 function hidesGaps({ metric, comparison }: AssertionPlan, { window, gapRatio = 0 }: MeasuredPart): boolean {
   if (metric.kind !== "latency-percentile" || !isUpperLimit(comparison)) return false;
-  return window.scheduledLatency === window.latency && gapRatio >= 1 - metric.percentile / 100;
+  return !window.isScheduled && gapRatio >= 1 - metric.percentile / 100;
 }
 
 function judgeMetric(assertion: AssertionPlan, { window, tokens }: MeasuredPart, value: number): VerdictState {

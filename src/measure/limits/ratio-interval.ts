@@ -1,7 +1,7 @@
 import { regularizedBeta } from "../intervals/distributions.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { type CompletionCounts, FEWEST_STRETCHES, lengthen } from "../intervals/throughput.ts";
-import type { WindowResult } from "../window.ts";
+import type { Measurement } from "../measurement.ts";
 
 /** The interval of a ratio, 0 to 1. */
 export interface RatioInterval {
@@ -40,7 +40,7 @@ function findRatio(holds: (ratio: number) => boolean): number {
 const FEWEST_CLUSTERS = 4;
 
 /** What a window knows about its failed requests. */
-type FailureSource = Pick<WindowResult, "requestCount" | "failedCount" | "completions">;
+type FailureSource = Pick<Measurement, "requestCount" | "failedCount" | "completions">;
 
 /**
  * Returns the interval of the ratio of failed requests. Failures often come in clusters: a server that restarts fails everything for a second.

@@ -1,6 +1,6 @@
 import { nsToSec } from "../../plan/units.ts";
+import type { Measurement } from "../measurement.ts";
 import { sumOf } from "../statistics.ts";
-import type { WindowResult } from "../window.ts";
 import { countGood, type GoodputLimits } from "./goodput.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
@@ -9,7 +9,7 @@ import type { TokenColumns } from "./token-columns.ts";
  * last content: see `systemMetrics`.
  */
 
-type Span = Pick<WindowResult, "durationNs">;
+type Span = Pick<Measurement, "durationNs">;
 
 /** Returns the output tokens per second of the measured time; undefined when tokens were not counted. */
 export function outputTokensPerSec(columns: TokenColumns, { durationNs }: Span): number | undefined {

@@ -11,8 +11,8 @@ import {
   type SampleAbove,
   type VerdictState,
 } from "../limits/verdict-state.ts";
+import type { Measurement } from "../measurement.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
-import type { WindowResult } from "../window.ts";
 import { type GoodputLimits, goodRows } from "./goodput.ts";
 import { entryOf, findAsserted, isTimeMetric, type TokenMetric } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
@@ -43,7 +43,7 @@ export function isTokenMetric(metric: MetricPlan): metric is TokenMetricPlan {
 export function tokenMetricValue(
   metric: TokenMetricPlan,
   columns: TokenColumns,
-  window: WindowResult,
+  window: Measurement,
 ): number | undefined {
   if (metric.kind === "output-tokens-per-sec") return outputTokensPerSec(columns, window);
   if (metric.kind === "goodput") {
@@ -103,7 +103,7 @@ export function tokenSampleOf(name: string, columns: TokenColumns): Float64Array
 export function explainNoValue(
   metric: TokenMetricPlan,
   columns: TokenColumns,
-  window: WindowResult,
+  window: Measurement,
 ): string | undefined {
   return tokenMetricValue(metric, columns, window) === undefined && needsStreams(metric)
     ? explainUnstreamed(columns)

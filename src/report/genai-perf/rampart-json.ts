@@ -5,12 +5,12 @@ import {
   percentileEstimator,
 } from "../../measure/intervals/percentile-interval.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs, usToMs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
@@ -148,9 +148,9 @@ function toLevelsJson({ levels, prepared }: RunResult, columns: TokenColumns, is
 /** How well the load was maintained, and its cost for the client. */
 function toLevelJson(
   { unit, level, outcome, trials }: Omit<RunResult["levels"][number], "window">,
-  window: WindowResult,
+  window: Measurement,
 ): object {
-  const isScheduled = window.scheduledLatency !== window.latency;
+  const isScheduled = window.isScheduled;
   return {
     unit,
     level,

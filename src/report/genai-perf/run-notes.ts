@@ -1,8 +1,8 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { formatRunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs, nsToSec, usToNs } from "../../plan/units.ts";
@@ -82,7 +82,7 @@ export function reportCourse(
 }
 
 /** GenAI-Perf's table measures only from the actual send. */
-function describeDueLatency({ scheduledLatency }: WindowResult): string {
+function describeDueLatency({ scheduledLatency }: Measurement): string {
   const [average, p99] = [scheduledLatency.meanNs, usToNs(scheduledLatency.percentileUs(99))].map(formatDurationNs);
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
 }

@@ -1,7 +1,7 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
 import type { GpuReading } from "../../measure/gpu-tally.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import type { RecordColumns } from "../../measure/records.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
@@ -64,7 +64,7 @@ class HtmlReport implements Report {
     this.follower?.beginSpan(label, isWarmup, nowNs());
   }
 
-  onWindow(trial: number, window: WindowResult, latencyNs: number): void {
+  onWindow(trial: number, window: Measurement, latencyNs: number): void {
     this.follower?.addWindow(trial, window, latencyNs);
   }
 

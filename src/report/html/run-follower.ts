@@ -1,8 +1,8 @@
 import { GPU_METRICS, type GpuMetric, type GpuReading } from "../../measure/gpu-tally.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { Readings, type ReadingsView } from "../../telemetry/readings.ts";
 import { RunTrace } from "./run-trace.ts";
@@ -64,7 +64,7 @@ export class RunFollower {
     if (last !== undefined && last.endNs === undefined) this.spans[this.spans.length - 1] = { ...last, endNs: atNs };
   }
 
-  addWindow(trial: number, window: WindowResult, latencyNs: number): void {
+  addWindow(trial: number, window: Measurement, latencyNs: number): void {
     if (this.windows.length >= MOST_WINDOWS) return;
     const { startNs, endNs, server } = window;
     this.windows.push({

@@ -1,9 +1,9 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
 import { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -100,7 +100,7 @@ export class RunState implements Report {
     }
   }
 
-  onWindow(_trial: number, window: WindowResult, latencyNs: number): void {
+  onWindow(_trial: number, window: Measurement, latencyNs: number): void {
     this.windows?.add(inferPerSec(window, this.plan.target.batchSize), latencyNs);
   }
 

@@ -1,6 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { GpuTally } from "../../measure/gpu-tally.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import {
   inferPerSec,
   responsesPerSec,
@@ -9,7 +10,6 @@ import {
   stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { nsToSec } from "../../plan/units.ts";
@@ -86,7 +86,7 @@ class PerfAnalyzerConsole implements Report {
     this.sink.out(`${LEVEL_UNITS[unit].announce(formatStreamNumber(level))}\n`);
   }
 
-  onWindow(trial: number, window: WindowResult, latencyNs: number): void {
+  onWindow(trial: number, window: Measurement, latencyNs: number): void {
     if (this.plan.outputs.verbosity === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;
     const throughput = formatStreamNumber(inferPerSec(window, this.plan.target.batchSize));
@@ -254,7 +254,7 @@ class PerfAnalyzerConsole implements Report {
       this.note(`${responsesNote(window)}; ${firstResponseNote(window, percentile)}`);
   }
 
-  private formatLibraryTime(window: WindowResult): string {
+  private formatLibraryTime(window: Measurement): string {
     const total = toWholeUs(window.latency.meanNs);
     const send = toWholeUs(window.sendMeanNs);
     const receive = toWholeUs(window.receiveMeanNs);
@@ -271,11 +271,11 @@ class PerfAnalyzerConsole implements Report {
   }
 }
 
-function deviationUs(window: WindowResult): number {
+function deviationUs(window: Measurement): number {
   return toWholeUs(window.latency.deviationNs ?? 0);
 }
 
 /** Says what the client's lag does to the times of a window; undefined when it does not matter. */
-function lagOf(window: WindowResult): string | undefined {
+function lagOf(window: Measurement): string | undefined {
   return explainLag(clientLagOf(window), reportedTimes(window));
 }

@@ -1,8 +1,8 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/metrics.ts";
 import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
@@ -50,7 +50,7 @@ const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
 };
 
 /** Reports the first responses' latencies. perf_analyzer documents these, but prints the latency of the last. */
-export function firstResponseNote({ firstResponse }: WindowResult, percentile: number | null): string {
+export function firstResponseNote({ firstResponse }: Measurement, percentile: number | null): string {
   const percentiles = reportedPercentiles(percentile).map(
     (shown) => `p${shown} ${firstResponse.percentileUs(shown)} usec`,
   );
@@ -58,7 +58,7 @@ export function firstResponseNote({ firstResponse }: WindowResult, percentile: n
 }
 
 /** Reports the responses of requests that have several, without the words of decoupled models. */
-export function responsesNote(window: WindowResult): string {
+export function responsesNote(window: Measurement): string {
   const gapNs = meanGapNs(window);
   const gap = gapNs === undefined ? "" : `, on average ${toWholeUs(gapNs)} usec between those of a request`;
   return `${window.responseCount} responses, ${formatStreamNumber(responsesPerSec(window))} responses/sec${gap}`;

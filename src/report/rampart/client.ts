@@ -1,7 +1,7 @@
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { nsToMs, nsToUs } from "../../plan/units.ts";
 
 /**
@@ -9,7 +9,7 @@ import { nsToMs, nsToUs } from "../../plan/units.ts";
  * @param tokens of the window's requests; absent when none are measured
  * @param isStreamed whether their answers were streamed
  */
-export function toClientJson(window: WindowResult, tokens?: TokenColumns, isStreamed = false): object {
+export function toClientJson(window: Measurement, tokens?: TokenColumns, isStreamed = false): object {
   const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
   const times = reportedTimes(window, tokens, isStreamed);
   const lag = clientLagOf(window);

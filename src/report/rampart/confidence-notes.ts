@@ -7,8 +7,8 @@ import {
 } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatUs } from "./format.ts";
 
@@ -31,7 +31,7 @@ export function formatMarked(tally: LatencyTally, percentile: number): string {
  * Describes the confidence intervals of a level's throughput and latencies, and which percentiles have too few samples; nothing without
  * latencies. @param unit of throughput
  */
-export function describeConfidence(window: WindowResult, batchSize: number, unit: string): string[] {
+export function describeConfidence(window: Measurement, batchSize: number, unit: string): string[] {
   const { latency, scheduledLatency } = window;
   if (latency.count === 0) return [];
   const rate = throughputInterval(window, inferPerSec(window, batchSize), batchSize);
@@ -50,8 +50,7 @@ export function describeConfidence(window: WindowResult, batchSize: number, unit
   const bounded = shown.filter(([, estimate]) => hasBounds(estimate)).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...throughput, ...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
-  const due: Named[] =
-    scheduledLatency === latency ? [] : [["p99 from due time", estimatePercentile(scheduledLatency, 99)]];
+  const due: Named[] = !window.isScheduled ? [] : [["p99 from due time", estimatePercentile(scheduledLatency, 99)]];
   return [
     `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
     ...due.filter(([, one]) => hasBounds(one)).map(([name, one]) => `${name} ${rangeOf(one)}`),

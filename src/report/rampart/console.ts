@@ -1,6 +1,6 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf, loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
@@ -86,7 +86,7 @@ class RampartConsole implements Report {
     this.showProgress(`  ${place}${isWarmup ? "warming up at" : "measuring"} ${name} …\n`);
   }
 
-  onWindow(trial: number, window: WindowResult, latencyNs: number): void {
+  onWindow(trial: number, window: Measurement, latencyNs: number): void {
     if (this.plan.outputs.verbosity === 0) return;
     const throughput = formatCount(inferPerSec(window, this.plan.target.batchSize));
     this.showProgress(`    window ${trial}: ${throughput} ${this.unit}, ${formatDurationNs(latencyNs)}\n`);

@@ -1,8 +1,8 @@
 import { splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { TARGET_TAG } from "../../plan/split/tags.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
@@ -41,7 +41,7 @@ export function formatGroups(plan: Plan, levels: readonly LevelResult[], unit: s
 
 function formatTag(plan: Plan, name: string, rows: readonly Row[], unit: string): string {
   const hasLevels = hasManyLevels(rows);
-  const isScheduled = rows.some(({ part: { window } }) => window.scheduledLatency !== window.latency);
+  const isScheduled = rows.some(({ part: { window } }) => window.isScheduled);
   const hasServer = rows.some(({ part: { window } }) => window.server !== undefined);
   const header = [
     name,
@@ -74,7 +74,7 @@ function nameRow({ load }: Plan, { level, phase }: LevelResult, value: string, h
   return hasLevels ? `${value}, ${describeLevel(load, level, phase?.index)}` : value;
 }
 
-function formatServer({ server }: WindowResult): string {
+function formatServer({ server }: Measurement): string {
   return server === undefined ? "-" : formatUs(averageUs(server.successNs, server.successCount));
 }
 

@@ -6,6 +6,7 @@ import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/interval
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import {
   errorRatio,
   inferPerSec,
@@ -16,7 +17,6 @@ import {
   sequencesPerSec,
 } from "../../measure/metrics.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
@@ -208,7 +208,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
       ? {}
       : { sequences: window.sequenceCount, sequencesPerSec: sequencesPerSec(window) }),
     latency: toLatencyJson(window.latency),
-    ...(window.firstResponse === window.latency
+    ...(!window.isDecoupled
       ? {}
       : {
           responses: window.responseCount,
@@ -216,7 +216,7 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
           firstResponse: toLatencyJson(window.firstResponse),
           ...toGapJson(window),
         }),
-    ...(window.scheduledLatency === window.latency
+    ...(!window.isScheduled
       ? {}
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
     client: toClientJson(window, tokens, isStreamed),
@@ -279,7 +279,7 @@ const LEVEL_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 /** Converts throughput with its interval. */
-function toThroughputJson(window: WindowResult, batchSize: number): object {
+function toThroughputJson(window: Measurement, batchSize: number): object {
   const perSec = inferPerSec(window, batchSize);
   const { low, high } = throughputInterval(window, perSec, batchSize);
   return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
@@ -290,7 +290,7 @@ function toGapInTimeJson({ startNs, endNs, typicalNs }: CompletionGap): object {
 }
 
 /** Converts the time between responses; nothing where no request has two. */
-function toGapJson(window: WindowResult): object {
+function toGapJson(window: Measurement): object {
   const gapNs = meanGapNs(window);
   return gapNs === undefined ? {} : { betweenResponsesMeanUs: nsToUs(gapNs) };
 }

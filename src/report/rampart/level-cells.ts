@@ -1,6 +1,6 @@
+import type { Measurement } from "../../measure/measurement.ts";
 import { meanGapNs } from "../../measure/metrics.ts";
 import { averageUs } from "../../measure/server-delta.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { describeLimitState } from "./find-max.ts";
@@ -9,18 +9,18 @@ import { formatUs } from "./format.ts";
 /** Parts of a level's row and notes. */
 
 /** Formats the server's average time of a request. */
-export function formatServer({ server }: WindowResult): string {
+export function formatServer({ server }: Measurement): string {
   return server === undefined ? "-" : formatUs(averageUs(server.successNs, server.successCount));
 }
 
 /** @param isRamp lanes that do not send yet are not overhead, and look the same as lanes that lost time */
-export function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean): string {
+export function describeClient({ health, overheadPct }: Measurement, isRamp: boolean): string {
   const overhead = isRamp ? "" : `, overhead ${overheadPct.toFixed(2)} %`;
   return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
 }
 
 /** Formats the mean time between the responses of a request. */
-export function formatGap(window: WindowResult): string {
+export function formatGap(window: Measurement): string {
   const gapNs = meanGapNs(window);
   return gapNs === undefined ? "-" : formatDurationNs(gapNs);
 }

@@ -12,8 +12,8 @@ import { describeOutcome, formatGap, formatServer } from "./level-cells.ts";
 /** Formats a row per level. @param unit of throughput @param hasGaps whether a request may have many responses, so that times between them exist */
 export function formatLevels(plan: Plan, levels: readonly LevelResult[], unit: string, hasGaps: boolean): string {
   const hasPhases = levels.some(({ phase }) => phase !== undefined);
-  const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
-  const isDecoupled = levels.some(({ window }) => window.firstResponse !== window.latency);
+  const isScheduled = levels.some(({ window }) => window.isScheduled);
+  const isDecoupled = levels.some(({ window }) => window.isDecoupled);
   const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
   const hasStatistics = targetKindOf(plan.target).hasNoStatistics !== true;
   const header = [
@@ -76,5 +76,5 @@ export function formatTimeline({ timeline }: LevelResult, batchSize: number, uni
 
 /** Whether requests of a level are due at times. Some phases of a load may be without a schedule. */
 function hasSchedule({ phase, window }: LevelResult): boolean {
-  return phase === undefined || window.scheduledLatency !== window.latency;
+  return phase === undefined || window.isScheduled;
 }

@@ -58,7 +58,7 @@ export function formatRunsTable(
 }
 
 function toColumns({ target }: Plan, level: ResultsOverRuns, unit: string): Column[] {
-  const isScheduled = level.results.some(({ window }) => window.scheduledLatency !== window.latency);
+  const isScheduled = level.results.some(({ window }) => window.isScheduled);
   const perSec = (title: string, pick: (result: LevelResult) => number): Column => ({
     title,
     cell: (result) => formatCount(pick(result)),

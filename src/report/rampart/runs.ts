@@ -138,8 +138,8 @@ function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): o
       ]),
     ),
   });
-  const isScheduled = results.some(({ window }) => window.scheduledLatency !== window.latency);
-  const hasFirst = results.some(({ window }) => window.firstResponse !== window.latency);
+  const isScheduled = results.some(({ window }) => window.isScheduled);
+  const hasFirst = results.some(({ window }) => window.isDecoupled);
   const hasTokens = results.some(({ tokens }) => tokens !== undefined);
   return {
     runs: results.length,

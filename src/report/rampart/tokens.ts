@@ -1,12 +1,12 @@
 import { estimateMean, type MeanEstimate } from "../../measure/intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { meanOf, percentileOf } from "../../measure/statistics.ts";
 import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { formatCount, formatDurationNs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { toMetricConfidence } from "./confidence.ts";
@@ -28,7 +28,7 @@ interface Statistics {
 }
 
 /** Formats the table of a level's tokens, and warnings about it; indented lines, joined. */
-export function formatTokens(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string {
+export function formatTokens(columns: TokenColumns, window: Measurement, isStreamed: boolean): string {
   const measured = measuredRows(columns, isStreamed);
   const rows = measured.map(toCells);
   const header = TOKEN_HEADER;
@@ -53,7 +53,7 @@ export const TOKEN_HEADER: readonly string[] = [
 ];
 
 /** Returns the rows of a table of tokens, with the rate of output tokens, for tables of several groups. */
-export function tokenCells(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string[][] {
+export function tokenCells(columns: TokenColumns, window: Measurement, isStreamed: boolean): string[][] {
   const rate = outputTokensPerSec(columns, window) ?? 0;
   const rows = measuredRows(columns, isStreamed).map(toCells);
   return rate > 0 ? [...rows, ["output tokens/s", formatCount(rate), ...PERCENTILES.map(() => ""), ""]] : rows;
@@ -95,7 +95,7 @@ export const TOKEN_CSV_COLUMNS: readonly string[] = [
 ];
 
 /** Returns the cells of {@link TOKEN_CSV_COLUMNS}; empty ones when nothing was measured. */
-export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string[] {
+export function tokenCsvCells(columns: TokenColumns, window: Measurement, isStreamed: boolean): string[] {
   const rows = new Map(measuredRows(columns, isStreamed).map(([metric, , statistics]) => [metric, statistics]));
   const time = (metric: TokenMetric): string[] => {
     const statistics = rows.get(metric);
@@ -113,7 +113,7 @@ export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStr
 }
 
 /** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
-export function toTokensJson(columns: TokenColumns, window: WindowResult, isStreamed: boolean): object {
+export function toTokensJson(columns: TokenColumns, window: Measurement, isStreamed: boolean): object {
   const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, average, estimate }]) => {
     const isTime = isTimeMetric(metric);
     const scale = (value: number): number => (isTime ? nsToUs(value) : value);

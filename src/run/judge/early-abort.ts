@@ -1,11 +1,11 @@
 import { selectTags } from "../../measure/groups.ts";
 import { judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { errorOfLook } from "../../measure/limits/looks.ts";
+import type { Measurement, WindowTally } from "../../measure/measurement.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { isTokenMetric } from "../../measure/tokens/token-verdicts.ts";
 import { formatMetric, type JudgedLevel, judge } from "../../measure/verdicts.ts";
-import type { WindowResult, WindowTally } from "../../measure/window.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
@@ -133,7 +133,7 @@ export class EarlyAbort {
     });
   }
 
-  private judge(watched: Watched, window: WindowResult, tokens?: LevelTokens): void {
+  private judge(watched: Watched, window: Measurement, tokens?: LevelTokens): void {
     if (this.signal.isStopped) return;
     const { index, assertion, abortAfterMs } = watched;
     const { target } = this.plan;

@@ -1,14 +1,14 @@
+import {
+  type MeasuredGroup,
+  type Measurement,
+  toMeasurement,
+  type WindowFrame,
+  type WindowTally,
+} from "../../measure/measurement.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import {
-  type GroupWindow,
-  toWindowResult,
-  type WindowFrame,
-  type WindowResult,
-  type WindowTally,
-} from "../../measure/window.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
 
 const NOTHING_OPEN = { count: 0, ageSumNs: 0 };
@@ -26,13 +26,13 @@ export interface RecentParts {
 
 /** The measurements of the last part of the time. */
 export interface RecentMeasurement {
-  readonly window: WindowResult;
+  readonly window: Measurement;
   /** The tokens of each slice, in order; empty when no tokens are needed. */
   readonly tokens: readonly Promise<LevelTokens>[];
 }
 
 interface Slice {
-  readonly window: WindowResult;
+  readonly window: Measurement;
   readonly tokens: Promise<LevelTokens> | undefined;
 }
 
@@ -111,7 +111,7 @@ export class RecentTime {
     this.takeTokens();
   }
 
-  private toWindow(tally: WindowTally, endNs: number): WindowResult {
+  private toWindow(tally: WindowTally, endNs: number): Measurement {
     const counts = {
       sentCount: 0,
       openBefore: NOTHING_OPEN,
@@ -120,13 +120,13 @@ export class RecentTime {
       canLanesWait: true,
     };
     const frame: WindowFrame = { startNs: this.startNs, endNs, ...counts, health: NO_HEALTH, server: undefined };
-    const window = toWindowResult(tally, frame);
+    const window = toMeasurement(tally, frame);
     const { groups } = this.parts;
     if (groups === undefined) return window;
     const apart = groups.list.map(
-      ({ tags }, group): GroupWindow => ({
+      ({ tags }, group): MeasuredGroup => ({
         tags,
-        window: toWindowResult(this.groupTallies[group] as WindowTally, frame),
+        window: toMeasurement(this.groupTallies[group] as WindowTally, frame),
       }),
     );
     return { ...window, groups: apart };

@@ -1,11 +1,11 @@
-import { type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
 import {
-  type GroupWindow,
-  toWindowResult,
+  type MeasuredGroup,
+  type Measurement,
+  toMeasurement,
   type WindowFrame,
-  type WindowResult,
   WindowTally,
-} from "../../measure/window.ts";
+} from "../../measure/measurement.ts";
+import { type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { RequestGroup, RequestGroups } from "../split/request-groups.ts";
 import type { MemberSession } from "../target/session.ts";
@@ -82,7 +82,7 @@ export class GroupCutter {
   }
 
   /** Returns the increase of the counters of each member's server. Waits briefly for counters that lag. */
-  async memberServers(parts: readonly GroupPart[]): Promise<Pick<WindowResult, "memberServers">> {
+  async memberServers(parts: readonly GroupPart[]): Promise<Pick<Measurement, "memberServers">> {
     if (this.members.length === 0) return {};
     await this.reading;
     const deltas = await Promise.all(this.members.map((member, index) => this.serverDelta(member, index, parts)));
@@ -93,7 +93,7 @@ export class GroupCutter {
     { session }: MemberSession,
     index: number,
     parts: readonly GroupPart[],
-  ): Promise<WindowResult["server"]> {
+  ): Promise<Measurement["server"]> {
     const { driver, plan, signal } = this.context;
     const before = this.countersBefore[index];
     if (before === undefined || signal.error !== undefined) return undefined;
@@ -124,10 +124,10 @@ export class GroupCutter {
 export function toGroupWindows(
   parts: readonly GroupPart[],
   frame: Omit<WindowFrame, "server">,
-): { readonly groups: readonly GroupWindow[] } {
+): { readonly groups: readonly MeasuredGroup[] } {
   const groups = parts.map(({ group, tally, sentCount, openBefore, openAfter }) => ({
     tags: group.tags,
-    window: toWindowResult(tally, { ...frame, sentCount, openBefore, openAfter, server: undefined, gpu: undefined }),
+    window: toMeasurement(tally, { ...frame, sentCount, openBefore, openAfter, server: undefined, gpu: undefined }),
   }));
   return { groups };
 }

@@ -1,7 +1,7 @@
+import type { Measurement } from "../../measure/measurement.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TimelineBucket } from "../../measure/timeline.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatCount, nsToMs } from "../../plan/units.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
@@ -62,7 +62,7 @@ export class LevelFrame {
   }
 
   /** Returns the result of a level measured in one window. */
-  finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
+  finish(window: Measurement, timeline: readonly TimelineBucket[]): LevelResult {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
     // A phase may be shorter than any response.
@@ -73,7 +73,7 @@ export class LevelFrame {
     return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
   }
 
-  private whyEmpty(window: WindowResult): Error {
+  private whyEmpty(window: Measurement): Error {
     const { unsentCount } = this;
     if (!isFarBehind({ window, unsentCount })) return new LevelError();
     const { sentCount } = window;
@@ -83,14 +83,14 @@ export class LevelFrame {
   }
 
   /** Returns the result of a stopped run: the recent windows and the current one. */
-  async partial(recent: readonly WindowResult[], trials: number): Promise<LevelResult> {
+  async partial(recent: readonly Measurement[], trials: number): Promise<LevelResult> {
     const last = await this.windows.cut(this.clock.nowNs());
     // Windows without responses are part of the measured time.
     return this.result("partial", this.merge([...recent, last]), trials, {});
   }
 
   /** Merges the windows that the result consists of. */
-  merge(windows: readonly WindowResult[]): WindowResult {
+  merge(windows: readonly Measurement[]): Measurement {
     this.mergedCount = windows.length;
     return mergeWindows(windows);
   }
@@ -115,7 +115,7 @@ export class LevelFrame {
   /** Returns the result of the level with this window. */
   result(
     outcome: LevelResult["outcome"],
-    window: WindowResult,
+    window: Measurement,
     trials: number,
     rest: Partial<LevelResult>,
   ): LevelResult {
@@ -144,7 +144,7 @@ export class LevelFrame {
   }
 
   /** Whether the latency reaches the plan's limit, in whole milliseconds like perf_analyzer. */
-  isOverLimit(window: WindowResult): boolean {
+  isOverLimit(window: Measurement): boolean {
     const { latencyLimitMs, percentile } = this.context.plan.measurement;
     if (latencyLimitMs === null || window.requestCount === 0) return false;
     return Math.floor(nsToMs(stabilizingLatencyNs(window, percentile))) >= latencyLimitMs;

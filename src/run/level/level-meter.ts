@@ -1,9 +1,9 @@
 import type { CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
+import { WindowTally } from "../../measure/measurement.ts";
 import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { RunTimeline } from "../../measure/run-timeline.ts";
 import type { Timeline } from "../../measure/timeline.ts";
-import { WindowTally } from "../../measure/window.ts";
 import type { EarlyAbort, WatchedParts } from "../judge/early-abort.ts";
 
 /** Receives the driver's records and divides them into windows. */

@@ -1,11 +1,11 @@
 import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { planLooks } from "../../measure/limits/looks.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { mergeWindows } from "../../measure/merge.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { JudgedLevel } from "../../measure/verdicts.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
@@ -24,14 +24,14 @@ export interface ResolvingParts {
   readonly windowMs: number;
   readonly maxMs: number;
   /** Waits for the end of the next window and returns it; undefined when the run has stopped. */
-  nextWindow(trial: number): Promise<WindowResult | undefined>;
+  nextWindow(trial: number): Promise<Measurement | undefined>;
   /** Returns the tokens of the window that ended last; undefined when tokens are not measured. */
   takeTokens(): Promise<TokenColumns | undefined>;
 }
 
 /** A level whose limits were judged. */
 export interface ResolvedLevel {
-  readonly windows: readonly WindowResult[];
+  readonly windows: readonly Measurement[];
   readonly tokens: TokenColumns | undefined;
   readonly limits: LevelLimits;
 }
@@ -43,7 +43,7 @@ export interface ResolvedLevel {
  */
 export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLevel | undefined> {
   const { windowMs, maxMs } = parts;
-  const windows: WindowResult[] = [];
+  const windows: Measurement[] = [];
   const looks = planLooks(maxMs / windowMs);
   let tokens: TokenColumns | undefined;
   for (;;) {

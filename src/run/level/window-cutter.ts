@@ -1,8 +1,8 @@
 import { type CompletionGap, CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
+import { type Measurement, toMeasurement, WindowTally } from "../../measure/measurement.ts";
 import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { Timeline } from "../../measure/timeline.ts";
-import { toWindowResult, type WindowResult, WindowTally } from "../../measure/window.ts";
 import { msToNs } from "../../plan/units.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
@@ -141,7 +141,7 @@ export class WindowCutter {
    * Ends the window at `endNs` and begins the next one.
    * @param last for a level's last window, when the driver has stopped
    */
-  async cut(endNs: number, last: LastWindow = {}): Promise<WindowResult> {
+  async cut(endNs: number, last: LastWindow = {}): Promise<Measurement> {
     const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const { windowNumber } = this.meter;
@@ -171,12 +171,12 @@ export class WindowCutter {
     ]);
     // The time before the first window has no number.
     const numbers = windowNumber === 0 ? {} : { numbers: { first: windowNumber, last: windowNumber } };
-    const window = { ...toWindowResult(tally, { ...frame, server }), ...numbers };
+    const window = { ...toMeasurement(tally, { ...frame, server }), ...numbers };
     return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
   }
 
   /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */
-  findGaps({ startNs, endNs, latency }: WindowResult): CompletionGap[] {
+  findGaps({ startNs, endNs, latency }: Measurement): CompletionGap[] {
     const all = this.gaps?.find(endNs, this.openSentAtCutNs, latency) ?? [];
     const { runStartNs } = this.context;
     return all
@@ -191,7 +191,7 @@ export class WindowCutter {
   }
 
   /** Returns the increase of the server's counters in the window; waits briefly for counters that lag. */
-  private async serverDelta(completed: number, isFromNothing: boolean): Promise<WindowResult["server"]> {
+  private async serverDelta(completed: number, isFromNothing: boolean): Promise<Measurement["server"]> {
     const { session, driver, plan, signal } = this.context;
     const before = this.countersBefore;
     // After an error the server may not answer; the measurement counts without its times.

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
-import type { WindowResult } from "../../../src/measure/window.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { formatExtracted, toExtractedJson } from "../../../src/report/rampart/extracted.ts";
 
@@ -40,7 +40,7 @@ test("the JSON report has the same, by name", () => {
 });
 
 test("an assertion judges a statistic of extracted numbers", () => {
-  const window = { extracted: tallyOf() } as unknown as WindowResult;
+  const window = { extracted: tallyOf() } as unknown as Measurement;
   const verdictOf = (metric: object, comparison: AssertionPlan["comparison"], limit: number) =>
     judge({ metric: { kind: "extracted", ...metric }, comparison, limit } as AssertionPlan, [{ level: 1, window }], 1);
   const average = verdictOf({ name: "tokens", statistic: "average" }, "above", 5);

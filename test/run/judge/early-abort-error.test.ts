@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { WindowTally } from "../../../src/measure/measurement.ts";
 import { RecordColumns } from "../../../src/measure/records.ts";
-import { WindowTally } from "../../../src/measure/window.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { EarlyAbort } from "../../../src/run/judge/early-abort.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";

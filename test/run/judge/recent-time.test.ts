@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { WindowTally } from "../../../src/measure/measurement.ts";
 import { RecordColumns } from "../../../src/measure/records.ts";
 import type { LevelTokens } from "../../../src/measure/tokens/run-tokens.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
-import { WindowTally } from "../../../src/measure/window.ts";
 import { joinSlices, RecentTime } from "../../../src/run/judge/recent-time.ts";
 import { fill } from "../../measure/make-records.ts";
 

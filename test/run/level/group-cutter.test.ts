@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { WindowResult } from "../../../src/measure/window.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import { WindowCutter } from "../../../src/run/level/window-cutter.ts";
 import { groupSteps } from "../../../src/run/split/request-groups.ts";
 import type { MemberSession } from "../../../src/run/target/session.ts";
@@ -10,7 +10,7 @@ import { makeLevel } from "./make-level.ts";
 const ENDLESS = Number.POSITIVE_INFINITY;
 
 /** Numbers that the groups of a window add up to. */
-function sumsOf(window: WindowResult): number[] {
+function sumsOf(window: Measurement): number[] {
   const { requestCount, failedCount, cancelledCount, sentCount, openBeforeCount, openAfterCount, latency } = window;
   return [
     requestCount,
@@ -23,7 +23,7 @@ function sumsOf(window: WindowResult): number[] {
   ];
 }
 
-function addUp(windows: readonly WindowResult[]): number[] {
+function addUp(windows: readonly Measurement[]): number[] {
   return windows.map(sumsOf).reduce((sum, one) => sum.map((value, index) => value + (one[index] as number)));
 }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { WindowTally } from "../../../src/measure/measurement.ts";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { Timeline } from "../../../src/measure/timeline.ts";
-import { WindowTally } from "../../../src/measure/window.ts";
 import { LevelMeter } from "../../../src/run/level/level-meter.ts";
 import { fill, type Row } from "../../measure/make-records.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LevelSearch } from "../../../src/load/load-mode.ts";
-import type { WindowResult } from "../../../src/measure/window.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
@@ -77,7 +77,7 @@ async function search(random: Random, correlation: number): Promise<number | und
     const until = serve(level, drawTimes(random, correlation));
     let atNs = SECOND_NS;
     until(atNs);
-    const nextWindow = (): Promise<WindowResult> => {
+    const nextWindow = (): Promise<Measurement> => {
       const startNs = atNs;
       atNs += SECOND_NS;
       return Promise.resolve(makeWindow({ startNs, latenciesNs: until(atNs) }));

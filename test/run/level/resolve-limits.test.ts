@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { WindowResult } from "../../../src/measure/window.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { type ResolvedLevel, resolveLimits } from "../../../src/run/level/resolve-limits.ts";
@@ -16,7 +16,7 @@ function planOf(limit: AssertionPlan, load: ReturnType<typeof hold> | ReturnType
 
 /** Measures windows of these parts, the last one again and again. */
 async function resolve(plan: Plan, parts: readonly WindowParts[], maxMs = 10_000): Promise<ResolvedLevel | undefined> {
-  const nextWindow = (trial: number): Promise<WindowResult> =>
+  const nextWindow = (trial: number): Promise<Measurement> =>
     Promise.resolve(makeWindow(parts[Math.min(trial, parts.length) - 1]));
   const takeTokens = () => Promise.resolve(undefined);
   return resolveLimits({ plan, level: 100, batchSize: 1, windowMs: 1000, maxMs, nextWindow, takeTokens });

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { CompletionTally } from "../../../src/measure/intervals/throughput.ts";
 import { LatencyTally } from "../../../src/measure/latency-tally.ts";
 import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
-import type { WindowResult } from "../../../src/measure/window.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan, MetricPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { resolveLimits } from "../../../src/run/level/resolve-limits.ts";
@@ -31,7 +31,7 @@ const percentile = (of: number): MetricPlan => ({ kind: "latency-percentile", pe
 const below = (metric: MetricPlan, limit: number): AssertionPlan => ({ metric, comparison: "below", limit });
 
 /** Windows of one request at a time. @param correlation of neighbours */
-function drawWindows(random: Random, correlation: number): () => WindowResult {
+function drawWindows(random: Random, correlation: number): () => Measurement {
   const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   let state = normal();
   let atNs = 0;
@@ -54,7 +54,7 @@ function drawWindows(random: Random, correlation: number): () => WindowResult {
   };
 }
 
-async function resolve(limits: readonly AssertionPlan[], nextWindow: () => WindowResult): Promise<LimitState> {
+async function resolve(limits: readonly AssertionPlan[], nextWindow: () => Measurement): Promise<LimitState> {
   const resolved = await resolveLimits({
     ...{ level: 4, batchSize: 1, windowMs: 1000, maxMs: 30_000 },
     plan: { ...PLAN, limits } as Plan,

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { constantArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
 import { type Drive, isScheduled } from "../../../src/load/drive.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import { inferPerSec, sentPerSec } from "../../../src/measure/metrics.ts";
 import { explainShortfall } from "../../../src/measure/rate-shortfall.ts";
-import type { WindowResult } from "../../../src/measure/window.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { EarlyAbort } from "../../../src/run/judge/early-abort.ts";
 import { LevelRun } from "../../../src/run/level/level.ts";
@@ -28,7 +28,7 @@ interface Case {
 }
 
 /** Measures a level as a scenario does: from the moment when its load is steady. */
-async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 }: Case): Promise<WindowResult> {
+async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 }: Case): Promise<Measurement> {
   const load = drive();
   const isRate = isScheduled(load);
   const level = makeLevel({
@@ -181,7 +181,7 @@ test("a run that ends before its load is steady has what ended until then, and n
   assert.equal(resumedCount, 0, "what is not measured ends no run early");
 });
 
-function shortfall(window: WindowResult, perSec: number): unknown {
+function shortfall(window: Measurement, perSec: number): unknown {
   return explainShortfall(window, {
     asked: { perSec, gapDeviationRatio: 0 },
     isSync: false,

@@ -1,6 +1,6 @@
 import { addGroupTokens } from "../../../measure/groups.ts";
+import type { Measurement } from "../../../measure/measurement.ts";
 import { stabilizingLatencyNs } from "../../../measure/metrics.ts";
-import type { WindowResult } from "../../../measure/window.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
@@ -13,8 +13,8 @@ export async function measureUntilResolved(
 ): Promise<LevelResult> {
   const { plan, signal, tokens, observer } = frame.context;
   const { resolveLimits } = await import("../resolve-limits.ts");
-  const windows: WindowResult[] = [];
-  const nextWindow = async (trial: number): Promise<WindowResult | undefined> => {
+  const windows: Measurement[] = [];
+  const nextWindow = async (trial: number): Promise<Measurement | undefined> => {
     tokens?.resume();
     await sleepUnless(windowMs, signal.stopped, frame.clock);
     if (signal.isStopped) return undefined;

@@ -1,7 +1,7 @@
 import type { Instability } from "../../../measure/instability.ts";
+import type { Measurement } from "../../../measure/measurement.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../../../measure/metrics.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../../measure/stability.ts";
-import type { WindowResult } from "../../../measure/window.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
@@ -23,7 +23,7 @@ export async function measureUntilStable(frame: LevelFrame, mode: WindowsMode): 
     toleranceRatio: mode.stabilityPct / 100,
     latencyLimitNs: latencyLimitMs === null ? undefined : msToNs(latencyLimitMs),
   });
-  const recent: WindowResult[] = [];
+  const recent: Measurement[] = [];
   let trials = 0;
   while (trials < mode.maxTrials) {
     frame.context.tokens?.resume();
@@ -45,7 +45,7 @@ export async function measureUntilStable(frame: LevelFrame, mode: WindowsMode): 
 }
 
 /** Adds a window to the judge. @returns whether the level needs no further window */
-function judgeWindow(frame: LevelFrame, judge: StabilityJudge, window: WindowResult, trial: number): boolean {
+function judgeWindow(frame: LevelFrame, judge: StabilityJudge, window: Measurement, trial: number): boolean {
   const { plan, observer } = frame.context;
   if (window.requestCount === 0) {
     judge.add(0, Number.POSITIVE_INFINITY);
@@ -60,7 +60,7 @@ function judgeWindow(frame: LevelFrame, judge: StabilityJudge, window: WindowRes
 
 function judged(
   frame: LevelFrame,
-  windows: readonly WindowResult[],
+  windows: readonly Measurement[],
   judge: StabilityJudge,
   trials: number,
 ): LevelResult {
@@ -77,7 +77,7 @@ function judged(
 
 function instabilityOf(
   frame: LevelFrame,
-  windows: readonly WindowResult[],
+  windows: readonly Measurement[],
   judge: StabilityJudge,
   trials: number,
 ): Instability {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { toMeasurement, WindowTally } from "../../src/measure/measurement.ts";
 import { NO_OPEN_REQUESTS } from "../../src/measure/open-requests.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
-import { toWindowResult, WindowTally } from "../../src/measure/window.ts";
 import { fill, type Row } from "./make-records.ts";
 
 function tallyRows(rows: readonly Row[], isScheduled = false, countsReading = true): WindowTally {
@@ -72,11 +72,11 @@ test("a window's overhead: idle lanes in a closed loop, sending and receiving in
     { sendStartNs: 0, sendEndNs: 200, endNs: 8000 },
     { sendStartNs: 0, sendEndNs: 300, endNs: 7000 },
   ];
-  const closed = toWindowResult(tallyRows(rows), { ...frame, canLanesWait: false });
+  const closed = toMeasurement(tallyRows(rows), { ...frame, canLanesWait: false });
   assert.equal(closed.overheadPct, 25);
   assert.deepEqual([closed.requestCount, closed.sendMeanNs, closed.durationNs], [2, 250, 10_000]);
-  const scheduled = toWindowResult(tallyRows(rows, true), { ...frame, canLanesWait: true });
+  const scheduled = toMeasurement(tallyRows(rows, true), { ...frame, canLanesWait: true });
   assert.equal(scheduled.overheadPct, 2.5);
-  const empty = toWindowResult(tallyRows([]), { ...frame, canLanesWait: false });
+  const empty = toMeasurement(tallyRows([]), { ...frame, canLanesWait: false });
   assert.deepEqual([empty.sendMeanNs, empty.receiveMeanNs, empty.overheadPct], [0, 0, 100]);
 });

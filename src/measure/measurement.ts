@@ -42,7 +42,7 @@ export interface WindowNumbers {
 }
 
 /** The measurement of a window, or of several merged windows. Times are monotonic nanoseconds. */
-export interface WindowResult {
+export interface Measurement {
   readonly startNs: number;
   readonly endNs: number;
   /** Numbers of the first and the last window among those of the run, from 1. Absent for a group of requests. */
@@ -51,6 +51,10 @@ export interface WindowResult {
   readonly durationNs: number;
   /** Sum of the windows' times in which requests were due, which the answers to the last requests do not extend. */
   readonly sendingNs: number;
+  /** Whether requests are due at given times. */
+  readonly isScheduled: boolean;
+  /** Whether a request may have several responses. */
+  readonly isDecoupled: boolean;
   /** Successful requests that ended in the window. */
   readonly requestCount: number;
   /** Failed requests that ended in the window. */
@@ -97,15 +101,15 @@ export interface WindowResult {
   /** Values extracted from the answers of successful requests; absent when the target extracts none. */
   readonly extracted?: ExtractedTally | undefined;
   /** The same by group of requests, which together are the window; absent without groups. */
-  readonly groups?: readonly GroupWindow[] | undefined;
+  readonly groups?: readonly MeasuredGroup[] | undefined;
   /** Increase of the counters of each member's server, by the member's name; absent without a mix. */
   readonly memberServers?: Readonly<Record<string, ServerDelta | undefined>> | undefined;
 }
 
 /** What a group of requests contributed to a window. The client's health and overhead are those of the whole window. */
-export interface GroupWindow {
+export interface MeasuredGroup {
   readonly tags: Tags;
-  readonly window: WindowResult;
+  readonly window: Measurement;
 }
 
 /** Properties of a run that decide how records are counted. */
@@ -141,7 +145,7 @@ export class WindowTally {
   outstandingSumNs = 0;
   /** Undefined when the target extracts no values. */
   readonly extracted: ExtractedTally | undefined;
-  private readonly options: TallyOptions;
+  readonly options: TallyOptions;
   private readonly latencies = new Float64Array(1024);
   private readonly firsts = new Float64Array(1024);
   private readonly scheduled = new Float64Array(1024);
@@ -205,7 +209,7 @@ export class WindowTally {
 export interface WindowFrame {
   readonly startNs: number;
   readonly endNs: number;
-  /** See {@link WindowResult.sendingNs}. Default: the whole window. */
+  /** See {@link Measurement.sendingNs}. Default: the whole window. */
   readonly sendingNs?: number;
   readonly sentCount: number;
   /** Requests in flight at the start. */
@@ -223,7 +227,7 @@ export interface WindowFrame {
 }
 
 /** Computes a window's result. */
-export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowResult {
+export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measurement {
   const durationNs = frame.endNs - frame.startNs;
   const requestCount = tally.latency.count;
   return {
@@ -231,6 +235,8 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     endNs: frame.endNs,
     durationNs,
     sendingNs: frame.sendingNs ?? durationNs,
+    isScheduled: tally.options.isScheduled,
+    isDecoupled: tally.options.isDecoupled,
     requestCount,
     failedCount: tally.failedCount,
     cancelledCount: tally.cancelledCount,
