@@ -1,0 +1,108 @@
+import type { VerdictState } from "../../measure/limits/verdict-state.ts";
+import type { Plot } from "../plots/plot.ts";
+
+/**
+ * What a report says, once, as plain data: the verdict, notes, and sections of tables and charts. Builders in this folder make it of a run,
+ * several runs, a sweep, a search or a comparison; renderers (text, Markdown, HTML, CSV, JUnit) show it and know no metric.
+ */
+export interface ReportModel {
+  /** The scenario's name, or that of the command's subject. */
+  readonly name: string;
+  /** What was measured: `simple, embedded target, http`. */
+  readonly subject: string;
+  readonly verdict: ModelVerdict;
+  /** What was asserted or checked, in the order of the plan. */
+  readonly checks: readonly Check[];
+  /** Merged: equal notes of several levels are one. `wrong` first. */
+  readonly notes: readonly Note[];
+  /** In reading order; the first one answers the question that was asked. */
+  readonly sections: readonly Section[];
+}
+
+/** The worst of what happened; agrees with the exit code. `measured`: nothing was asserted. */
+export type VerdictName = "failed" | "partial" | "unresolved" | "passed" | "measured";
+
+/** How it ended. */
+export interface ModelVerdict {
+  readonly name: VerdictName;
+  /** One sentence that says why, without a full stop. Empty where the name says all. */
+  readonly headline: string;
+  /** Facts for the line of the verdict, such as `8.0 s` and `8,603 requests`. */
+  readonly facts: readonly string[];
+}
+
+/** An assertion or a check with its result. */
+export interface Check {
+  readonly state: VerdictState;
+  /** `p99 latency < 50 ms` */
+  readonly text: string;
+  /** `worst 4.65 ms at concurrency 2`, and why it is unresolved. */
+  readonly measured: string;
+}
+
+/**
+ * How much a note matters. `wrong`: do not use this number. `caution`: it may be off, or is worse than it looks. `detail`: shown with `-v`
+ * and in files.
+ */
+export type Severity = "wrong" | "caution" | "detail";
+
+/** A note about numbers of the report. */
+export interface Note {
+  /** What it is about, for programs and for merging: `short-sample`. Notes of one code say the same kind of thing. */
+  readonly code: string;
+  readonly severity: Severity;
+  /** Key of the metric in the catalogue; absent if it is about the load or the run. */
+  readonly metric?: string;
+  /** Names of the levels; empty if it is about the run. */
+  readonly levels: readonly string[];
+  /** One or several plain sentences, the last one with the remedy, if there is one. */
+  readonly text: string;
+}
+
+/** A part of the report. */
+export interface Section {
+  /** `levels`, `tokens`, `load`, `server` … */
+  readonly id: string;
+  /** Empty for the first section. */
+  readonly title: string;
+  /** Whether the first screen has it. Others are shown with `-v` and in files. */
+  readonly isSummary: boolean;
+  readonly tables: readonly ModelTable[];
+  readonly charts: readonly Plot[];
+  /** Lines without a table. Default: none. */
+  readonly lines?: readonly string[];
+}
+
+/** What numbers of a column are: nanoseconds, per second, a count, 0 to 1, or a plain number; or words. */
+export type CellQuantity = "time" | "rate" | "count" | "ratio" | "number" | "text";
+
+/** A column. Renderers choose one unit for all of its cells. */
+export interface Column {
+  /** Unique in its table; equals the key of the metric with its statistic: `latency.p99`. */
+  readonly key: string;
+  /** With its unit where that is not a unit of time: `infer/s`. */
+  readonly title: string;
+  readonly quantity: CellQuantity;
+  /** Narrow outputs drop columns in descending order. 0 is never dropped. */
+  readonly dropOrder: number;
+}
+
+/** A table. Rows have one cell for each column. */
+export interface ModelTable {
+  /** Empty if the section's title says it. */
+  readonly title: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** A value of a table. */
+export interface Cell {
+  /** In the base unit of the column's quantity: ns, per second, a ratio from 0 to 1. Absent: there is no value. */
+  readonly value?: number | string;
+  /** Its 95 % interval, in the same unit; an end is null where the sample has no bound. A cell never has an interval and the mark `uncertain`. */
+  readonly interval?: { readonly low: number | null; readonly high: number | null };
+  /** `uncertain`: too few independent samples to trust it. `failed`, `worse`, `better`: colours of meaning. */
+  readonly mark?: CellMark;
+}
+
+export type CellMark = "uncertain" | "failed" | "worse" | "better";
