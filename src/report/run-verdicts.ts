@@ -1,12 +1,12 @@
 import { type VerdictState, worstState } from "../measure/limits/verdict-state.ts";
-import type { PhaseVerdict } from "../measure/phase-verdicts.ts";
+import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
 import { isFarBehind, judgedInRuns, judgedLevels, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../result/repeated-result.ts";
-import type { FindMaxResult, RunResult } from "../result/run-result.ts";
-import { verdictsOfPhases } from "./rampart/phases.ts";
+import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
 
 /** What a plan's runs are judged by, for all reports and the exit code. */
 
@@ -44,6 +44,11 @@ function withEarlyEnd<V extends Verdict>(verdict: V, index: number, runs: readon
 
 function hasEndedEarly({ isInterrupted, error }: RunResult): boolean {
   return isInterrupted || error !== undefined;
+}
+
+/** Evaluates the checks of a plan's phases; empty when the load has none. */
+export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[]): PhaseVerdict[] {
+  return judgePhases(loadModeOf(load).phases?.(load) ?? [], levels);
 }
 
 /** Returns the checks of the phases of each run, such as whether a soak test drifted. */

@@ -19,8 +19,17 @@ export type RunJson = v.InferOutput<ReturnType<typeof runSchema>>;
 /** A level as data. */
 export type LevelJson = RunJson["levels"][number];
 
+/** A plan that ran once, as data. */
+export type SingleJson = Exclude<ReportJson, { runs: unknown }>;
+
+/** A repeated plan as data. */
+export type RepeatedJson = Extract<ReportJson, { runs: unknown }>;
+
 /** An assertion with its verdict as data. */
 export type AssertionJson = ReportJson["assertions"][number];
+
+/** The answer of a search as data. */
+export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
 /** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
 export function createReportSchema(object: typeof v.object = v.object) {
