@@ -11,9 +11,9 @@ import { answerOf, formatFindMax } from "./rampart/find-max.ts";
 import { formatUs } from "./rampart/format.ts";
 import { formatMlperf } from "./rampart/mlperf.ts";
 import type { Report, TextSink } from "./report.ts";
-import { stateOfSearch } from "./run-verdicts.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "./schema/report-schema.ts";
 import { nameOfLevel, type RunSummary, summarizeRuns } from "./summary.ts";
+import { stateOfSearch } from "./verdict.ts";
 import { writeReport } from "./write-report.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Verdict } from "../../measure/verdicts.ts";
+import type { RunsVerdict, Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToSec } from "../../plan/units.ts";
@@ -12,10 +12,12 @@ import { warnOfResends } from "../resend-note.ts";
 import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
+import { describeAssertion, judgeWhole } from "../verdict.ts";
 import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
+import { makeNotes } from "./notes.ts";
 import { toCombinationJson } from "./over-runs.ts";
 import { toPhasesJson } from "./phases.ts";
 
@@ -33,7 +35,7 @@ export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Rep
 
 /** Converts the report to JSON. */
 export function toReportJson(plan: Plan, result: RunResult): SingleJson {
-  return { ...toHeadJson(plan, result), ...toRunJson(plan, result), plan: { ...withoutSecrets(plan) } };
+  return { ...toHeadJson(plan, result, result), ...toRunJson(plan, result), plan: { ...withoutSecrets(plan) } };
 }
 
 /**
@@ -51,7 +53,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): RepeatedJs
   const complete = completeRuns(repeated);
   const { atLeast, atMost, until } = plan.repeat ?? { atLeast: runs.length, atMost: runs.length };
   return {
-    ...toHeadJson(plan, first),
+    ...toHeadJson(plan, first, repeated),
     startedAt: toIsoTime(first),
     durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
     isPartial: complete.length < runs.length,
@@ -73,7 +75,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): RepeatedJs
     runs: runs.map((run) => toRunJson(plan, run)),
     combination: toCombinationJson(plan, repeated),
     assertions: judgeRepeated(plan, repeated).map((verdict) => ({
-      ...toAssertionJson(verdict),
+      ...toAssertionJson(plan, verdict),
       low: verdict.low,
       high: verdict.high,
       runs: verdict.runCount,
@@ -83,17 +85,22 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): RepeatedJs
   };
 }
 
-type HeadJson = Pick<SingleJson, "version" | "name" | "parameters" | "machine" | "model">;
+type HeadJson = Pick<SingleJson, "version" | "name" | "verdict" | "parameters" | "machine" | "model" | "notes">;
 
-function toHeadJson({ name, parameters }: Plan, { prepared }: RunResult): HeadJson {
+function toHeadJson(plan: Plan, { prepared }: RunResult, whole: RunResult | RepeatedResult): HeadJson {
+  const { name, parameters, outputs } = plan;
+  const runs = "runs" in whole ? whole.runs : [whole];
+  const { reasons, exitCode, ...verdict } = judgeWhole(plan, whole);
   const { model } = prepared.service;
   const values = Object.entries(parameters ?? {}).map(([key, { value }]) => [key, value] as const);
   return {
     version: REPORT_VERSION,
     name,
+    verdict: { ...verdict, reasons: [...reasons], ...(outputs.style === "rampart" ? { exitCode } : {}) },
     ...(parameters === undefined ? {} : { parameters: Object.fromEntries(values) }),
     machine: { ...describeMachine(), rampart: VERSION },
     model: { name: model.name, version: model.version },
+    notes: makeNotes(plan, runs, []).map((note) => ({ ...note, levels: [...note.levels] })),
   };
 }
 
@@ -146,12 +153,13 @@ function toRunJson(plan: Plan, result: RunResult): RunJson {
     ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
     levels: levels.map((level) => toLevelJson(plan, level)),
-    assertions: judgeAssertions(plan, result).map(toAssertionJson),
+    assertions: judgeAssertions(plan, result).map((verdict) => toAssertionJson(plan, verdict)),
   };
 }
 
-function toAssertionJson(verdict: Verdict): AssertionJson {
+function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJson {
   const { text, state, level, phaseIndex, measured, reason, endedRun, assertion } = verdict;
+  const inWords = describeAssertion(plan, verdict);
   return {
     text,
     state,
@@ -161,6 +169,8 @@ function toAssertionJson(verdict: Verdict): AssertionJson {
     ...(endedRun === undefined ? {} : { endedRun }),
     ...(measured === undefined ? {} : { measured }),
     ...(reason === undefined ? {} : { reason }),
+    measuredText: inWords.measured,
     limit: assertion.limit,
+    limitText: inWords.limit,
   };
 }
