@@ -1,6 +1,7 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { CompletionGap } from "../../measure/gaps/completion-gaps.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
+import { informativeEnds } from "../../measure/intervals/certainty.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
@@ -278,10 +279,10 @@ const LEVEL_KEYS: ReadonlySet<string> = new Set([
   "timeline",
 ]);
 
-/** Converts throughput with its interval. */
+/** Converts throughput with its interval; its ends are null when it says nothing. */
 function toThroughputJson(window: Measurement, batchSize: number): object {
   const perSec = inferPerSec(window, batchSize);
-  const { low, high } = throughputInterval(window, perSec, batchSize);
+  const { low, high } = informativeEnds({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
   return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
 }
 
@@ -312,16 +313,19 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
 function toLatencyJson(tally: LatencyTally): object | null {
   if (tally.count === 0) return null;
   const mean = estimateMeanNs(tally);
+  const { low, high } = informativeEnds(mean);
   const percentiles = REPORTED_PERCENTILES.map((percentile) => {
-    const { value, low, high, effectiveCount, isReliable, neededCount } = estimatePercentile(tally, percentile);
-    return [`p${percentile}`, { us: value, lowUs: low, highUs: high, effectiveCount, isReliable, neededCount }];
+    const estimate = estimatePercentile(tally, percentile);
+    const { value, effectiveCount, isReliable, neededCount } = estimate;
+    const ends = { lowUs: estimate.low, highUs: estimate.high };
+    return [`p${percentile}`, { us: value, ...ends, effectiveCount, isReliable, neededCount }];
   });
   return {
     count: tally.count,
     effectiveCount: mean.effectiveCount,
     meanUs: nsToUs(mean.value),
-    meanLowUs: mean.low === null ? null : nsToUs(mean.low),
-    meanHighUs: mean.high === null ? null : nsToUs(mean.high),
+    meanLowUs: low === null ? null : nsToUs(low),
+    meanHighUs: high === null ? null : nsToUs(high),
     deviationUs: tally.deviationNs === undefined ? null : nsToUs(tally.deviationNs),
     minUs: nsToUs(tally.minNs),
     maxUs: nsToUs(tally.maxNs),
