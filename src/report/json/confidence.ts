@@ -1,3 +1,4 @@
+import { informativeEnds } from "../../measure/intervals/certainty.ts";
 import type { MeanEstimate } from "../../measure/intervals/mean-interval.ts";
 import type { PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
 
@@ -58,11 +59,10 @@ export function toConfidenceJson(
   return { low: end(low), high: end(high), effectiveCount, isReliable, neededCount };
 }
 
-/** Converts a mean's interval. @param scale to the unit of the file */
-export function toMeanConfidenceJson(
-  { low, high, effectiveCount }: MeanEstimate,
-  scale: (value: number) => number,
-): MeanConfidence {
+/** Converts a mean's interval; its ends are null when it says nothing. @param scale to the unit of the file */
+export function toMeanConfidenceJson(mean: MeanEstimate, scale: (value: number) => number): MeanConfidence {
+  const { low, high } = informativeEnds(mean);
+  const { effectiveCount } = mean;
   const end = (value: number | null): number | null => (value === null ? null : scale(value));
   return { low: end(low), high: end(high), effectiveCount };
 }

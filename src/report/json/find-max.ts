@@ -19,7 +19,7 @@ export function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJs
       text: judge(limit, [], 1).text,
       state: ofLimit,
       limit: limit.limit,
-      ...(estimate ?? {}),
+      ...(estimate === undefined ? {} : { value: estimate.value, low: estimate.low, high: estimate.high }),
     })),
   };
 }

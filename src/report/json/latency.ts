@@ -1,4 +1,5 @@
 import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { informativeEnds } from "../../measure/intervals/certainty.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
@@ -13,12 +14,13 @@ const SIGNIFICANT_DIGITS = 3;
 export function toLatencyJson(tally: LatencyTally): LatencyJson | null {
   if (tally.count === 0) return null;
   const mean = estimateMeanNs(tally);
+  const { low: meanLowNs, high: meanHighNs } = informativeEnds(mean);
   return {
     count: tally.count,
     effectiveCount: mean.effectiveCount,
     meanUs: nsToUs(mean.value),
-    meanLowUs: mean.low === null ? null : nsToUs(mean.low),
-    meanHighUs: mean.high === null ? null : nsToUs(mean.high),
+    meanLowUs: meanLowNs === null ? null : nsToUs(meanLowNs),
+    meanHighUs: meanHighNs === null ? null : nsToUs(meanHighNs),
     deviationUs: tally.deviationNs === undefined ? null : nsToUs(tally.deviationNs),
     minUs: nsToUs(tally.minNs),
     maxUs: nsToUs(tally.maxNs),

@@ -1,4 +1,5 @@
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
+import { informativeEnds } from "../../measure/intervals/certainty.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import {
@@ -128,13 +129,13 @@ function toGroupsJson(plan: Plan, result: LevelResult): Pick<LevelJson, "groups"
   };
 }
 
-/** Converts throughput with its interval. */
+/** Converts throughput with its interval; its ends are null when it says nothing. */
 function toThroughputJson(
   window: Measurement,
   batchSize: number,
 ): Pick<MeasuredJson, "inferPerSec" | "inferPerSecLow" | "inferPerSecHigh"> {
   const perSec = inferPerSec(window, batchSize);
-  const { low, high } = throughputInterval(window, perSec, batchSize);
+  const { low, high } = informativeEnds({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
   return { inferPerSec: perSec, inferPerSecLow: low, inferPerSecHigh: high };
 }
 

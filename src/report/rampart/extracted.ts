@@ -1,4 +1,5 @@
 import type { ExtractedColumn, ExtractedTally } from "../../measure/extracted-tally.ts";
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { formatCount } from "../../plan/units.ts";
 import { formatNeeds, formatRange, formatSamples, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
@@ -39,16 +40,15 @@ export function formatExtracted({ columns }: ExtractedTally): string {
 
 /** Describes the intervals of a name's numbers. */
 function describeNumbers(column: ExtractedColumn): string[] {
-  const { low, high, effectiveCount } = column.estimateMean();
+  const mean = column.estimateMean();
   const percentiles = PERCENTILES.map(
     (percentile) => [`p${percentile}`, column.estimatePercentile(percentile)] as const,
   );
-  const ranges = [["average", { low, high }] as const, ...percentiles].flatMap(([name, one]) =>
-    one.low === null || one.high === null
-      ? []
-      : [`${name} ${formatRange(formatNumber(one.low), formatNumber(one.high))}`],
-  );
-  const samples = `${column.name}: ${formatSamples(column.numberCount, effectiveCount, column.drift, formatNumber)}`;
+  const ranges = [["average", mean] as const, ...percentiles].flatMap(([name, one]) => {
+    const found = certaintyOf(one);
+    return found.isCertain ? [`${name} ${formatRange(formatNumber(found.low), formatNumber(found.high))}`] : [];
+  });
+  const samples = `${column.name}: ${formatSamples(column.numberCount, mean.effectiveCount, column.drift, formatNumber)}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
     ...formatNeeds(percentiles),

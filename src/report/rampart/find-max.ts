@@ -104,9 +104,11 @@ function explainVerdict({ limit, estimate, state, aboveRatio }: LimitVerdict, ba
   const { text } = judge(limit, [], batchSize, unit);
   if (estimate === undefined) return `${text}: no value`;
   const format = (value: number): string => formatMetric(limit.metric, value, unit);
-  const { value, low, high } = estimate;
-  const ends =
-    low === high
+  const { value, low, high, effectiveCount = Number.POSITIVE_INFINITY, neededEffectiveCount = 0 } = estimate;
+  const isFew = effectiveCount < neededEffectiveCount;
+  const ends = isFew
+    ? ` (${formatCount(Math.floor(effectiveCount))} independent samples, ${formatCount(neededEffectiveCount)} needed)`
+    : low === high
       ? ""
       : ` (95 % confidence: ${low === null ? "no lower bound" : format(low)} to ${high === null ? "no upper bound" : format(high)})`;
   const above =

@@ -1,3 +1,4 @@
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { estimateMean, type MeanEstimate } from "../../measure/intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
 import type { Measurement } from "../../measure/measurement.ts";
@@ -67,8 +68,10 @@ function toCells([metric, name, { mean, max, estimate }]: [TokenMetric, string, 
 function formatIntervals(measured: readonly [TokenMetric, string, Statistics][]): string[] {
   const times = measured.filter(([metric]) => isTimeMetric(metric));
   const rows = times.map(([, name, { count, average, estimate }]) => {
-    const range = ({ low, high }: { readonly low: number | null; readonly high: number | null }): string =>
-      low === null || high === null ? "-" : formatRange(formatDurationNs(low), formatDurationNs(high));
+    const range = (one: MeanEstimate): string => {
+      const found = certaintyOf(one);
+      return found.isCertain ? formatRange(formatDurationNs(found.low), formatDurationNs(found.high)) : "-";
+    };
     const samples = `${formatCount(count)} (${formatCount(Math.round(average.effectiveCount))})`;
     return [name, range(average), range(estimate(50)), range(estimate(99)), samples];
   });
