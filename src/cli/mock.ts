@@ -11,8 +11,8 @@ import {
   type MockPlan,
 } from "../plan/mock.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
-import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { type FrontDoor, inScenario, wordError } from "./setting-names.ts";
