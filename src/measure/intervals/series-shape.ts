@@ -206,7 +206,10 @@ function fitChange(values: readonly number[]): FittedChange {
 function formsOf(length: number): number[][] {
   const places = Array.from({ length }, (_, at) => at);
   const steps = places.filter((at) => at >= length / 4 && at <= (3 * length) / 4);
-  const forms = [places.map((at) => at / (length - 1)), ...steps.map((split) => places.map((at) => (at < split ? 0 : 1)))];
+  const forms = [
+    places.map((at) => at / (length - 1)),
+    ...steps.map((split) => places.map((at) => (at < split ? 0 : 1))),
+  ];
   return forms.map((form) => {
     const mean = form.reduce((sum, value) => sum + value, 0) / length;
     return form.map((value) => value - mean);
@@ -228,7 +231,10 @@ function worthOf(values: readonly number[]): number {
   const squares = offsets.reduce((sum, value) => sum + value * value, 0);
   if (squares === 0) return length;
   const correlationAt = (lag: number): number => {
-    const products = offsets.reduce((sum, value, at) => (at < lag ? sum : sum + value * (offsets[at - lag] as number)), 0);
+    const products = offsets.reduce(
+      (sum, value, at) => (at < lag ? sum : sum + value * (offsets[at - lag] as number)),
+      0,
+    );
     const found = products / squares;
     return found + (1 + 4 * found) / length;
   };
