@@ -1,6 +1,6 @@
 import type { VerdictState } from "../measure/limits/verdict-state.ts";
+import { formatMetric } from "../measure/metrics/metric-text.ts";
 import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
-import { formatMetric } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeLevel } from "../registry/load-modes.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";

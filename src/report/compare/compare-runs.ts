@@ -6,9 +6,9 @@ import {
   meanOfRuns,
   type Side,
 } from "../../measure/compare/change.ts";
-import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/compare/named-metrics.ts";
 import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
+import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import { describeMissingIntervals } from "./file-notes.ts";
