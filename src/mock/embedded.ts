@@ -13,13 +13,15 @@ export interface EmbeddedServer {
   stop(): Promise<void>;
 }
 
-/** Starts the mock in its own thread on free loopback ports, and waits until it listens. @throws RunError */
+/** Starts the mock in its own thread on free loopback ports, and waits until it listens. @throws RunError, and UserError for its tokenizer */
 export async function startEmbedded(plan: MockPlan): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: undefined });
   const fail = (reason: string): RunError =>
     new RunError("internal", `the embedded target did not start: ${reason}`, "Report this as a bug.");
   const calls = new WorkerCalls(worker, ERROR_FORM);
-  const timer = setTimeout(() => calls.fail(fail(`no answer within ${START_TIMEOUT_MS} ms`)), START_TIMEOUT_MS);
+  const late = (): void => calls.fail(fail(`no answer within ${START_TIMEOUT_MS} ms`));
+  // To fetch a tokenizer takes longer, and has a limit of its own.
+  const timer = plan.llm?.tokenizer === undefined ? setTimeout(late, START_TIMEOUT_MS) : undefined;
   const ports = await calls
     .call<{ httpPort: number; grpcPort: number }>(plan)
     .catch((error: Error) => {

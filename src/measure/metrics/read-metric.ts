@@ -54,8 +54,7 @@ export function estimateMetric(
 ): MetricEstimate | undefined {
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return undefined;
-  const { low, high } = endsOf(metric, part, { value, batchSize, confidence }) ?? { low: value, high: value };
-  return { value, low, high };
+  return { value, ...(endsOf(metric, part, { value, batchSize, confidence }) ?? { low: value, high: value }) };
 }
 
 function endsOf(

@@ -3,7 +3,7 @@ import type { ExtractedColumn } from "../extracted-tally.ts";
 import type { GpuMetric, GpuTally } from "../gpu-tally.ts";
 import { batchMeansOf, type Drift, effectiveCount } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
-import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
+import { estimatePercentile, type PercentileEstimate, percentileEstimator } from "../intervals/percentile-interval.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import type { SampleAbove } from "../limits/verdict-state.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
@@ -14,6 +14,9 @@ import { meanOf, percentileOf } from "../statistics.ts";
 export interface Ends {
   readonly low: number | null;
   readonly high: number | null;
+  /** Of a percentile: the number of independent samples behind it, and how many certify it. */
+  readonly effectiveCount?: number;
+  readonly neededEffectiveCount?: number;
 }
 
 /** Values in the metric's base unit. */
@@ -34,6 +37,14 @@ export interface Sample {
   above?(limit: number, isAtLeast: boolean, confidence?: number): SampleAbove;
 }
 
+function boundsOf({ low, high }: Ends): Ends {
+  return { low, high };
+}
+
+function endsOf({ low, high, effectiveCount, neededEffectiveCount }: PercentileEstimate): Ends {
+  return { low, high, effectiveCount, neededEffectiveCount };
+}
+
 /** Latencies in nanoseconds. */
 export function sampleOfTally(tally: LatencyTally): Sample {
   return {
@@ -45,10 +56,10 @@ export function sampleOfTally(tally: LatencyTally): Sample {
       return tally.drift;
     },
     percentile: (percentile) => usToNs(tally.percentileUs(percentile)),
-    averageEnds: (options) => estimateMeanNs(tally, options),
+    averageEnds: (options) => boundsOf(estimateMeanNs(tally, options)),
     percentileEnds: (percentile, confidence) => {
-      const { low, high } = estimatePercentile(tally, percentile, { confidence });
-      return { low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high) };
+      const { low, high, ...samples } = endsOf(estimatePercentile(tally, percentile, { confidence }));
+      return { low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high), ...samples };
     },
     above: (limit, isAtLeast, confidence) => tally.above(limit, isAtLeast, confidence),
   };
@@ -62,8 +73,8 @@ export function sampleOfColumn(column: ExtractedColumn): Sample {
     min: column.min,
     max: column.max,
     percentile: (percentile) => column.percentile(percentile),
-    averageEnds: ({ confidence }) => column.estimateMean(confidence === undefined ? {} : { confidence }),
-    percentileEnds: (percentile, confidence) => column.estimatePercentile(percentile, { confidence }),
+    averageEnds: ({ confidence }) => boundsOf(column.estimateMean(confidence === undefined ? {} : { confidence })),
+    percentileEnds: (percentile, confidence) => endsOf(column.estimatePercentile(percentile, { confidence })),
   };
 }
 
@@ -86,8 +97,8 @@ export function sampleOfValues(values: Float64Array): Sample {
       return inOrder().at(-1) as number;
     },
     percentile: (percentile) => percentileOf(inOrder(), percentile),
-    averageEnds: (options) => estimateMean(values, options),
-    percentileEnds: (percentile, confidence) => percentileEstimator(values, { confidence })(percentile),
+    averageEnds: (options) => boundsOf(estimateMean(values, options)),
+    percentileEnds: (percentile, confidence) => endsOf(percentileEstimator(values, { confidence })(percentile)),
     above: (limit, isAtLeast, confidence) => {
       const isAbove = Float64Array.from(values, (value) => (value > limit || (isAtLeast && value === limit) ? 1 : 0));
       const aboveCount = isAbove.reduce((sum, one) => sum + one, 0);

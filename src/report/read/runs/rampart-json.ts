@@ -20,7 +20,10 @@ const latencySchema = v.nullish(
     meanUs: v.number(),
     meanLowUs: bound,
     meanHighUs: bound,
-    percentiles: v.record(v.string(), v.object({ us: v.number(), lowUs: bound, highUs: bound })),
+    percentiles: v.record(
+      v.string(),
+      v.object({ us: v.number(), lowUs: bound, highUs: bound, isReliable: v.optional(v.boolean(), true) }),
+    ),
   }),
 );
 const intervalSchema = v.looseObject({ low: bound, high: bound });
@@ -191,8 +194,10 @@ function putLatency(values: Map<string, MeasuredValue>, name: string, latency: P
   if (latency === null || latency === undefined) return;
   const { meanUs, meanLowUs, meanHighUs, percentiles } = latency;
   values.set(`${name}.avg`, withBounds(meanUs, meanLowUs, meanHighUs, NS_PER_US));
-  for (const [percentile, { us, lowUs, highUs }] of Object.entries(percentiles))
-    values.set(`${name}.${percentile}`, withBounds(us, lowUs, highUs, NS_PER_US));
+  for (const [percentile, { us, lowUs, highUs, isReliable }] of Object.entries(percentiles)) {
+    const ends = isReliable ? ([lowUs, highUs] as const) : ([null, null] as const);
+    values.set(`${name}.${percentile}`, withBounds(us, ...ends, NS_PER_US));
+  }
 }
 
 /** The server's times of a level, by metric: sums and counts in its counters. */
