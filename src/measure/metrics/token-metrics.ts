@@ -17,7 +17,7 @@ import {
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import { tokenRateInterval } from "../tokens/token-rate-interval.ts";
 import { goodPerSec, outputTokensPerSec } from "../tokens/token-rates.ts";
-import { explainUnstreamed } from "../tokens/token-warnings.ts";
+import { explainNoRates, explainUnstreamed } from "../tokens/token-warnings.ts";
 import { type Asked, factsOf, type MeasuredPart, type Metric, type Need } from "./metric.ts";
 import { type Ends, sampleOfValues } from "./sample.ts";
 
@@ -60,6 +60,7 @@ function toMetric(metric: TokenMetric): Metric {
     needs,
     statistics: ALL,
     sample: ({ tokens }) => tokens && sampleOfValues(tokens.metrics[metric].measured()),
+    ...(metric === "outputTokensPerSecPerUser" ? { explain: ({ tokens }) => tokens && explainNoRates(tokens) } : {}),
   };
 }
 
