@@ -1,11 +1,16 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToSec, usToNs } from "../../plan/units.ts";
-import type { ExtractedColumn } from "../extracted-tally.ts";
+import {
+  type Extracted,
+  estimateExtractedMean,
+  estimateExtractedPercentile,
+  findExtracted,
+} from "../extracted-tally.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs } from "../intervals/mean-interval.ts";
 import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
-import type { Measurement } from "../measurement.ts";
+import { latencyOf, type Measurement } from "../measurement.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import { tokenRateInterval } from "../tokens/token-rate-interval.ts";
 import { isTokenMetric, rateWeights, type TokenMetricPlan, tokenSampleOf } from "../tokens/token-verdicts.ts";
@@ -41,11 +46,11 @@ export function estimateMetric(
   if (isTokenMetric(metric)) return tokens && { value, ...tokenEnds(metric, { value, window, tokens, confidence }) };
   switch (metric.kind) {
     case "latency-percentile": {
-      const { low, high } = estimatePercentile(window[metric.of], metric.percentile, { confidence });
+      const { low, high } = estimatePercentile(latencyOf(window, metric.of), metric.percentile, { confidence });
       return { value, low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high) };
     }
     case "latency-average": {
-      const { low, high } = estimateMeanNs(window[metric.of], { confidence });
+      const { low, high } = estimateMeanNs(latencyOf(window, metric.of), { confidence });
       return { value, low, high };
     }
     case "error-ratio":
@@ -53,7 +58,7 @@ export function estimateMetric(
     case "throughput":
       return { value, ...throughputEnds(window, value, batchSize, confidence) };
     case "extracted":
-      return { value, ...extractedEnds(metric, value, window.extracted?.find(metric.name), confidence) };
+      return { value, ...extractedEnds(metric, value, findExtracted(window.extracted, metric.name), confidence) };
   }
 }
 
@@ -67,14 +72,14 @@ function throughputEnds(window: Measurement, value: number, batchSize: number, c
 function extractedEnds(
   { statistic, percentile = 50 }: Extract<MetricPlan, { kind: "extracted" }>,
   value: number,
-  column: ExtractedColumn | undefined,
+  column: Extracted | undefined,
   confidence: number,
 ): Ends {
   if (column === undefined || statistic === "min" || statistic === "max") return { low: value, high: value };
   const { low, high } =
     statistic === "average"
-      ? column.estimateMean({ confidence })
-      : column.estimatePercentile(percentile, { confidence });
+      ? estimateExtractedMean(column, { confidence })
+      : estimateExtractedPercentile(column, percentile, { confidence });
   return { low, high };
 }
 

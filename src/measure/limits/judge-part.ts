@@ -1,10 +1,10 @@
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
-import { usToNs } from "../../plan/units.ts";
-import type { ExtractedColumn } from "../extracted-tally.ts";
+import { type Extracted, extractedPercentile, findExtracted } from "../extracted-tally.ts";
 import { estimateMeanNs } from "../intervals/mean-interval.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
-import type { Measurement } from "../measurement.ts";
+import { latencyOf, type Measurement } from "../measurement.ts";
 import { errorRatio, inferPerSec } from "../metrics.ts";
+import { countAbove, percentileAt } from "../sketch.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
 import {
   explainNoValue,
@@ -75,10 +75,10 @@ function judgeMetric(assertion: AssertionPlan, { window, tokens }: MeasuredPart,
   const { metric, comparison, limit } = assertion;
   if (isTokenMetric(metric) && tokens !== undefined) return judgeTokenMetric(assertion, metric, tokens, value);
   if (metric.kind === "latency-average")
-    return judgeInterval(assertion, estimateMeanNs(window[metric.of], { leastCount: LEAST_JUDGED_COUNT }));
+    return judgeInterval(assertion, estimateMeanNs(latencyOf(window, metric.of), { leastCount: LEAST_JUDGED_COUNT }));
   if (metric.kind !== "latency-percentile" || comparison === "is") return judgeValue(assertion, value);
   const isAtLeast = comparison === "below" || comparison === "at-least";
-  return judgePercentile(comparison, metric.percentile, window[metric.of].above(limit, isAtLeast));
+  return judgePercentile(comparison, metric.percentile, countAbove(latencyOf(window, metric.of), limit, isAtLeast));
 }
 
 /**
@@ -112,12 +112,14 @@ function sampleCountOf(metric: MetricPlan, { window, tokens }: MeasuredPart): nu
   switch (metric.kind) {
     case "latency-percentile":
     case "latency-average":
-      return window[metric.of].count;
+      return latencyOf(window, metric.of).count;
     case "token-percentile":
     case "token-average":
       return tokens === undefined ? 0 : tokenSampleOf(metric.of, tokens).length;
     case "extracted":
-      return metric.statistic === "percentile" ? (window.extracted?.find(metric.name)?.numberCount ?? 0) : undefined;
+      return metric.statistic === "percentile"
+        ? (findExtracted(window.extracted, metric.name)?.numbers.count ?? 0)
+        : undefined;
     default:
       return undefined;
   }
@@ -149,17 +151,17 @@ export function metricValue(
   if (metric.kind === "error-ratio")
     return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
   if (metric.kind === "throughput") return inferPerSec(window, batchSize);
-  if (metric.kind === "extracted") return extractedValue(metric, window.extracted?.find(metric.name));
+  if (metric.kind === "extracted") return extractedValue(metric, findExtracted(window.extracted, metric.name));
   if (window.requestCount === 0) return undefined;
-  const tally = metric.of === "latency" ? window.latency : window.scheduledLatency;
-  return metric.kind === "latency-average" ? tally.meanNs : usToNs(tally.percentileUs(metric.percentile));
+  const latency = latencyOf(window, metric.of);
+  return metric.kind === "latency-average" ? latency.mean : percentileAt(latency, metric.percentile);
 }
 
 function extractedValue(
   { statistic, percentile }: Extract<MetricPlan, { kind: "extracted" }>,
-  column: ExtractedColumn | undefined,
+  column: Extracted | undefined,
 ): number | undefined {
-  if (column === undefined || column.numberCount === 0) return undefined;
-  if (statistic === "percentile") return column.percentile(percentile ?? 50);
-  return statistic === "average" ? column.mean : column[statistic];
+  if (column === undefined || column.numbers.count === 0) return undefined;
+  if (statistic === "percentile") return extractedPercentile(column, percentile ?? 50);
+  return statistic === "average" ? column.numbers.mean : column.numbers[statistic];
 }

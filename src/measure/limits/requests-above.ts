@@ -1,5 +1,7 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { regularizedBeta } from "../intervals/distributions.ts";
+import { latencyOf } from "../measurement.ts";
+import { countAbove } from "../sketch.ts";
 import { tokenSampleOf, valuesAbove } from "../tokens/token-verdicts.ts";
 import type { JudgedLevel } from "../verdicts.ts";
 import { isUpperLimit, type SampleAbove } from "./verdict-state.ts";
@@ -16,8 +18,8 @@ export function requestsAbove(
   const { metric, comparison, limit } = assertion;
   if (!isUpperLimit(comparison)) return undefined;
   if (metric.kind === "latency-percentile") {
-    const tally = window[metric.of];
-    return tally.count === 0 ? undefined : tally.above(limit, comparison === "below", confidence);
+    const latency = latencyOf(window, metric.of);
+    return latency.count === 0 ? undefined : countAbove(latency, limit, comparison === "below", confidence);
   }
   if (metric.kind !== "token-percentile" || tokens === undefined) return undefined;
   const values = tokenSampleOf(metric.of, tokens);

@@ -1,4 +1,11 @@
-import type { ExtractedColumn, ExtractedTally } from "../../measure/extracted-tally.ts";
+import {
+  answerCountOf,
+  type Extracted,
+  estimateExtractedMean,
+  estimateExtractedPercentile,
+} from "../../measure/extracted-tally.ts";
+import type { PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
+import { driftOfSketch } from "../../measure/sketch.ts";
 import { formatCount } from "../../plan/units.ts";
 import { toMetricConfidence } from "./confidence.ts";
 import { formatNeeds, formatRange, formatSamples, MARK } from "./confidence-notes.ts";
@@ -12,8 +19,8 @@ const JSON_PERCENTILES = [...PERCENTILES, 99.9, 99.99] as const;
 const MAX_TEXTS = 8;
 
 /** Formats the statistics of the numbers and the counts of the texts of a level; indented lines, joined. Empty without a value. */
-export function formatExtracted({ columns }: ExtractedTally): string {
-  const numbers = columns.filter(({ numberCount }) => numberCount > 0);
+export function formatExtracted(columns: readonly Extracted[]): string {
+  const shown = columns.filter(({ numbers }) => numbers.count > 0);
   const header = [
     "extracted",
     "average",
@@ -22,17 +29,17 @@ export function formatExtracted({ columns }: ExtractedTally): string {
     "max",
     "answers",
   ];
-  const rows = numbers.map((column) => [
+  const rows = shown.map((column) => [
     column.name,
-    ...[column.mean, column.min].map(formatNumber),
+    ...[column.numbers.mean, column.numbers.min].map(formatNumber),
     ...PERCENTILES.map((percentile) => {
-      const { value, isReliable } = column.estimatePercentile(percentile);
+      const { value, isReliable } = estimateExtractedPercentile(column, percentile);
       return `${formatNumber(value)}${isReliable ? "" : MARK}`;
     }),
-    formatNumber(column.max),
-    formatCount(column.numberCount),
+    formatNumber(column.numbers.max),
+    formatCount(column.numbers.count),
   ]);
-  const notes = numbers.flatMap(describeNumbers);
+  const notes = shown.flatMap(describeNumbers);
   const table = rows.length === 0 ? [] : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), ...notes, ""];
   const lines = [...table, ...columns.flatMap(describeTexts), ...columns.flatMap(describeMissing)];
   while (lines.at(-1) === "") lines.pop();
@@ -40,20 +47,21 @@ export function formatExtracted({ columns }: ExtractedTally): string {
 }
 
 /** Converts the values of a level to JSON, by name. */
-export function toExtractedJson({ columns }: ExtractedTally): object {
+export function toExtractedJson(columns: readonly Extracted[]): object {
   return Object.fromEntries(
     columns.map((column) => {
-      const { name, numberCount, missingCount, texts, otherCount, mean, min, max, isRounded } = column;
+      const { name, missingCount, texts, otherCount, isRounded } = column;
+      const { count, mean, min, max } = column.numbers;
       const numbers = (): object => {
-        const estimate = column.estimatePercentile.bind(column);
-        const found = toMetricConfidence("mean", column.estimateMean(), JSON_PERCENTILES, estimate);
-        return { count: numberCount, mean, min, max, ...found.percentiles, confidence95: found.confidence95 };
+        const estimate = (percentile: number): PercentileEstimate => estimateExtractedPercentile(column, percentile);
+        const found = toMetricConfidence("mean", estimateExtractedMean(column), JSON_PERCENTILES, estimate);
+        return { count, mean, min, max, ...found.percentiles, confidence95: found.confidence95 };
       };
       return [
         name,
         {
-          ...(numberCount === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: 3 } : {}) }),
-          ...(texts.size === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) as object }),
+          ...(count === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: 3 } : {}) }),
+          ...(texts.length === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) as object }),
           ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
           missing: missingCount,
         },
@@ -63,24 +71,24 @@ export function toExtractedJson({ columns }: ExtractedTally): object {
 }
 
 /** Describes the intervals of a name's numbers. */
-function describeNumbers(column: ExtractedColumn): string[] {
-  const { low, high, effectiveCount } = column.estimateMean();
+function describeNumbers(column: Extracted): string[] {
+  const { low, high, effectiveCount } = estimateExtractedMean(column);
   const percentiles = PERCENTILES.map(
-    (percentile) => [`p${percentile}`, column.estimatePercentile(percentile)] as const,
+    (percentile) => [`p${percentile}`, estimateExtractedPercentile(column, percentile)] as const,
   );
   const ranges = [["average", { low, high }] as const, ...percentiles].flatMap(([name, one]) =>
     one.low === null || one.high === null
       ? []
       : [`${name} ${formatRange(formatNumber(one.low), formatNumber(one.high))}`],
   );
-  const samples = `${column.name}: ${formatSamples(column.numberCount, effectiveCount, column.drift, formatNumber)}`;
+  const samples = `${column.name}: ${formatSamples(column.numbers.count, effectiveCount, driftOfSketch(column.numbers), formatNumber)}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
     ...formatNeeds(percentiles),
   ];
 }
 
-function describeTexts(column: ExtractedColumn): string[] {
+function describeTexts(column: Extracted): string[] {
   const sorted = sortTexts(column);
   if (sorted.length === 0) return [];
   const shown = sorted.slice(0, MAX_TEXTS).map(([text, count]) => `${text} ${formatCount(count)}`);
@@ -88,13 +96,13 @@ function describeTexts(column: ExtractedColumn): string[] {
   return [`${column.name}: ${shown.join(", ")}${rest === 0 ? "" : `, others ${formatCount(rest)}`}`];
 }
 
-function describeMissing({ name, missingCount, numberCount, texts, otherCount }: ExtractedColumn): string[] {
+function describeMissing(column: Extracted): string[] {
+  const { name, missingCount } = column;
   if (missingCount === 0) return [];
-  const total = [...texts.values()].reduce((sum, count) => sum + count, missingCount + numberCount + otherCount);
-  return [`${name}: missing in ${formatCount(missingCount)} of ${formatCount(total)} answers`];
+  return [`${name}: missing in ${formatCount(missingCount)} of ${formatCount(answerCountOf(column))} answers`];
 }
 
-function sortTexts({ texts }: ExtractedColumn): [text: string, count: number][] {
+function sortTexts({ texts }: Extracted): (readonly [text: string, count: number])[] {
   return [...texts].sort(([, a], [, b]) => b - a);
 }
 

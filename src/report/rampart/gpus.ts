@@ -1,4 +1,4 @@
-import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts";
+import { type GpuMetric, type GpuSeries, type GpuTally, gpuSeriesOf, gpuUuidsOf } from "../../measure/gpu-tally.ts";
 import { formatCount, formatPct } from "../../plan/units.ts";
 
 /** A megabyte, in bytes. */
@@ -17,7 +17,7 @@ interface GpuSummary {
 }
 
 function summarise(tally: GpuTally): GpuSummary[] {
-  const seriesOf = (metric: GpuMetric): Map<string, GpuSeries> => new Map(tally.of(metric));
+  const seriesOf = (metric: GpuMetric): Map<string, GpuSeries> => new Map(gpuSeriesOf(tally, metric));
   const [utilization, power, powerLimit] = [
     seriesOf("utilizationRatio"),
     seriesOf("powerWatts"),
@@ -28,7 +28,7 @@ function summarise(tally: GpuTally): GpuSummary[] {
     seriesOf("memoryUsedBytes"),
     seriesOf("memoryTotalBytes"),
   ];
-  return tally.uuids.map((uuid) => ({
+  return gpuUuidsOf(tally).map((uuid) => ({
     uuid,
     utilizationMeanRatio: utilization.get(uuid)?.mean ?? null,
     powerMeanWatts: power.get(uuid)?.mean ?? null,

@@ -5,8 +5,7 @@ import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
-import type { LatencyTally } from "../../measure/latency-tally.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import {
   errorRatio,
   inferPerSec,
@@ -16,6 +15,7 @@ import {
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
+import { deviationOf, forEachValue, percentileUs, type Sketch } from "../../measure/sketch.ts";
 import type { Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
@@ -213,12 +213,15 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
       : {
           responses: window.responseCount,
           responsesPerSec: responsesPerSec(window),
-          firstResponse: toLatencyJson(window.firstResponse),
+          firstResponse: toLatencyJson(latencyOf(window, "firstResponse")),
           ...toGapJson(window),
         }),
     ...(!window.isScheduled
       ? {}
-      : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
+      : {
+          scheduledLatency: toLatencyJson(latencyOf(window, "scheduledLatency")),
+          sendDelay: toLatencyJson(sendDelayOf(window)),
+        }),
     client: toClientJson(window, tokens, isStreamed),
     ...(window.server === undefined ? {} : { server: window.server }),
     ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens, window, isStreamed === true) }),
@@ -232,8 +235,8 @@ function toLevelJson(plan: Plan, result: LevelResult, tags: TaggedPart["tags"] =
       requests: bucket.requestCount,
       failed: bucket.failedCount,
       outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: nsToUs(bucket.latency.meanNs),
-      latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
+      latencyMeanUs: nsToUs(bucket.latency.mean),
+      latencyP99Us: bucket.requestCount === 0 ? null : percentileUs(bucket.latency, 99),
     })),
   };
 }
@@ -304,14 +307,15 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
     requests: window.requestCount,
     failed: window.failedCount,
     inferPerSec: inferPerSec(window, target.batchSize),
-    latencyMeanUs: window.requestCount === 0 ? null : nsToUs(window.latency.meanNs),
-    latencyP99Us: window.requestCount === 0 ? null : window.latency.percentileUs(99),
+    latencyMeanUs: window.requestCount === 0 ? null : nsToUs(window.latency.mean),
+    latencyP99Us: window.requestCount === 0 ? null : percentileUs(window.latency, 99),
   };
 }
 
-function toLatencyJson(tally: LatencyTally): object | null {
+function toLatencyJson(tally: Sketch): object | null {
   if (tally.count === 0) return null;
   const mean = estimateMeanNs(tally);
+  const deviation = deviationOf(tally);
   const percentiles = REPORTED_PERCENTILES.map((percentile) => {
     const { value, low, high, effectiveCount, isReliable, neededCount } = estimatePercentile(tally, percentile);
     return [`p${percentile}`, { us: value, lowUs: low, highUs: high, effectiveCount, isReliable, neededCount }];
@@ -322,19 +326,17 @@ function toLatencyJson(tally: LatencyTally): object | null {
     meanUs: nsToUs(mean.value),
     meanLowUs: mean.low === null ? null : nsToUs(mean.low),
     meanHighUs: mean.high === null ? null : nsToUs(mean.high),
-    deviationUs: tally.deviationNs === undefined ? null : nsToUs(tally.deviationNs),
-    minUs: nsToUs(tally.minNs),
-    maxUs: nsToUs(tally.maxNs),
+    deviationUs: deviation === undefined ? null : nsToUs(deviation),
+    minUs: nsToUs(tally.min),
+    maxUs: nsToUs(tally.max),
     percentiles: Object.fromEntries(percentiles) as object,
     hdrHistogramUs: encodeHistogram(tally),
   };
 }
 
 /** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */
-function encodeHistogram(tally: LatencyTally): string {
+function encodeHistogram(tally: Sketch): string {
   const histogram = createHistogram(SIGNIFICANT_DIGITS);
-  tally.forEach((us, count) => {
-    recordUs(histogram, us, count);
-  });
+  forEachValue(tally, (ns, count) => recordUs(histogram, nsToUs(ns), count));
   return encodeIntoCompressedBase64(histogram);
 }

@@ -1,8 +1,10 @@
 import { selectTags } from "../../measure/groups.ts";
 import { judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { errorOfLook } from "../../measure/limits/looks.ts";
-import type { Measurement, WindowTally } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import type { RecordColumns } from "../../measure/records.ts";
+import { driftOfSketch } from "../../measure/sketch.ts";
+import type { WindowTally } from "../../measure/tally/window-tally.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { isTokenMetric } from "../../measure/tokens/token-verdicts.ts";
 import { formatMetric, type JudgedLevel, judge } from "../../measure/verdicts.ts";
@@ -96,10 +98,10 @@ export class EarlyAbort {
     for (const { recent } of this.watched) recent.add(records, count);
   }
 
-  /** Adds the values extracted from an answer. @param group that of the request; default: none */
-  addExtracted(values: readonly unknown[], group?: number): void {
+  /** Adds the values extracted from an answer. @param atNs when the answer ended @param group that of the request; default: none */
+  addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
     if (!this.isRunning) return;
-    for (const { recent } of this.watched) recent.addExtracted(values, group);
+    for (const { recent } of this.watched) recent.addExtracted(values, atNs, group);
   }
 
   private check(watched: Watched): void {
@@ -167,7 +169,7 @@ function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: num
   const { metric, comparison, limit } = assertion;
   if (metric.kind !== "latency-average" || (comparison !== "below" && comparison !== "at-most")) return true;
   // Latencies that grow all the time have no interval, but all are beyond the limit.
-  const { drift } = level.window[metric.of];
+  const drift = driftOfSketch(latencyOf(level.window, metric.of));
   return drift === undefined || drift.low <= limit;
 }
 
