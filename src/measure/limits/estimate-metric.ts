@@ -8,7 +8,7 @@ import {
 } from "../extracted-tally.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs } from "../intervals/mean-interval.ts";
-import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
+import { estimatePercentile, type PercentileEstimate, percentileEstimator } from "../intervals/percentile-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
 import { latencyOf, type Measurement } from "../measurement.ts";
 import type { TokenColumns } from "../tokens/token-columns.ts";
@@ -24,9 +24,12 @@ export interface MetricEstimate {
   /** Ends of the interval; null where the sample has no bound on that side. */
   readonly low: number | null;
   readonly high: number | null;
+  /** Of a percentile: the number of independent samples behind it, and how many certify it. */
+  readonly effectiveCount?: number;
+  readonly neededEffectiveCount?: number;
 }
 
-type Ends = Pick<MetricEstimate, "low" | "high">;
+type Ends = Omit<MetricEstimate, "value">;
 
 /**
  * Estimates a metric, with the interval that reports give it at the same confidence. A maximum or minimum of extracted numbers has no interval:
@@ -46,8 +49,10 @@ export function estimateMetric(
   if (isTokenMetric(metric)) return tokens && { value, ...tokenEnds(metric, { value, window, tokens, confidence }) };
   switch (metric.kind) {
     case "latency-percentile": {
-      const { low, high } = estimatePercentile(latencyOf(window, metric.of), metric.percentile, { confidence });
-      return { value, low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high) };
+      const estimate = estimatePercentile(latencyOf(window, metric.of), metric.percentile, { confidence });
+      const { low, high } = estimate;
+      const ends = { low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high) };
+      return { value, ...ends, ...samplesOf(estimate) };
     }
     case "latency-average": {
       const { low, high } = estimateMeanNs(latencyOf(window, metric.of), { confidence });
@@ -76,11 +81,17 @@ function extractedEnds(
   confidence: number,
 ): Ends {
   if (column === undefined || statistic === "min" || statistic === "max") return { low: value, high: value };
-  const { low, high } =
-    statistic === "average"
-      ? estimateExtractedMean(column, { confidence })
-      : estimateExtractedPercentile(column, percentile, { confidence });
+  if (statistic !== "average") return endsOf(estimateExtractedPercentile(column, percentile, { confidence }));
+  const { low, high } = estimateExtractedMean(column, { confidence });
   return { low, high };
+}
+
+function endsOf(estimate: PercentileEstimate): Ends {
+  return { low: estimate.low, high: estimate.high, ...samplesOf(estimate) };
+}
+
+function samplesOf({ effectiveCount, neededEffectiveCount }: PercentileEstimate): Omit<Ends, "low" | "high"> {
+  return { effectiveCount, neededEffectiveCount };
 }
 
 /** A token metric of a level. */
@@ -93,10 +104,8 @@ interface TokenValue {
 
 function tokenEnds(metric: TokenMetricPlan, { value, window, tokens, confidence }: TokenValue): Ends {
   switch (metric.kind) {
-    case "token-percentile": {
-      const { low, high } = percentileEstimator(tokenSampleOf(metric.of, tokens), { confidence })(metric.percentile);
-      return { low, high };
-    }
+    case "token-percentile":
+      return endsOf(percentileEstimator(tokenSampleOf(metric.of, tokens), { confidence })(metric.percentile));
     case "token-average": {
       const { low, high } = estimateMean(tokenSampleOf(metric.of, tokens), { confidence });
       return { low, high };

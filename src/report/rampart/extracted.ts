@@ -4,17 +4,15 @@ import {
   estimateExtractedMean,
   estimateExtractedPercentile,
 } from "../../measure/extracted-tally.ts";
-import type { PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { driftOfSketch } from "../../measure/sketch.ts";
 import { formatCount } from "../../plan/units.ts";
-import { toMetricConfidence } from "./confidence.ts";
 import { formatNeeds, formatRange, formatSamples, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 /** Values that a target extracts from its answers, for Rampart's own reports. */
 
 const PERCENTILES = [50, 90, 99] as const;
-const JSON_PERCENTILES = [...PERCENTILES, 99.9, 99.99] as const;
 /** Different texts of one name in the console. The JSON report has all that were kept. */
 const MAX_TEXTS = 8;
 
@@ -46,42 +44,17 @@ export function formatExtracted(columns: readonly Extracted[]): string {
   return lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
 }
 
-/** Converts the values of a level to JSON, by name. */
-export function toExtractedJson(columns: readonly Extracted[]): object {
-  return Object.fromEntries(
-    columns.map((column) => {
-      const { name, missingCount, texts, otherCount, isRounded } = column;
-      const { count, mean, min, max } = column.numbers;
-      const numbers = (): object => {
-        const estimate = (percentile: number): PercentileEstimate => estimateExtractedPercentile(column, percentile);
-        const found = toMetricConfidence("mean", estimateExtractedMean(column), JSON_PERCENTILES, estimate);
-        return { count, mean, min, max, ...found.percentiles, confidence95: found.confidence95 };
-      };
-      return [
-        name,
-        {
-          ...(count === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: 3 } : {}) }),
-          ...(texts.length === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) as object }),
-          ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
-          missing: missingCount,
-        },
-      ];
-    }),
-  );
-}
-
 /** Describes the intervals of a name's numbers. */
 function describeNumbers(column: Extracted): string[] {
-  const { low, high, effectiveCount } = estimateExtractedMean(column);
+  const mean = estimateExtractedMean(column);
   const percentiles = PERCENTILES.map(
     (percentile) => [`p${percentile}`, estimateExtractedPercentile(column, percentile)] as const,
   );
-  const ranges = [["average", { low, high }] as const, ...percentiles].flatMap(([name, one]) =>
-    one.low === null || one.high === null
-      ? []
-      : [`${name} ${formatRange(formatNumber(one.low), formatNumber(one.high))}`],
-  );
-  const samples = `${column.name}: ${formatSamples(column.numbers.count, effectiveCount, driftOfSketch(column.numbers), formatNumber)}`;
+  const ranges = [["average", mean] as const, ...percentiles].flatMap(([name, one]) => {
+    const found = certaintyOf(one);
+    return found.isCertain ? [`${name} ${formatRange(formatNumber(found.low), formatNumber(found.high))}`] : [];
+  });
+  const samples = `${column.name}: ${formatSamples(column.numbers.count, mean.effectiveCount, driftOfSketch(column.numbers), formatNumber)}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
     ...formatNeeds(percentiles),
@@ -102,7 +75,7 @@ function describeMissing(column: Extracted): string[] {
   return [`${name}: missing in ${formatCount(missingCount)} of ${formatCount(answerCountOf(column))} answers`];
 }
 
-function sortTexts({ texts }: Extracted): (readonly [text: string, count: number])[] {
+export function sortTexts({ texts }: Extracted): (readonly [text: string, count: number])[] {
   return [...texts].sort(([, a], [, b]) => b - a);
 }
 

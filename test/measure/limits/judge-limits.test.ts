@@ -35,6 +35,24 @@ describe("a limit of p50, which is 1.5 ms, is", () => {
     test(`${state} with ${comparison} ${limitMs} ms`, () => assert.equal(stateOf(comparison, limitMs), state));
 });
 
+test("a percentile that a table marks as too few samples keeps no limit, and breaks one by the requests above it", () => {
+  const p99 = (limitMs: number): AssertionPlan => ({
+    metric: { kind: "latency-percentile", percentile: 99, of: "latency" },
+    comparison: "below",
+    limit: limitMs * 1e6,
+  });
+  const more = makeWindow({
+    latenciesNs: Array.from({ length: 800 }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000),
+  });
+  const states = [window, more].map((one) =>
+    judgeLimits([p99(50), p99(1.5)], { level: 1, window: one }, 1).map(({ state }) => state),
+  );
+  assert.deepEqual(states, [
+    ["unresolved", "broken"],
+    ["kept", "broken"],
+  ]);
+});
+
 test("an exact limit is kept or broken by its value", () => {
   const limit: AssertionPlan = { metric: { kind: "error-ratio" }, comparison: "is", limit: 0 };
   const failing = makeWindow({ failedCount: 1 });

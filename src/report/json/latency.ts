@@ -1,0 +1,41 @@
+import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { informativeEnds } from "../../measure/intervals/certainty.ts";
+import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
+import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
+import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
+import { nsToUs } from "../../plan/units.ts";
+import type { LatencyJson } from "../schema/latency.ts";
+import { byPercentile } from "./confidence.ts";
+
+const SIGNIFICANT_DIGITS = 3;
+
+/** Converts latencies to JSON; null without any. */
+export function toLatencyJson(tally: Sketch): LatencyJson | null {
+  if (tally.count === 0) return null;
+  const mean = estimateMeanNs(tally);
+  const deviationNs = deviationOf(tally);
+  const { low: meanLowNs, high: meanHighNs } = informativeEnds(mean);
+  return {
+    count: tally.count,
+    effectiveCount: mean.effectiveCount,
+    meanUs: nsToUs(mean.value),
+    meanLowUs: meanLowNs === null ? null : nsToUs(meanLowNs),
+    meanHighUs: meanHighNs === null ? null : nsToUs(meanHighNs),
+    deviationUs: deviationNs === undefined ? null : nsToUs(deviationNs),
+    minUs: nsToUs(tally.min),
+    maxUs: nsToUs(tally.max),
+    percentiles: byPercentile(REPORTED_PERCENTILES, (percentile) => {
+      const { value, low, high, effectiveCount, isReliable, neededCount } = estimatePercentile(tally, percentile);
+      return { us: value, lowUs: low, highUs: high, effectiveCount, isReliable, neededCount };
+    }),
+    hdrHistogramUs: encodeHistogram(tally),
+  };
+}
+
+/** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */
+function encodeHistogram(tally: Sketch): string {
+  const histogram = createHistogram(SIGNIFICANT_DIGITS);
+  forEachValue(tally, (ns, count) => recordUs(histogram, nsToUs(ns), count));
+  return encodeIntoCompressedBase64(histogram);
+}
