@@ -1,7 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
-import { toRepeatedJson, toReportJson } from "../report/rampart/json.ts";
+import { toRepeatedJson, toReportJson } from "../report/json/report-json.ts";
 import { VERDICT_WORDS } from "../report/rampart/verdicts-table.ts";
-import type { ReportJson } from "../report/schema/report-schema.ts";
 import { summarizeRuns } from "../report/summary.ts";
 import type { ExecutedPlan } from "./execute.ts";
 
@@ -11,7 +10,7 @@ import type { ExecutedPlan } from "./execute.ts";
 export function describeVerdict(plan: Plan, { result, repeated }: ExecutedPlan): string[] {
   const json = repeated === undefined ? toReportJson(plan, result) : toRepeatedJson(plan, repeated);
   const runs = repeated?.runs ?? [result];
-  const { verdict, headline, assertions, warnings } = summarizeRuns(plan, runs, json as ReportJson);
+  const { verdict, headline, assertions, warnings } = summarizeRuns(plan, runs, json);
   if (verdict !== "failed" && verdict !== "unresolved") return [];
   const missed = assertions
     .filter(({ state }) => state !== "pass")

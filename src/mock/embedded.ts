@@ -21,13 +21,15 @@ export interface EmbeddedStart {
   readonly kind: WarmUpKind;
 }
 
-/** Starts the mock in its own thread on free loopback ports, and waits until it is warm and listens. @throws RunError */
+/** Starts the mock in its own thread on free loopback ports, and waits until it is warm and listens. @throws RunError, and UserError for its tokenizer */
 export async function startEmbedded(start: EmbeddedStart): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: undefined });
   const fail = (reason: string): RunError =>
     new RunError("internal", `the embedded target did not start: ${reason}`, "Report this as a bug.");
   const calls = new WorkerCalls(worker, ERROR_FORM);
-  const timer = setTimeout(() => calls.fail(fail(`no answer within ${START_TIMEOUT_MS} ms`)), START_TIMEOUT_MS);
+  const late = (): void => calls.fail(fail(`no answer within ${START_TIMEOUT_MS} ms`));
+  // To fetch a tokenizer takes longer, and has a limit of its own.
+  const timer = start.plan.llm?.tokenizer === undefined ? setTimeout(late, START_TIMEOUT_MS) : undefined;
   const ports = await calls
     .call<{ httpPort: number; grpcPort: number }>(start)
     .catch((error: Error) => {

@@ -4,16 +4,16 @@ import { formatCount } from "../plan/units.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { toRepeatedJson, toReportJson } from "./json/report-json.ts";
 import { describeDelivery } from "./load-delivery.ts";
 import { escapeXml } from "./markup.ts";
 import { answerOf, formatFindMax } from "./rampart/find-max.ts";
 import { formatUs } from "./rampart/format.ts";
-import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import { formatMlperf } from "./rampart/mlperf.ts";
 import type { Report, TextSink } from "./report.ts";
-import { stateOfSearch } from "./run-verdicts.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "./schema/report-schema.ts";
 import { nameOfLevel, type RunSummary, summarizeRuns } from "./summary.ts";
+import { stateOfSearch } from "./verdict.ts";
 import { writeReport } from "./write-report.ts";
 
 /**
@@ -26,8 +26,8 @@ export function createJunitReport(plan: Plan, _sink: TextSink, path: string): Re
   const write = (runs: readonly RunResult[], json: ReportJson): void =>
     writeReport(path, formatJunit(plan, runs, json), "outputs.files.junit");
   return {
-    finish: (result) => write([result], toReportJson(plan, result) as ReportJson),
-    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated) as ReportJson),
+    finish: (result) => write([result], toReportJson(plan, result)),
+    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated)),
   };
 }
 

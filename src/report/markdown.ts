@@ -4,15 +4,16 @@ import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf, throughputUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { toRepeatedJson, toReportJson } from "./json/report-json.ts";
 import { escapeMarkdown } from "./markup.ts";
+import type { VerdictName } from "./model/report-model.ts";
 import { formatRange, MARK } from "./rampart/confidence-notes.ts";
 import { answerOverRuns, formatFindMax } from "./rampart/find-max.ts";
 import { formatUs } from "./rampart/format.ts";
-import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import { VERDICT_WORDS } from "./rampart/verdicts-table.ts";
 import type { Report, TextSink } from "./report.ts";
 import { type LevelJson, type ReportJson, runsOf } from "./schema/report-schema.ts";
-import { nameOfLevel, type RunSummary, summarizeRuns, type VerdictName } from "./summary.ts";
+import { nameOfLevel, type RunSummary, summarizeRuns } from "./summary.ts";
 import { mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "./tables/answer-tables.ts";
 import { groupTable, groupValueTables, tagGroupsOf } from "./tables/group-tables.ts";
 import { loadTable } from "./tables/load-table.ts";
@@ -28,8 +29,8 @@ export function createMarkdownReport(plan: Plan, _sink: TextSink, path: string):
   const write = (runs: readonly RunResult[], json: ReportJson): void =>
     writeReport(path, formatMarkdownReport(plan, runs, json), "outputs.files.markdown");
   return {
-    finish: (result) => write([result], toReportJson(plan, result) as ReportJson),
-    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated) as ReportJson),
+    finish: (result) => write([result], toReportJson(plan, result)),
+    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated)),
   };
 }
 

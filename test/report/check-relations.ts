@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Plan } from "../../src/plan/plan.ts";
 import { membersOf } from "../../src/registry/mix.ts";
-import { toReportJson } from "../../src/report/rampart/json.ts";
+import { toReportJson } from "../../src/report/json/report-json.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { checkSchema } from "./check-schema.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Plan } from "../../src/plan/plan.ts";
-import { toRepeatedJson } from "../../src/report/rampart/json.ts";
+import { toRepeatedJson } from "../../src/report/json/report-json.ts";
 import type { RepeatedResult } from "../../src/result/repeated-result.ts";
 import { checkRelations, type ReportedLevel, type ReportedRun } from "./check-relations.ts";
 

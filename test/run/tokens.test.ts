@@ -4,11 +4,13 @@ import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Measurement } from "../../src/measure/measurement.ts";
+import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
 import { judge } from "../../src/measure/verdicts.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
-import { formatTokens, toTokensJson } from "../../src/report/rampart/tokens.ts";
+import { toTokensJson } from "../../src/report/json/samples.ts";
+import { formatTokens } from "../../src/report/rampart/tokens.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { average, errorRate, p50, p99 } from "../../src/scenario/assertions.ts";
@@ -83,6 +85,24 @@ describe("a run of a language model", () => {
       assert.deepEqual([...new Set(tokensOf(levels[0]).metrics.outputTokens.measured())], [5]);
     });
   }
+
+  for (const endpoint of ["chat", "completions", "responses", "messages"] as const)
+    for (const streaming of [true, false])
+      test(`counts like the embedded model: ${endpoint}${streaming ? ", streamed" : ""}`, LIMIT, async () => {
+        const plan = planOf({ endpoint, streaming, tokensPerEvent: 3, reasoningTokens: 2 });
+        const tokens = tokensOf((await run(plan)).levels[0]);
+        const [own, server, thought, input, serverInput] = (
+          ["outputTokens", "serverOutputTokens", "reasoningTokens", "inputTokens", "serverInputTokens"] as const
+        ).map((metric) => [...tokens.metrics[metric].measured()]);
+        assert.deepEqual(server, new Array(10).fill(5));
+        assert.deepEqual(
+          own?.map((count, row) => count + (thought?.[row] ?? 0)),
+          server,
+        );
+        assert.deepEqual(input, new Array(10).fill(12));
+        assert.deepEqual(serverInput, input);
+        assert.doesNotMatch(tokenWarnings(tokens).join("\n"), /the server counts/);
+      });
 
   test("without a tokenizer uses the server's counts", LIMIT, async () => {
     const inputs = prompts({ isl: 12, osl: 5, count: 4 });

@@ -195,6 +195,7 @@ describe("the plan of a generative model", () => {
       reasoningTokens: 1,
       errorRatio: 0.1,
       cutRatio: 0.2,
+      tokenizer: "./tiny",
     });
     const plan = planOf({ target, inputs: payloads("a.json") });
     assert.deepEqual(plan.target, {
@@ -214,10 +215,11 @@ describe("the plan of a generative model", () => {
           tokensPerEvent: 2,
           reasoningTokens: 1,
           cutRatio: 0.2,
+          tokenizer: "/folder/tiny",
         },
       },
     });
-    assert.equal(plan.measurement.tokens?.tokenizer, "none");
+    assert.equal(plan.measurement.tokens?.tokenizer, "/folder/tiny");
     assert.equal(checkPlan(plan), plan);
   });
 

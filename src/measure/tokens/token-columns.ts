@@ -29,6 +29,12 @@ export interface AnsweredRequest {
 
 const NO_SESSION = -1;
 
+/** Names of the tokenizers that count; undefined where unknown or without one. */
+export interface Tokenizers {
+  readonly client: string | undefined;
+  readonly server: string | undefined;
+}
+
 /** The rows of {@link TokenColumns} as plain data. */
 export interface TokenRows {
   readonly sendNs: Float64Array;
@@ -45,6 +51,7 @@ export interface TokenRows {
   readonly unstreamedCount: number;
   readonly answerKind: AnswerKind | undefined;
   readonly gaps: GapSummary | undefined;
+  readonly tokenizers: Tokenizers;
 }
 
 /** Number of streams with and without the end mark of their protocol. Streams that failed for another reason are in neither count. */
@@ -78,6 +85,7 @@ export class TokenColumns {
   answerKind: AnswerKind | undefined;
   /** Gaps between tokens, if they are plotted. */
   gaps: GapSummary | undefined;
+  tokenizers: Tokenizers = { client: undefined, server: undefined };
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
@@ -96,6 +104,13 @@ export class TokenColumns {
     }
     this.push(request, toMetricInput(request));
     if (request.lacksStream === true) this.unstreamedCount++;
+    if (request.usage?.tokenizer !== undefined) this.nameTokenizers({ server: request.usage.tokenizer });
+  }
+
+  /** Adds names that are not known yet. */
+  nameTokenizers({ client, server }: Partial<Tokenizers>): void {
+    const known = this.tokenizers;
+    this.tokenizers = { client: known.client ?? client, server: known.server ?? server };
   }
 
   /**
@@ -124,6 +139,7 @@ export class TokenColumns {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, copy(this.metrics[name])]));
     const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount, answerKind, gaps } =
       this;
+    const { tokenizers } = this;
     return {
       sendNs: copy(this.sendNs),
       waitNs: copy(this.waitNs),
@@ -138,6 +154,7 @@ export class TokenColumns {
       unstreamedCount,
       answerKind,
       gaps,
+      tokenizers,
     };
   }
 
@@ -153,6 +170,7 @@ export class TokenColumns {
     this.toolCallCount += counts.toolCallCount;
     this.answerKind ??= counts.answerKind;
     this.gaps ??= counts.gaps;
+    this.nameTokenizers(counts.tokenizers);
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {

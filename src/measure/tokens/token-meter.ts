@@ -39,6 +39,8 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
   readonly keepsAllWindows?: boolean | undefined;
   /** What is known of the ends of the server's streams, for meters that share a server. Default: the meter's own. */
   readonly endMarks?: EndMarks | undefined;
+  /** Name of the client's tokenizer, for notes. */
+  readonly tokenizer?: string | undefined;
   /** Receives single requests. */
   readonly sink?: MeasuredSink | undefined;
   /** Collects the tokens of single requests, also of those outside of windows. */
@@ -156,6 +158,7 @@ export class TokenMeter {
   private addWindow(to: TokenColumns, { columns, unmarked }: MeterWindow): void {
     const isCut = this.endMarks.state === "marked";
     to.addRows(columns.rows(isCut ? unmarked.rows : []));
+    to.nameTokenizers({ client: this.rules.tokenizer });
     if (!isCut) return;
     to.emptyCount -= unmarked.emptyCount;
     to.addFailures(unmarked.rows.length + unmarked.emptyCount, unmarked.example);

@@ -44,12 +44,16 @@ export function isCountedOtherwise(columns: TokenColumns): boolean {
 function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, servers: ServerCount): string | undefined {
   const sums = compareUsage(columns, ours, servers);
   if (sums === undefined) return undefined;
+  const { client, server } = columns.tokenizers;
+  if (client !== undefined && server !== undefined && client !== server)
+    return `the server counts ${sums.server} ${what} tokens with ${server}, and the client ${sums.own} with ${client}: give both the same tokenizer`;
   const cause = [
     ...(what === "input" && sums.server > sums.own ? ["its chat template adds tokens"] : []),
-    "it uses another tokenizer",
+    ...(server === undefined ? [`it uses another tokenizer${client === undefined ? "" : ` than ${client}`}`] : []),
     ...(what === "output" && sums.server > sums.own ? ["the answers have tokens without text"] : []),
   ].join(", or ");
-  return `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}: ${cause}`;
+  const found = `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}`;
+  return cause === "" ? found : `${found}: ${cause}`;
 }
 
 type OwnCount = "outputTokens" | "inputTokens";

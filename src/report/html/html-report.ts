@@ -10,8 +10,8 @@ import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
+import { toRepeatedJson, toReportJson } from "../json/report-json.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
-import { toRepeatedJson, toReportJson } from "../rampart/json.ts";
 import type { Report, TextSink } from "../report.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import { nameOfLevel, summarizeRuns } from "../summary.ts";
@@ -73,11 +73,11 @@ class HtmlReport implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    await this.write([result], toReportJson(this.plan, result) as ReportJson);
+    await this.write([result], toReportJson(this.plan, result));
   }
 
   async finishRuns(repeated: RepeatedResult): Promise<void> {
-    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated) as ReportJson);
+    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated));
   }
 
   private get follower(): RunFollower | undefined {

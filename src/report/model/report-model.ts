@@ -11,6 +11,8 @@ export interface ReportModel {
   /** What was measured: `simple, embedded target, http`. */
   readonly subject: string;
   readonly verdict: ModelVerdict;
+  /** How it was measured: the load, parameters, seeds; a line each. */
+  readonly setup: readonly string[];
   /** What was asserted or checked, in the order of the plan. */
   readonly checks: readonly Check[];
   /** Merged: equal notes of several levels are one. `wrong` first. */
@@ -93,6 +95,8 @@ export interface ModelTable {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
+  /** Whether intervals are part of the answer, as over several runs, so that narrow outputs show them too. Default: false. */
+  readonly showsIntervals?: boolean;
 }
 
 /** A value of a table. */

@@ -11,6 +11,7 @@ import { judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
+import { type HighestOverRuns, highestOverRuns, type LevelOverRuns, levelsOverRuns } from "../json/over-runs.ts";
 import { describeLevelNotes } from "../level-notes.ts";
 import { describeDelivery, describeUndelivered } from "../load-delivery.ts";
 import { describeRepeats } from "../load-notes.ts";
@@ -30,7 +31,6 @@ import { formatLevels, formatTimeline } from "./levels-table.ts";
 import { formatMlperf } from "./mlperf.ts";
 import { describeParameters } from "./parameters.ts";
 import { formatPhases, formatRunTimeline } from "./phases.ts";
-import { type HighestOverRuns, highestOverRuns, type LevelOverRuns, levelsOverRuns } from "./runs.ts";
 import {
   describePrecision,
   describeRunsVerdict,

@@ -5,8 +5,8 @@ import { formatCount } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { FindMaxResult, LevelLimits, LevelResult, RunResult } from "../../result/run-result.ts";
+import { type HighestOverRuns, highestOverRuns } from "../json/over-runs.ts";
 import { formatRange } from "./confidence-notes.ts";
-import { type HighestOverRuns, highestOverRuns } from "./runs.ts";
 
 /** A search for the highest load that keeps all limits. */
 
@@ -116,24 +116,4 @@ function explainVerdict({ limit, estimate, state, aboveRatio }: LimitVerdict, ba
       ? ""
       : `, ${Number((100 * aboveRatio).toPrecision(3))} % of requests are above the limit`;
   return `${text}: ${format(value)}${ends}${above}, ${state}`;
-}
-
-/** Converts the result of a search to JSON. */
-export function toFindMaxJson({ limits = [], target }: Plan, result: FindMaxResult): object {
-  const { highest = null, next = null, isResolved } = result;
-  return { limits: limits.map((limit) => judge(limit, [], target.batchSize).text), highest, next, isResolved };
-}
-
-/** Converts the limits of a level to JSON. Times are in nanoseconds, like the limits of assertions. */
-export function toLimitsJson({ state, reason, verdicts }: LevelLimits): object {
-  return {
-    state,
-    ...(reason === undefined ? {} : { reason }),
-    verdicts: verdicts.map(({ limit, state: ofLimit, estimate }) => ({
-      text: judge(limit, [], 1).text,
-      state: ofLimit,
-      limit: limit.limit,
-      ...(estimate === undefined ? {} : { value: estimate.value, low: estimate.low, high: estimate.high }),
-    })),
-  };
 }

@@ -5,9 +5,9 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult } from "../../result/run-result.ts";
+import { averageUs, overRuns, percentileUs, type ResultsOverRuns } from "../json/over-runs.ts";
 import { CONSOLE_PERCENTILES, formatMarked, formatRange } from "./confidence-notes.ts";
 import { formatTable, formatUs } from "./format.ts";
-import { averageUs, overRuns, percentileUs, type ResultsOverRuns } from "./runs.ts";
 
 /** A level of a repeated plan for people: a row for each run, then the runs together. */
 

@@ -1,9 +1,36 @@
 import * as v from "valibot";
 import type { ServerCounters } from "../../service/statistics.ts";
 import { extractedSchema, gpusSchema, latencySchema, tokensSchema } from "./latency.ts";
+import { mlperfSchema } from "./mlperf.ts";
 import { count, type Parts, ratio } from "./parts.ts";
 
 /** A level in Rampart's JSON report. */
+
+type LevelJson = v.InferOutput<ReturnType<typeof levelSchema>>;
+
+/** The requests of a level with certain values of their tags, as data. */
+export type GroupJson = NonNullable<LevelJson["groups"]>[number];
+
+/** What was measured of the requests of a level or a group, as data. */
+export type MeasuredJson = Omit<GroupJson, "tags">;
+
+/** The load asked for beside the load delivered, as data. */
+export type DeliveryJson = LevelJson["load"];
+
+/** Requests in flight, as data. */
+export type InFlightJson = LevelJson["inFlight"];
+
+/** The client's own cost and delays, as data. */
+export type ClientJson = LevelJson["client"];
+
+/** How the limits of a search are kept at a level, as data. */
+export type LimitsJson = NonNullable<LevelJson["limits"]>;
+
+/** A measurement that a search repeated, as data. */
+export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
+
+/** An interval of a time line, as data. */
+export type TimelineJson = LevelJson["timeline"][number];
 
 const UNITS = v.picklist(["concurrency", "request-rate"]);
 
@@ -12,7 +39,7 @@ export interface ServerCountersJson extends ServerCounters {
   /** Whether several versions of the model have the same name. */
   readonly hasManyVersions: boolean;
   /** The models that it calls. */
-  readonly composing: ServerCountersJson[];
+  readonly composing: readonly ServerCountersJson[];
 }
 
 /** The increase of a server's counters, and of the models that it calls. */
@@ -193,9 +220,7 @@ export function levelSchema(parts: Parts) {
     instability: optional(instabilitySchema(parts)),
     isLatencyUnstable: optional(v.boolean()),
     limits: optional(limitsSchema(parts)),
-    mlperf: optional(
-      v.pipe(v.record(v.string(), v.unknown()), v.description("What MLPerf's rules say, in LoadGen's names.")),
-    ),
+    mlperf: optional(mlperfSchema(parts)),
     repeats: optional(v.array(repeatSchema(parts))),
     durationSec: v.number(),
     windows: optional(

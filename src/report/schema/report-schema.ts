@@ -19,8 +19,23 @@ export type RunJson = v.InferOutput<ReturnType<typeof runSchema>>;
 /** A level as data. */
 export type LevelJson = RunJson["levels"][number];
 
+/** A plan that ran once, as data. */
+export type SingleJson = Exclude<ReportJson, { runs: unknown }>;
+
+/** A repeated plan as data. */
+export type RepeatedJson = Extract<ReportJson, { runs: unknown }>;
+
 /** An assertion with its verdict as data. */
 export type AssertionJson = ReportJson["assertions"][number];
+
+/** The verdict on the runs as data. */
+export type VerdictJson = ReportJson["verdict"];
+
+/** A reason of the verdict as data. */
+export type ReasonJson = VerdictJson["reasons"][number];
+
+/** The answer of a search as data. */
+export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
 /** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
 export function createReportSchema(object: typeof v.object = v.object) {
@@ -28,9 +43,11 @@ export function createReportSchema(object: typeof v.object = v.object) {
   const head = {
     version: v.literal(REPORT_VERSION),
     name: v.pipe(v.string(), v.description("The scenario's name.")),
+    verdict: verdictSchema(parts),
     parameters: v.exactOptional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))),
     machine: machineSchema(parts),
     model: object({ name: v.string(), version: v.string() }),
+    notes: v.pipe(v.array(noteSchema(parts)), v.description("What a reader should know about the numbers.")),
     plan: v.pipe(v.record(v.string(), v.unknown()), v.description("The complete plan of the run, without secrets.")),
   };
   return v.union([
@@ -51,6 +68,20 @@ export function runsOf(report: ReportJson): readonly RunJson[] {
   return "runs" in report ? report.runs : [report];
 }
 
+/** A note; see `Note` of the report model. */
+function noteSchema({ object }: Parts) {
+  return object({
+    code: v.pipe(v.string(), v.description("Notes of one code say the same kind of thing.")),
+    severity: v.pipe(
+      v.picklist(["wrong", "caution", "detail"]),
+      v.description("wrong: do not use this number; caution: it may be off; detail: good to know."),
+    ),
+    metric: v.exactOptional(v.string()),
+    levels: v.pipe(v.array(v.string()), v.description("Names of the levels; empty: the whole run.")),
+    text: v.string(),
+  });
+}
+
 function timeEntries() {
   return {
     startedAt: v.pipe(v.string(), v.isoTimestamp()),
@@ -61,6 +92,27 @@ function timeEntries() {
 
 function runSchema(parts: Parts) {
   return parts.object(runEntries(parts));
+}
+
+/** How the runs ended. */
+function verdictSchema({ object }: Parts) {
+  return object({
+    name: v.picklist(["failed", "partial", "unresolved", "passed", "measured"]),
+    headline: v.pipe(v.string(), v.description("One sentence that says why, without a full stop.")),
+    reasons: v.pipe(
+      v.array(
+        object({
+          state: v.picklist(["fail", "partial", "unresolved"]),
+          code: v.pipe(v.string(), v.description("What kind of reason it is: assertion, search, unstable and so on.")),
+          text: v.string(),
+        }),
+      ),
+      v.description("Why they did not pass, the worst first."),
+    ),
+    exitCode: v.exactOptional(
+      v.pipe(count(), v.description("Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf.")),
+    ),
+  });
 }
 
 /** The machine that measured. */
@@ -150,6 +202,11 @@ function assertionSchema({ object }: Parts) {
       v.pipe(v.number(), v.description("The worst value: nanoseconds, a rate, a count or a ratio.")),
     ),
     reason: v.exactOptional(v.pipe(v.string(), v.description("Why it is unresolved."))),
+    measuredText: v.pipe(
+      v.string(),
+      v.description("The worst value with its unit, where it was measured, and why it is unresolved."),
+    ),
     limit: v.number(),
+    limitText: v.pipe(v.string(), v.description("The limit with its unit.")),
   });
 }

@@ -4,7 +4,8 @@ import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
-import { formatExtracted, toExtractedJson } from "../../../src/report/rampart/extracted.ts";
+import { toExtractedJson } from "../../../src/report/json/samples.ts";
+import { formatExtracted } from "../../../src/report/rampart/extracted.ts";
 
 function tallyOf(): ExtractedTally {
   const tally = new ExtractedTally(["tokens", "label"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { runSchemaCommand } from "../../../src/cli/schema.ts";
-import { toReportJson } from "../../../src/report/rampart/json.ts";
+import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { reportJsonSchema } from "../../../src/report/schema/json-schema.ts";
 import { createReportSchema } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";

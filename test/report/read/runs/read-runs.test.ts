@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { findMetric } from "../../../../src/measure/compare/named-metrics.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
-import { toReportJson } from "../../../../src/report/rampart/json.ts";
+import { toReportJson } from "../../../../src/report/json/report-json.ts";
 import type { MeasuredRun } from "../../../../src/report/read/runs/measured-run.ts";
 import { readRuns } from "../../../../src/report/read/runs/read-runs.ts";
 import { makeDelta, makeWindow } from "../../../measure/make-window.ts";
