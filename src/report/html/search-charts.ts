@@ -1,8 +1,10 @@
 import { LEVEL_UNITS, type LevelUnit } from "../../load/level-units.ts";
+import type { MetricEstimate } from "../../measure/limits/estimate-metric.ts";
 import { isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
+import { inPlanUnit } from "../json/values.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
 import { roundForPlot } from "../plots/sample.ts";
@@ -26,7 +28,7 @@ type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 interface SearchPoint {
   readonly run: ShownRun;
   readonly load: number;
-  readonly verdict: VerdictJson & { readonly value: number };
+  readonly verdict: Pick<VerdictJson, "state"> & MetricEstimate;
 }
 
 /** The same in all charts, whichever states they have. */
@@ -58,7 +60,8 @@ function drawLimit(
   const points = levels
     .flatMap(({ run, json: { level, limits } }): SearchPoint[] => {
       const verdict = limits?.verdicts[index];
-      return verdict?.value === undefined ? [] : [{ run, load: level, verdict: { ...verdict, value: verdict.value } }];
+      if (verdict?.measured === undefined) return [];
+      return [{ run, load: level, verdict: { state: verdict.state, ...inPlanUnit(verdict.measured) } }];
     })
     .toSorted((a, b) => a.load - b.load);
   if (points.length === 0) return leaveOut(title, "it has no value at any load");
