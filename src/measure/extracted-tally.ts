@@ -1,13 +1,8 @@
-import {
-  type Drift,
-  driftOf,
-  effectiveCount,
-  INTERVAL_CONFIDENCE,
-  type IntervalOptions,
-} from "./intervals/effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
+import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
 
 /** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
 
@@ -87,9 +82,9 @@ export class ExtractedColumn {
     return meanInterval(mean, deviation, this.effectiveCountFor(confidence), { confidence, skewness });
   }
 
-  /** How the numbers change over time; undefined for a few. */
-  get drift(): Drift | undefined {
-    return driftOf(this.batches.means());
+  /** How the numbers change over time. */
+  get shape(): SeriesShape {
+    return shapeOf(this.batches.parts());
   }
 
   private get skewness(): number {

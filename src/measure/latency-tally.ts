@@ -1,6 +1,7 @@
 import { nsToUs, usToNs } from "../plan/units.ts";
 import { type Drift, driftOf, effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { SampleBatches } from "./intervals/sample-batches.ts";
+import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
 import type { SampleAbove } from "./limits/verdict-state.ts";
 
 const INITIAL_CELLS = 4096; // up to 4.1 ms
@@ -128,6 +129,11 @@ export class LatencyTally {
   /** How the latencies change over time, in nanoseconds; undefined for a few, or when the order is not kept. */
   get drift(): Drift | undefined {
     return this.batches && driftOf(this.batches.means());
+  }
+
+  /** The shape of the latencies over time; steady when the order is not kept. */
+  get shape(): SeriesShape {
+    return shapeOf(this.batches?.parts() ?? []);
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */

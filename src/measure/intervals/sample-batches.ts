@@ -1,4 +1,5 @@
 import type { BatchMeans } from "./effective-count.ts";
+import type { SeriesPart } from "./series-shape.ts";
 
 const MOST_BATCHES = 128;
 /** Cells per doubling of a value, so that a cell is at most 3 % wide. */
@@ -72,6 +73,11 @@ export class SampleBatches {
   means(): BatchMeans {
     const { batchCount, complete } = this;
     return { means: this.sums.slice(0, complete).map((sum) => sum / batchCount), batchCount };
+  }
+
+  /** Returns the complete batches as a series. */
+  parts(): SeriesPart[] {
+    return Array.from(this.means().means, (mean) => ({ count: this.batchCount, mean }));
   }
 
   /**

@@ -33,8 +33,10 @@ export interface Stretch {
  * - `correlated`: none of these, and its parts are alike over longer times, so that they are worth few independent ones
  */
 export type SeriesShape =
-  | { readonly kind: "steady" | "correlated" }
-  | ({ readonly kind: "start-up" | "burst" } & Stretch)
+  | { readonly kind: "steady" }
+  | { readonly kind: "correlated" }
+  | ({ readonly kind: "start-up" } & Stretch)
+  | ({ readonly kind: "burst" } & Stretch)
   | { readonly kind: "drift"; readonly ratio: number };
 
 /** Fewer parts show no shape. */

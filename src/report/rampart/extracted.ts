@@ -48,10 +48,10 @@ function describeNumbers(column: ExtractedColumn): string[] {
     const found = certaintyOf(one);
     return found.isCertain ? [`${name} ${formatRange(formatNumber(found.low), formatNumber(found.high))}`] : [];
   });
-  const samples = `${column.name}: ${formatSamples(column.numberCount, mean.effectiveCount, column.drift, formatNumber)}`;
+  const samples = `${column.name}: ${formatSamples(column.numberCount, mean.effectiveCount, column.shape)}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
-    ...formatNeeds(percentiles),
+    ...formatNeeds(percentiles, { shape: column.shape }),
   ];
 }
 
