@@ -92,14 +92,18 @@ class Load {
   }
 }
 
+/** Those that Rampart sends. */
+const HEADERS = "Host: localhost\r\nUser-Agent: rampart\r\nAccept: */*\r\n";
+
 function postRequest(path: string, type: string, body: Uint8Array, more = ""): Uint8Array {
-  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n${more}Content-Length: ${body.length}\r\n\r\n`;
+  const head = `POST ${path} HTTP/1.1\r\n${HEADERS}${more}Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 
 /** Returns a request with binary tensors, as Rampart sends them. */
 function inferRequest(): Uint8Array {
   const json = {
+    id: "",
     inputs: INPUTS.map((name) => ({
       ...{ name, shape: [1, ELEMENTS], datatype: "INT32" },
       parameters: { binary_data_size: TENSOR.length },
