@@ -85,6 +85,8 @@ export type Metric = (Distribution | Single) & {
   explain?(part: MeasuredPart, metric: MetricPlan): string | undefined;
   /** Whether percentiles miss what a closed loop does not send while nothing completes. */
   readonly isBlindToGaps?: true;
+  /** Whether Rampart's JSON has a field of its own for it. Others are in `values`, by name. */
+  readonly isInJson?: true;
   /** Whether only reports have it, because it is not one of a single level. */
   readonly isOfReports?: true;
 };

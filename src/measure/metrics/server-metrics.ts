@@ -17,6 +17,7 @@ const SERVER = {
   /** Share of requests that the server's response cache answered. */
   serverCacheHits: {
     label: "server cache hits",
+    isInJson: true,
     quantity: "ratio",
     better: "higher",
     needs: "statistics",
@@ -64,6 +65,7 @@ function timeOf(stage: Stage) {
     quantity: "time",
     better: "lower",
     needs: "statistics",
+    isInJson: true,
     statistics: ["average"],
     sample: ({ window: { server } }: MeasuredPart): Sample | undefined =>
       server && sampleOfSum(...sumOf(server, stage)),

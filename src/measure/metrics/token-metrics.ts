@@ -58,6 +58,7 @@ function toMetric(metric: TokenMetric): Metric {
     ...(quantity === "count" ? { unit: "tokens" } : unit === undefined ? {} : { unit }),
     ...(better === undefined ? {} : { better }),
     needs,
+    isInJson: true,
     statistics: ALL,
     sample: ({ tokens }) => tokens && sampleOfValues(tokens.metrics[metric].measured()),
     ...(metric === "outputTokensPerSecPerUser" ? { explain: ({ tokens }) => tokens && explainNoRates(tokens) } : {}),
@@ -68,6 +69,7 @@ const RESPONSES = {
   /** Of all responses. */
   outputTokensPerSec: {
     label: "output tokens/s",
+    isInJson: true,
     quantity: "rate",
     unit: "tokens/s",
     better: "higher",
