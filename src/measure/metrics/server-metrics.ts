@@ -6,7 +6,8 @@ import { type Sample, sampleOfGpus, sampleOfSum } from "./sample.ts";
 /** Bytes of a megabyte, the unit of memory. */
 const MEGABYTES = 1e-6;
 
-type Stage = "queue" | "computeInput" | "computeInfer" | "computeOutput";
+/** What the server counts with its time: `queue`, `computeInfer`. */
+type Stage = { [K in keyof ServerDelta]: K extends `${infer S}Ns` ? S : never }[keyof ServerDelta];
 
 const SERVER = {
   /** Mean time of a request in the server's queue. */
