@@ -96,7 +96,10 @@ const BUILDERS: readonly (readonly [
       ["p95"],
       ["p99"],
       ["average"],
+      ["min"],
+      ["max"],
       ["percentile"],
+      ["metric"],
       ["throughput"],
       ["outputTokensPerSec"],
       ["goodput"],
@@ -194,7 +197,7 @@ const NEEDED: Readonly<Record<NonNullable<Metric["needs"]>, string>> = {
   responses: "models with several responses",
   tokens: "text",
   streams: "streams of text",
-  statistics: "servers with statistics",
+  statistics: "servers with their own times, such as Triton",
   gpu: "`metrics` of the scenario",
 };
 

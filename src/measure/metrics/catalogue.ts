@@ -30,7 +30,10 @@ export type SingleName = { [K in NamedKey]: [StatisticOf<K>] extends [never] ? K
 /** Names of metrics that count something. */
 export type NameOfQuantity<Q extends Quantity> = KeyWith<{ readonly quantity: Q }>;
 /** Names of metrics that a run has only with what they need. */
-export type NameNeeding<N extends Need> = KeyWith<{ readonly needs: N }>;
+export type NameNeeding<N extends Need> = Exclude<
+  KeyWith<{ readonly needs: N }>,
+  KeyWith<{ readonly isOfReports: true }>
+>;
 
 /** All keys, in the order of reports. */
 export const METRIC_KEYS = Object.keys(CATALOGUE) as readonly MetricKey[];

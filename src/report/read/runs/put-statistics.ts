@@ -18,7 +18,7 @@ export function putStatistics(
   scale: number,
 ): void {
   for (const [key, value] of Object.entries(statistics)) {
-    const statistic = MEAN_KEYS.has(key) ? "avg" : /^(min|max|p\d+(\.\d+)?)$/.test(key) ? key : undefined;
+    const statistic = MEAN_KEYS.has(key) ? "avg" : /^p\d+(\.\d+)?$/.test(key) ? key : undefined;
     if (statistic === undefined || typeof value !== "number") continue;
     const { low, high } = statistics.confidence95?.[key] ?? {};
     values.set(`${name}.${statistic}`, withBounds(value, low, high, scale));
