@@ -198,7 +198,7 @@ const NEEDED: Readonly<Record<NonNullable<Metric["needs"]>, string>> = {
   tokens: "text",
   streams: "streams of text",
   statistics: "servers with their own times, such as Triton",
-  gpu: "`metrics` of the scenario",
+  page: "`metrics` of the scenario",
 };
 
 /** The metrics that assertions name. */

@@ -134,8 +134,8 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
       "needs a server that reports its own times, and this target has none",
       "Leave it out, or measure a triton(…) target.",
     ],
-    gpu: telemetry.metrics === null && [
-      "needs the server's page of GPU metrics, which is not read",
+    page: telemetry.metrics === null && [
+      "needs the server's page of metrics, which is not read",
       "Add metrics: {}, with the url of the page if it is not port 8002 of the server.",
     ],
   };
@@ -146,7 +146,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
   ];
   return judged.flatMap(({ metric, path, where = {}, abortAfterMs }) =>
     needsOf(metric).flatMap((need): Problem[] => {
-      if (need !== "statistics" && need !== "gpu") return [];
+      if (need !== "statistics" && need !== "page") return [];
       const reason = reasons[need];
       const refuse = (message: string, hint: string): Problem[] => [
         problem("unsupported", path, `${metric.key} ${message}`, hint),
@@ -154,7 +154,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
       if (reason !== undefined && reason !== false) return refuse(...reason);
       if (abortAfterMs !== undefined)
         return refuse("is read at the end of a measurement only", "Leave abortAfter out.");
-      const isOfPart = Object.keys(where).some((tag) => need === "gpu" || tag !== TARGET_TAG);
+      const isOfPart = Object.keys(where).some((tag) => need === "page" || tag !== TARGET_TAG);
       return isOfPart ? refuse("is of all requests of a server together", "Leave where(…) out.") : [];
     }),
   );

@@ -276,7 +276,7 @@ const others: readonly Mistake[] = [
     "GPUs that are not read",
     { assert: [max("gpuUtilization").below("90 %")] },
     "assert.0",
-    /gpuUtilization needs the server's page of GPU metrics/,
+    /gpuUtilization needs the server's page of metrics/,
   ],
   [
     "the server's queue before the end",

@@ -228,19 +228,17 @@ function readNumber(
   problems: Problem[],
   least: number,
   isWhole: boolean,
-  most = Number.POSITIVE_INFINITY,
 ): number | undefined {
   const value = flags.text(name);
   if (value === undefined) return undefined;
   const number = Number(value);
-  const isAllowed = value.trim() !== "" && number >= least && number <= most && (!isWhole || Number.isInteger(number));
+  const isAllowed = value.trim() !== "" && number >= least && (!isWhole || Number.isInteger(number));
   if (isAllowed) return number;
-  const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
   problems.push(
     problem(
       "invalid-value",
       `--${name}`,
-      `is not a ${isWhole ? "whole number" : "number"} ${range}`,
+      `is not a ${isWhole ? "whole number" : "number"} of ${least} or more`,
       "Correct it.",
       value,
     ),

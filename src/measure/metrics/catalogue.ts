@@ -72,7 +72,7 @@ const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> 
   streams: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
   statistics: ({ window }) =>
     window.server === undefined ? "the server reported no statistics of these requests" : undefined,
-  gpu: ({ window }) => ((window.gpu?.uuids.length ?? 0) === 0 ? "the server reported no GPU" : undefined),
+  page: ({ window }) => ((window.gpu?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),
 };
 
 /** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. */

@@ -30,8 +30,8 @@ export type Need =
   | "streams"
   /** The server counts its own times. */
   | "statistics"
-  /** The server's page of GPU metrics is read. */
-  | "gpu";
+  /** The server's page of metrics is read. */
+  | "page";
 
 /** A metric with a value for each request or reading: it has statistics. */
 export interface Distribution {
