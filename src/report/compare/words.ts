@@ -68,7 +68,7 @@ const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(avg|p50|p90|p99)$/;
 
 /** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
 export function isShown({ name, better }: NamedMetric): boolean {
-  if (!/\.(avg|p\d+(\.\d+)?)$/.test(name)) return true;
+  if (!/\.(avg|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".avg");
   return SHOWN_OF_LATENCY.test(name) || /\.(avg|p99)$/.test(name);
 }

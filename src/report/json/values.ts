@@ -1,6 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import type { Quantity } from "../../measure/metrics/metric.ts";
-import type { MetricEstimate } from "../../measure/metrics/read-metric.ts";
+import type { MeasuredPart, Quantity } from "../../measure/metrics/metric.ts";
+import { listPlans, nameMetric } from "../../measure/metrics/metric-names.ts";
+import { estimateMetric, type MetricEstimate } from "../../measure/metrics/read-metric.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import type { EstimateJson, ValueJson } from "../schema/parts.ts";
@@ -32,6 +33,20 @@ export function toEstimateJson(
     ...toValueJson(metric, value),
     ...(low === undefined || high === undefined ? {} : { low: convert(low), high: convert(high) }),
   };
+}
+
+/** Converts the metrics of the catalogue that have no field of their own; nothing without any. */
+export function toValuesJson(
+  part: MeasuredPart,
+  batchSize: number,
+): { readonly values?: Record<string, EstimateJson> } {
+  const found = listPlans(({ isInJson }) => isInJson !== true).flatMap((metric) => {
+    const estimate = estimateMetric(metric, part, batchSize);
+    if (estimate === undefined) return [];
+    const { value, low, high } = estimate;
+    return [[nameMetric(metric), toEstimateJson(metric, low === high ? { value } : { value, low, high })] as const];
+  });
+  return found.length === 0 ? {} : { values: Object.fromEntries(found) };
 }
 
 /** Returns a value of JSON, and its interval, in the units of a plan: times in nanoseconds. An absent end is null. */
