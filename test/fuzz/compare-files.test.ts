@@ -66,7 +66,11 @@ function check(path: string, good: string): void {
     const comparison = compareRuns(base, several, { precision: 0.05, acceptsWithinRuns });
     const sides = { comparison, limits: [], isAll: true };
     const model = buildComparisonModel([sides], false);
-    for (const text of [formatComparison(model, true), formatMarkdown(model), formatHtml([sides])])
+    for (const text of [
+      formatComparison(model, { isAll: true, allFlag: "--all" }),
+      formatMarkdown(model),
+      formatHtml([sides]),
+    ])
       assert.ok(!text.includes("NaN") && !text.includes("undefined"), text);
     JSON.stringify(toComparisonJson([sides], false));
   }

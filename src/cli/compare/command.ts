@@ -1,4 +1,4 @@
-import { findMetric, type NamedMetric } from "../../measure/compare/named-metrics.ts";
+import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
@@ -115,7 +115,7 @@ function compare(request: Request, io: CommandIo): number {
   const textIo = besideReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
-  textIo.out(formatComparison(model, isAll));
+  textIo.out(formatComparison(model, { isAll, allFlag: "--all" }));
   writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }

@@ -1,4 +1,5 @@
-import type { Quantity } from "../../measure/request-metrics.ts";
+import type { Quantity } from "../../measure/metrics/metric.ts";
+import { JSON_UNITS } from "../json/values.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import type { ComparedSides } from "./console.ts";
 import { notComparedOf } from "./file-notes.ts";
@@ -7,13 +8,6 @@ import { buildComparisonModel } from "./model.ts";
 import { judgeComparison } from "./verdict.ts";
 
 /** Comparisons for programs. Times are in microseconds, ratios 0 to 1; `null` stands for an end that an interval does not have. */
-
-const UNITS: Readonly<Record<Quantity, string>> = {
-  time: "us",
-  rate: "perSec",
-  ratio: "ratio",
-  number: "number",
-};
 
 /** The version of the JSON. */
 const VERSION = 2;
@@ -56,7 +50,7 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
   return {
     name: metric.name,
     label: metric.label,
-    unit: UNITS[metric.quantity],
+    unit: JSON_UNITS[metric.quantity],
     better: metric.better ?? null,
     base: toSideJson(base, metric.quantity),
     new: toSideJson(next, metric.quantity),

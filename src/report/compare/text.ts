@@ -9,14 +9,23 @@ const INDENT = "  ";
 const MOST_NOTES = 3;
 const CHECK_WORDS = { pass: "pass", fail: "FAIL", unresolved: "unresolved" } as const;
 
-/** Formats the model of a comparison, with a line break at its end. @param isAll shows all notes */
-export function formatComparison(model: ReportModel, isAll: boolean): string {
+/** How a comparison is written. */
+export interface ComparisonStyle {
+  /** Shows all notes, and wider tables. */
+  readonly isAll: boolean;
+  /** How the user asks for all notes. */
+  readonly allFlag: string;
+}
+
+/** Formats the model of a comparison, with a line break at its end. */
+export function formatComparison(model: ReportModel, style: ComparisonStyle): string {
+  const { isAll } = style;
   const { verdict, checks, sections } = model;
   const blocks = [
     [...headOf(model), ...indented(wrap(verdict.headline))],
     ...sections.flatMap((section) => formatSection(section, isAll ? MAX_ALL_COLUMNS : MAX_COLUMNS)),
     checks.flatMap(({ state, text, measured }) => indented(wrap(`${CHECK_WORDS[state]}${INDENT}${text}: ${measured}`))),
-    formatNotes(model.notes, isAll),
+    formatNotes(model.notes, style),
   ];
   return `${blocks
     .filter(({ length }) => length > 0)
@@ -61,7 +70,7 @@ function formatRows({ columns, rows, title }: ModelTable, maxColumns: number): s
   return formatRows({ title, columns: columns.filter((_, at) => isKept[at]), rows: kept }, maxColumns);
 }
 
-function formatNotes(notes: readonly Note[], isAll: boolean): string[] {
+function formatNotes(notes: readonly Note[], { isAll, allFlag }: ComparisonStyle): string[] {
   const shown = isAll ? notes : notes.filter(({ severity }) => severity !== "detail").slice(0, MOST_NOTES);
   const more = notes.length - shown.length;
   return [
@@ -69,7 +78,7 @@ function formatNotes(notes: readonly Note[], isAll: boolean): string[] {
       const place = levels.length === 0 ? "" : `${levels.join(", ")}: `;
       return indented(wrap(`note${INDENT}${place}${text}`));
     }),
-    ...(more === 0 ? [] : indented([`… ${more} more ${more === 1 ? "note" : "notes"}: --all`])),
+    ...(more === 0 ? [] : indented([`… ${more} more ${more === 1 ? "note" : "notes"}: ${allFlag}`])),
   ];
 }
 

@@ -33,6 +33,7 @@ const withIntervals = {
   ],
 };
 
+const ALL = { isAll: true, allFlag: "--all" };
 const warningsOf = ({ comparison }: ComparedSides): string[] => comparison.warnings.map(({ text }) => text);
 
 for (const [name, format] of [
@@ -79,7 +80,7 @@ test("sessions and other parts of a file that are not compared are named in ever
   const sides = compare(read("genai-perf-sessions.json", 2), read("genai-perf-sessions.json", 2));
   const note = "Not compared: request_count, sessions (3)";
   const model = buildComparisonModel([sides], false);
-  assert.ok(formatComparison(model, true).includes(`  note  ${note}.\n`));
+  assert.ok(formatComparison(model, ALL).includes(`  note  ${note}.\n`));
   assert.ok(formatHtml([sides]).includes(note));
   assert.ok(formatMarkdown(model).replaceAll("\\", "").includes(note));
   const { comparisons } = toComparisonJson([sides], false) as {
@@ -92,7 +93,7 @@ test("sessions and other parts of a file that are not compared are named in ever
 test("parts of one side's files are named with the side", () => {
   const model = buildComparisonModel([compare(read("genai-perf-sessions.json"), withIntervals)], false);
   assert.match(
-    formatComparison(model, true),
+    formatComparison(model, ALL),
     / note {2}Not compared of genai-perf-sessions\.json: request_count, sessions\s+\(3\)\.\n/,
   );
 });

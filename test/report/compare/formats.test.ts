@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { findMetric } from "../../../src/measure/compare/named-metrics.ts";
+import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { ComparedSides } from "../../../src/report/compare/console.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
@@ -43,7 +43,7 @@ const sides: ComparedSides = { comparison, limits: judgeLimit(limit, comparison)
 
 const modelOf = (parts: Partial<ComparedSides> = {}, isStrict = false): ReportModel =>
   buildComparisonModel([{ ...sides, ...parts }], isStrict);
-const textOf = (model: ReportModel, isAll = false): string => formatComparison(model, isAll);
+const textOf = (model: ReportModel, isAll = false): string => formatComparison(model, { isAll, allFlag: "--all" });
 
 test("the model has the verdict with what got worse, the limits, and the rows that matter", () => {
   const { verdict, subject, checks, sections, notes } = modelOf();
