@@ -82,8 +82,8 @@ interface ChosenMetrics {
 }
 
 /**
- * Chooses the rows of a level: what changed and what is limited. Where nothing changed for certain, the usual metrics, so that the differences
- * at hand are seen.
+ * Chooses the rows of a level: what changed and what is limited. The usual metrics where there is neither, and where nothing is certain, so
+ * that the differences at hand are seen.
  */
 function chooseMetrics(level: LevelComparison, named: ReadonlySet<string>, isAll: boolean): ChosenMetrics {
   const usual = shownMetrics(level, named, isAll);
@@ -91,7 +91,8 @@ function chooseMetrics(level: LevelComparison, named: ReadonlySet<string>, isAll
   const isNews = ({ metric, verdict }: MetricComparison): boolean =>
     named.has(metric.name) || verdict === "worse" || verdict === "better" || verdict === "changed";
   const news = usual.filter(isNews);
-  if (news.length === 0) return { rows: usual, rest: [] };
+  const isOpen = usual.every(({ verdict }) => verdict === "inconclusive");
+  if (isOpen || news.length === 0) return { rows: usual, rest: [] };
   return { rows: news, rest: usual.filter((metric) => !isNews(metric)) };
 }
 

@@ -154,6 +154,8 @@ test("single runs are noted once, their differences are shown, and nothing is sa
   assert.match(text, / {2}throughput +1 +2 +\+100 % +- +inconclusive\n/);
   assert.equal(text.match(/Each side has one run: nothing is known/g)?.length, 1);
   assert.ok(!text.includes("1 verdict in 20"));
+  const limits = judgeLimit({ ...limit, metric: findMetric("p99") as never }, single);
+  assert.match(textOf(modelOf({ comparison: single, limits })), / {2}throughput +1 +2 /, "beside a limit too");
 });
 
 test("a limit at the very change has no number of runs that would decide", () => {
