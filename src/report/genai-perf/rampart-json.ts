@@ -14,7 +14,7 @@ import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs, usToMs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
-import { toDeliveryJson } from "../load-delivery.ts";
+import { toDeliveryJson } from "../notes/load-delivery.ts";
 import { toClientJson } from "../rampart/client.ts";
 import { toMetricConfidence } from "../rampart/confidence.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";

@@ -10,6 +10,7 @@ import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
+import type { NoteOptions } from "../notes/make-notes.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import { toRepeatedJson, toReportJson } from "../rampart/json.ts";
 import type { Report, TextSink } from "../report.ts";
@@ -51,8 +52,7 @@ class HtmlReport implements Report {
   }
 
   onWarning(warning: RunWarning): void {
-    const text = describeWarning(warning);
-    this.warnings.push(this.sink.word?.(text) ?? text);
+    this.warnings.push(describeWarning(warning));
   }
 
   onMetrics(reading: GpuReading): void {
@@ -73,11 +73,15 @@ class HtmlReport implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    await this.write([result], toReportJson(this.plan, result) as ReportJson);
+    await this.write([result], toReportJson(this.plan, result, this.options) as ReportJson);
   }
 
   async finishRuns(repeated: RepeatedResult): Promise<void> {
-    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated) as ReportJson);
+    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated, this.options) as ReportJson);
+  }
+
+  private get options(): NoteOptions {
+    return { warned: this.warnings, word: this.sink.word };
   }
 
   private get follower(): RunFollower | undefined {
@@ -95,7 +99,7 @@ class HtmlReport implements Report {
       ),
       unit: throughputUnitOf(plan.target),
     };
-    const summary = summarizeRuns(plan, results, json, this.warnings);
+    const summary = summarizeRuns(plan, json);
     const page = formatReportPage(report, summary, await readChartLibrary());
     writeReport(this.path, page, "outputs.files.html", false);
   }

@@ -25,10 +25,10 @@ import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
-import { toDeliveryJson } from "../load-delivery.ts";
-import { describeRepeats } from "../load-notes.ts";
+import { toDeliveryJson } from "../notes/load-delivery.ts";
+import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
+import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { warnOfResends } from "../resend-note.ts";
 import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { VERSION } from "../version.ts";
@@ -49,18 +49,19 @@ import { toTokensJson } from "./tokens.ts";
 const SIGNIFICANT_DIGITS = 3;
 
 /** Creates the report. @param path of its file */
-export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
+export function createJsonReport(plan: Plan, sink: TextSink, path: string): Report {
   const write = (document: object): void =>
     writeReport(path, `${JSON.stringify(document, null, 2)}\n`, "outputs.files.json");
   return {
-    finish: (result) => write(toReportJson(plan, result)),
-    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated)),
+    finish: (result) => write(toReportJson(plan, result, { word: sink.word })),
+    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated, { word: sink.word })),
   };
 }
 
 /** Converts the report to JSON. */
-export function toReportJson(plan: Plan, result: RunResult): object {
-  return { ...toHeadJson(plan, result), ...toRunJson(plan, result), plan: withoutSecrets(plan) };
+export function toReportJson(plan: Plan, result: RunResult, options: NoteOptions = {}): object {
+  const notes = makeNotes(plan, [result], options);
+  return { ...toHeadJson(plan, result), notes, ...toRunJson(plan, result), plan: withoutSecrets(plan) };
 }
 
 /**
@@ -72,13 +73,14 @@ export function toReportJson(plan: Plan, result: RunResult): object {
  * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
  * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
  */
-export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): object {
+export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: NoteOptions = {}): object {
   const { runs, precision } = repeated;
   const [first] = runs as [RunResult];
   const complete = completeRuns(repeated);
   const { atLeast, atMost, until } = plan.repeat ?? { atLeast: runs.length, atMost: runs.length };
   return {
     ...toHeadJson(plan, first),
+    notes: makeNotes(plan, runs, options),
     startedAt: toIsoTime(first),
     durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
     isPartial: complete.length < runs.length,

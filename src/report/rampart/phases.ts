@@ -4,7 +4,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
-import { loadDelivery, toDeliveryJson } from "../load-delivery.ts";
+import { loadDelivery, toDeliveryJson } from "../notes/load-delivery.ts";
 import { formatTable } from "./format.ts";
 
 /** Phases of a run in Rampart's reports: what each counted, the whole run as a time line, and the results of their checks. */

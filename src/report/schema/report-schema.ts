@@ -31,6 +31,7 @@ export function createReportSchema(object: typeof v.object = v.object) {
     parameters: v.exactOptional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))),
     machine: machineSchema(parts),
     model: object({ name: v.string(), version: v.string() }),
+    notes: v.pipe(v.array(noteSchema(parts)), v.description("What a reader should know about the numbers.")),
     plan: v.pipe(v.record(v.string(), v.unknown()), v.description("The complete plan of the run, without secrets.")),
   };
   return v.union([
@@ -49,6 +50,20 @@ export function createReportSchema(object: typeof v.object = v.object) {
 /** Returns the runs of a report. */
 export function runsOf(report: ReportJson): readonly RunJson[] {
   return "runs" in report ? report.runs : [report];
+}
+
+/** A note; see `Note` of the report model. */
+function noteSchema({ object }: Parts) {
+  return object({
+    code: v.pipe(v.string(), v.description("Notes of one code say the same kind of thing.")),
+    severity: v.pipe(
+      v.picklist(["wrong", "caution", "detail"]),
+      v.description("wrong: do not use this number; caution: it may be off; detail: good to know."),
+    ),
+    metric: v.exactOptional(v.string()),
+    levels: v.pipe(v.array(v.string()), v.description("Names of the levels; empty: the whole run.")),
+    text: v.string(),
+  });
 }
 
 function timeEntries() {

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LoadPlan } from "../../src/plan/load-plan.ts";
-import type { MeasurementModePlan } from "../../src/plan/plan.ts";
-import { describeDelivery, describeUndelivered, loadDelivery, toDeliveryJson } from "../../src/report/load-delivery.ts";
-import type { LevelResult } from "../../src/result/run-result.ts";
-import { makeWindow, type WindowParts } from "../measure/make-window.ts";
-import { makePlan } from "../plan/make-plan.ts";
-import { makeLevel } from "./make-result.ts";
+import type { LoadPlan } from "../../../src/plan/load-plan.ts";
+import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
+import {
+  describeDelivery,
+  describeUndelivered,
+  loadDelivery,
+  toDeliveryJson,
+} from "../../../src/report/notes/load-delivery.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
+import { makeWindow, type WindowParts } from "../../measure/make-window.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { makeLevel } from "../make-result.ts";
 
 /** What was asked for, and what was delivered, for every load mode. */
 
