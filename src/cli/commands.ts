@@ -1,9 +1,9 @@
 import { nearestName } from "../plan/nearest-name.ts";
 import { registerArguments } from "../plan/secrets.ts";
 import { VERSION } from "../report/version.ts";
+import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
-import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import type { Flag } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";

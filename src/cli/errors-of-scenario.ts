@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import { EXIT } from "../result/exit-codes.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { describeExit, toLaterError } from "../scenario/scenario-error.ts";
-import { EXIT } from "./exit-codes.ts";
 
 /** Rejects when the scenario's code throws during the run, in a timer or a promise that is not awaited. */
 export async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {

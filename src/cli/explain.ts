@@ -1,6 +1,6 @@
 import { formatRunError, RunError, UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
-import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { EXIT, exitCodeOf } from "../result/exit-codes.ts";
 import { printProblems } from "./flags.ts";
 
 /**

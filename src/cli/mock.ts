@@ -11,13 +11,15 @@ import {
   type MockPlan,
 } from "../plan/mock.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
-import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { type FrontDoor, inScenario, wordError } from "./setting-names.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
 
+const inMock: FrontDoor = (path) => (path === "inputs.tokenizer" ? "--tokenizer" : inScenario(path));
 const MAX_PORT = 65_535;
 const { llm: DEFAULT_LLM } = DEFAULT_MOCK;
 
@@ -80,6 +82,12 @@ export const FLAGS: readonly Flag[] = [
     default: `${DEFAULT_LLM.cutRatio}`,
     help: "Language model: share of streams that are cut off in the middle, 0 to 1.",
   },
+  {
+    name: "tokenizer",
+    value: "NAME",
+    defaultText: "none, which counts words",
+    help: "Language model: tokenizer of prompts and responses, as that of the client: a folder with a tokenizer.json, a model of Hugging Face's hub, an encoding such as o200k_base, or none.",
+  },
   ...Object.entries(MOCK_SERVICES).map(([name, { value, help }]): Flag => ({ name, help, ...(value && { value }) })),
   HELP_FLAG,
 ];
@@ -94,7 +102,9 @@ export async function runMockCommand(args: readonly string[], command: string, i
     }
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const services = await createServices(flags, plan);
-    const server = await startMock(plan, { host, httpPort, grpcPort }, services);
+    const server = await startMock(plan, { host, httpPort, grpcPort }, services).catch((error: unknown) => {
+      throw wordError(inMock, error);
+    });
     await warmUpMock();
     const [http, grpc] = [`${host}:${server.httpPort}`, `${host}:${server.grpcPort}`];
     const others = services.map((service) => `; ${service.describe(http, grpc)}`).join("");
@@ -133,6 +143,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
         tokensPerEvent: number("tokens-per-event", MAX_MOCK_TOKENS, true, 1),
         reasoningTokens: number("reasoning-tokens", MAX_MOCK_TOKENS, true),
         cutRatio: number("cut-ratio", 1, false),
+        ...readTokenizer(flags),
       },
     },
     host: flags.value("host"),
@@ -167,6 +178,11 @@ function readLatency(flags: FlagValues, name: string, problems: Problem[]): Mock
   const hint = "Write for example 5ms, uniform:1ms:9ms, normal:5ms:1ms or exponential:5ms; 10min is the most.";
   if (latency === undefined) problems.push(problem("invalid-value", `--${name}`, "is not a latency", hint, text));
   return latency;
+}
+
+function readTokenizer(flags: FlagValues): { tokenizer?: string } {
+  const tokenizer = flags.text("tokenizer") ?? "none";
+  return tokenizer === "none" ? {} : { tokenizer };
 }
 
 function readGap(flags: FlagValues, problems: Problem[]): number {

@@ -1,7 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
+import { toRepeatedJson, toReportJson } from "../report/json/report-json.ts";
 import { buildRunModel } from "../report/model/build-model.ts";
-import { toRepeatedJson, toReportJson } from "../report/rampart/json.ts";
-import type { ReportJson } from "../report/schema/report-schema.ts";
 import { CHECK_WORDS } from "../report/text/render-text.ts";
 import type { ExecutedPlan } from "./execute.ts";
 
@@ -10,7 +9,7 @@ import type { ExecutedPlan } from "./execute.ts";
 /** Returns the lines about a run that did not pass; none for one that passed, or whose error is printed anyway. */
 export function describeVerdict(plan: Plan, { result, repeated }: ExecutedPlan): string[] {
   const json = repeated === undefined ? toReportJson(plan, result) : toRepeatedJson(plan, repeated);
-  const { verdict, checks, notes } = buildRunModel(plan, json as ReportJson);
+  const { verdict, checks, notes } = buildRunModel(plan, json);
   if (verdict.name !== "failed" && verdict.name !== "unresolved") return [];
   const missed = checks
     .filter(({ state }) => state !== "pass")

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { formatProblem, formatRunError, RunError, UserError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
+import { EXIT } from "../result/exit-codes.ts";
 import { ownProgram } from "../runtime/own-program.ts";
 import { type BackgroundProcess, createContext, describe, describeEnd } from "../scenario/hooks/context.ts";
 import type { HookContext, TeardownContext } from "../scenario/hooks/hook-types.ts";
@@ -8,7 +9,6 @@ import { ProcessGroups } from "../scenario/hooks/process-group.ts";
 import { toHookError } from "../scenario/scenario-error.ts";
 import { withoutErrorsOf } from "./errors-of-scenario.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
-import { EXIT } from "./exit-codes.ts";
 
 /** Runs a scenario between its hooks. Whatever happens, `teardown` is called, and no process of a hook stays behind. */
 

@@ -7,7 +7,7 @@ import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { outputFilesOf } from "../report/output-place.ts";
-import { judgePlan } from "../report/run-verdicts.ts";
+import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
@@ -24,7 +24,6 @@ import { checkFields, type PlanOverrides, toPlan } from "../scenario/to-plan.ts"
 import { readDurationMs } from "./duration-flags.ts";
 import { withoutErrorsOf, withoutExitOf } from "./errors-of-scenario.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { EXIT, exitCodeOfRuns, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import {
   type Flag,
@@ -200,7 +199,7 @@ async function runPlan(plan: Plan, file: string, flags: FlagValues, io: CommandI
 
 /** Concludes a run, and says why it did not pass where no report does. Returns the exit code. */
 export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagValues, io: CommandIo): Promise<number> {
-  const code = concludeRun(plan, executed, io);
+  const code = await concludeRun(plan, executed, io);
   if (!flags.has("quiet") || (code !== EXIT.assertionFailed && code !== EXIT.unstable)) return code;
   const { describeVerdict } = await import("./quiet-verdict.ts");
   for (const line of describeVerdict(plan, executed)) io.err(`rampart: ${plan.name}: ${line}\n`);
@@ -208,16 +207,20 @@ export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagVa
 }
 
 /** Prints why a run ended early or has no success. Returns the exit code. */
-function concludeRun(plan: Plan, { result, outputError, repeated }: ExecutedPlan, io: CommandIo): number {
+async function concludeRun(
+  plan: Plan,
+  { result, outputError, repeated }: ExecutedPlan,
+  io: CommandIo,
+): Promise<number> {
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: ${describeOnlyFailures(plan, result)}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
-  const whole = repeated ?? { runs: [result] };
-  const code = exitCodeOfRuns(whole.runs, judgePlan(plan, whole, repeated !== undefined));
-  return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
+  const { judgeWhole } = await import("../report/verdict.ts");
+  const { exitCode } = judgeWhole(plan, repeated ?? result);
+  return exitCode === EXIT.passed && outputError !== undefined ? EXIT.output : exitCode;
 }
 
 function describeOnlyFailures({ target }: Plan, { failedCount, failures }: RunResult): string {

@@ -1,6 +1,6 @@
 import { problem, UserError } from "../plan/problem.ts";
+import { EXIT } from "../result/exit-codes.ts";
 import type { CommandIo } from "./execute.ts";
-import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 

@@ -1,5 +1,6 @@
 import { EMBEDDED_LLM } from "../service/embedded/target.ts";
-import { countPromptTokens } from "./prompt-tokens.ts";
+import type { AnswerKind } from "../service/openai/answer-kind.ts";
+import type { MockTokens } from "./tokens.ts";
 
 /** A request to the mock's language model. */
 export interface ModelRequest {
@@ -10,6 +11,8 @@ export interface ModelRequest {
   readonly maxTokens: number | undefined;
   /** Number of texts to embed or passages to rank. */
   readonly items: number;
+  /** Name of the tokenizer that counts. */
+  readonly tokenizer: string;
   /** Counts the tokens of the prompt, which only some answers need. */
   countPrompt(): number;
 }
@@ -33,6 +36,8 @@ interface TimedEvent {
 export type LlmFormat =
   | {
       readonly kind: "text";
+      /** How requests are read. */
+      readonly answers: AnswerKind;
       readonly hasReasoning: boolean;
       events(request: ModelRequest, pieces: readonly Piece[]): TimedEvent[];
       whole(request: ModelRequest, pieces: readonly Piece[]): object;
@@ -47,6 +52,7 @@ const ID = "mock-1";
 export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   "/v1/chat/completions": {
     kind: "text",
+    answers: "chat",
     hasReasoning: true,
     events: (request, pieces) =>
       openAiEvents(request, pieces, "chat.completion.chunk", chatDelta, { role: "assistant" }),
@@ -66,6 +72,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
   "/v1/completions": {
     kind: "text",
+    answers: "completions",
     hasReasoning: false,
     events: (request, pieces) => openAiEvents(request, pieces, "text_completion", ({ text }) => ({ text })),
     whole: (request, pieces) => ({
@@ -78,6 +85,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
   "/v1/responses": {
     kind: "text",
+    answers: "responses",
     hasReasoning: false,
     events: (request, pieces) => [
       named(
@@ -92,6 +100,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
   "/v1/messages": {
     kind: "text",
+    answers: "anthropic",
     hasReasoning: false,
     events: (request, pieces) => [
       named(
@@ -137,7 +146,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
 };
 
 /** Parses a request. Returns an error message when it is not valid. */
-export function parseModelRequest(body: string): ModelRequest | string {
+export function parseModelRequest(format: LlmFormat, body: string, tokens: MockTokens): ModelRequest | string {
   let json: unknown;
   try {
     json = JSON.parse(body);
@@ -157,7 +166,8 @@ export function parseModelRequest(body: string): ModelRequest | string {
     wantsUsage: options?.include_usage === true,
     maxTokens: limit as number | undefined,
     items: Array.isArray(items) ? items.length : 1,
-    countPrompt: () => countPromptTokens(request),
+    tokenizer: tokens.name,
+    countPrompt: () => (format.kind === "text" ? tokens.countPrompt(format.answers, body, request) : 0),
   };
 }
 
@@ -208,8 +218,8 @@ function wholeResponse(request: ModelRequest, pieces: readonly Piece[]): object 
 function messageUsage(
   request: ModelRequest,
   pieces: readonly Piece[],
-): { input_tokens: number; output_tokens: number } {
-  return { input_tokens: request.countPrompt(), output_tokens: countTokens(pieces) };
+): { input_tokens: number; output_tokens: number; tokenizer: string } {
+  return { input_tokens: request.countPrompt(), output_tokens: countTokens(pieces), tokenizer: request.tokenizer };
 }
 
 function openAiUsage(request: ModelRequest, pieces: readonly Piece[]): object {
@@ -219,6 +229,7 @@ function openAiUsage(request: ModelRequest, pieces: readonly Piece[]): object {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
+    tokenizer: request.tokenizer,
     ...(reasoning === 0 ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
   };
 }

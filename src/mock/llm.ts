@@ -12,20 +12,22 @@ import {
   type Piece,
   parseModelRequest,
 } from "./llm-formats.ts";
+import type { MockTokens } from "./tokens.ts";
 import { waitUntil } from "./wait.ts";
 
 const SEED = 2;
-const TOKEN = " the";
 
 /** The mock's language model. It sends the requested number of tokens, each at its planned time. */
 export class MockLlm {
   private readonly plan: NonNullable<MockPlan["llm"]>;
+  private readonly tokens: MockTokens;
   private readonly errorRatio: number;
   private readonly random: () => number;
   private readonly firstTokenMs: () => number;
   private readonly plainMs: () => number;
 
-  constructor({ llm = DEFAULT_MOCK.llm, errorRatio, latency, seed = 0 }: MockPlan) {
+  constructor({ llm = DEFAULT_MOCK.llm, errorRatio, latency, seed = 0 }: MockPlan, tokens: MockTokens) {
+    this.tokens = tokens;
     this.random = createRandom(seedOfNumber(SEED, "draw", seed));
     this.plan = llm;
     this.errorRatio = errorRatio;
@@ -42,7 +44,7 @@ export class MockLlm {
   async answer(path: string, body: string, response: ServerResponse): Promise<void> {
     const startNs = nowNs();
     const format = LLM_FORMATS[path] as LlmFormat;
-    const request = parseModelRequest(body);
+    const request = parseModelRequest(format, body, this.tokens);
     if (typeof request === "string") return sendJson(response, 400, errorBody(request));
     if (this.draw(this.errorRatio)) return sendJson(response, 500, errorBody("planned failure"));
     if (format.kind === "plain") {
@@ -61,9 +63,17 @@ export class MockLlm {
     const total = maxTokens ?? outputTokens;
     const thought = hasReasoning ? Math.min(reasoningTokens, total) : 0;
     return [
-      ...cut(thought, tokensPerEvent, 0).map((piece) => ({ ...piece, isReasoning: true })),
-      ...cut(total - thought, tokensPerEvent, thought).map((piece) => ({ ...piece, isReasoning: false })),
+      ...this.cut(thought, tokensPerEvent, 0, true),
+      ...this.cut(total - thought, tokensPerEvent, thought, false),
     ];
+  }
+
+  private cut(count: number, size: number, before: number, isReasoning: boolean): Piece[] {
+    return Array.from({ length: Math.ceil(count / size) }, (_, index) => {
+      const tokens = Math.min(size, count - index * size);
+      const text = this.tokens.write(tokens, index === 0);
+      return { text, tokens, afterTokens: before + index * size + tokens, isReasoning };
+    });
   }
 
   /** Sends each event at the time of its last token. */
@@ -87,13 +97,6 @@ export class MockLlm {
   private draw(ratio: number): boolean {
     return ratio > 0 && this.random() < ratio;
   }
-}
-
-function cut(count: number, size: number, before: number): Omit<Piece, "isReasoning">[] {
-  return Array.from({ length: Math.ceil(count / size) }, (_, index) => {
-    const tokens = Math.min(size, count - index * size);
-    return { text: TOKEN.repeat(tokens), tokens, afterTokens: before + index * size + tokens };
-  });
 }
 
 function errorBody(message: string): object {

@@ -10,6 +10,7 @@ import { createHttpServer } from "./http-server.ts";
 import { MockLlm } from "./llm.ts";
 import { MockModel } from "./model.ts";
 import type { MockHandlers } from "./services/service.ts";
+import { createMockTokens } from "./tokens.ts";
 
 /** The mock's address. Port 0 selects a free port. */
 export interface MockAddress {
@@ -28,7 +29,7 @@ export interface MockServer {
 /**
  * Starts a KServe v2 server over HTTP and gRPC, and an OpenAI server over HTTP.
  * @param services additional services on the same ports. Default: none
- * @throws UserError when a port is in use
+ * @throws UserError when a port is in use or the tokenizer cannot be used; RunError when the tokenizer cannot be fetched
  */
 export async function startMock(
   plan: MockPlan,
@@ -36,7 +37,7 @@ export async function startMock(
   services: readonly MockHandlers[] = [],
 ): Promise<MockServer> {
   const model = new MockModel(plan);
-  const http = createHttpServer(model, new MockLlm(plan), services);
+  const http = createHttpServer(model, new MockLlm(plan, await createMockTokens(plan.llm?.tokenizer)), services);
   const grpc = createGrpcServer(model, Object.assign({}, ...services.map(({ methods }) => methods)));
   const sessions = new Set<Http2Session>();
   grpc.on("session", (session) => {

@@ -67,6 +67,8 @@ export function mockSchema(v: Builders) {
         reasoningTokens: tokens(0),
         /** Ratio of streams that break off in the middle, 0 to 1. */
         cutRatio: ratio,
+        /** Tokenizer of prompts and responses, as that of the client. Absent, or `none`: words are tokens. */
+        tokenizer: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
       }),
     ),
   });

@@ -1,8 +1,8 @@
 import type { Plan } from "../plan/plan.ts";
 import type { SettingPath } from "../plan/setting-names.ts";
+import { toRepeatedJson, toReportJson } from "./json/report-json.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import { toRepeatedJson, toReportJson } from "./rampart/json.ts";
 import type { Report, TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
 import { describeWarning } from "./warnings.ts";
@@ -28,8 +28,8 @@ export function createModelReport(
     onWarning: (warning) => {
       warned.push(describeWarning(warning));
     },
-    finish: (result) => show(toReportJson(plan, result, options) as ReportJson),
-    finishRuns: (repeated) => show(toRepeatedJson(plan, repeated, options) as ReportJson),
+    finish: (result) => show(toReportJson(plan, result, options)),
+    finishRuns: (repeated) => show(toRepeatedJson(plan, repeated, options)),
   };
 }
 

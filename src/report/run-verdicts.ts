@@ -1,14 +1,13 @@
-import { type VerdictState, worstState } from "../measure/limits/verdict-state.ts";
-import type { PhaseVerdict } from "../measure/phase-verdicts.ts";
+import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import { throughputUnitOf } from "../registry/service-kinds.ts";
-import { isFarBehind, judgedInRuns, judgedLevels, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
+import { judgedInRuns, judgedLevels, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../result/repeated-result.ts";
-import type { FindMaxResult, RunResult } from "../result/run-result.ts";
-import { verdictsOfPhases } from "./rampart/phases.ts";
+import type { LevelResult, RunResult } from "../result/run-result.ts";
 
-/** What a plan's runs are judged by, for all reports and the exit code. */
+/** The assertions and checks of a plan's runs. */
 
 /** Judges the assertions of a run. */
 export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
@@ -46,6 +45,11 @@ function hasEndedEarly({ isInterrupted, error }: RunResult): boolean {
   return isInterrupted || error !== undefined;
 }
 
+/** Evaluates the checks of a plan's phases; empty when the load has none. */
+export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[]): PhaseVerdict[] {
+  return judgePhases(loadModeOf(load).phases?.(load) ?? [], levels);
+}
+
 /** Returns the checks of the phases of each run, such as whether a soak test drifted. */
 export function judgeChecks(plan: Plan, runs: readonly RunResult[]): PhaseVerdict[] {
   return runs.flatMap((run, index) =>
@@ -53,35 +57,4 @@ export function judgeChecks(plan: Plan, runs: readonly RunResult[]): PhaseVerdic
       runs.length === 1 ? verdict : { ...verdict, text: `run ${index + 1}: ${verdict.text}` },
     ),
   );
-}
-
-/** Combines all that a plan and its load are judged by: assertions, checks, the answer of a search, rules of MLPerf, stability and precision. */
-export function judgePlan(plan: Plan, repeated: RepeatedResult, isRepeated: boolean): VerdictState {
-  const { runs, precision } = repeated;
-  const assertions = isRepeated
-    ? judgeRepeated(plan, repeated)
-    : runs.flatMap((result) => judgeAssertions(plan, result));
-  return worstState([
-    ...[...assertions, ...judgeChecks(plan, runs)].map(({ state }) => state),
-    ...runs.flatMap(judgeLoad),
-    precision?.isReached === false ? "unresolved" : "pass",
-  ]);
-}
-
-/** Judges the answer of a search: it fails when it is certain that no load keeps the limits. */
-export function stateOfSearch({ highest, isResolved }: FindMaxResult): VerdictState {
-  if (!isResolved) return "unresolved";
-  return highest === undefined ? "fail" : "pass";
-}
-
-/** Judges what a load states by itself. */
-function judgeLoad({ findMax, levels }: RunResult): VerdictState[] {
-  return [
-    findMax === undefined ? "pass" : stateOfSearch(findMax),
-    ...levels.map((level): VerdictState => {
-      if (level.mlperf?.isValid === false) return "fail";
-      const isUnsent = findMax === undefined && isFarBehind(level);
-      return isUnsent || level.outcome === "unstable" ? "unresolved" : "pass";
-    }),
-  ];
 }

@@ -182,6 +182,20 @@ describe("rampart mock", () => {
     assert.match(err, /^rampart: --grpc-proto: there is no such file \(got none\.proto\)/m);
   });
 
+  test("counts with a tokenizer, and names the flag of one that is not there", async () => {
+    await withMock(["--tokenizer", "gpt2", "--output-tokens", "3"], async ({ http }) => {
+      const body = JSON.stringify({ prompt: "tokenization" });
+      const answer = await fetch(`http://${http}/v1/completions`, { method: "POST", body });
+      const { choices, usage } = (await answer.json()) as { choices: { text: string }[]; usage: object };
+      assert.equal(choices[0]?.text, " the the the");
+      // GPT-2 has the tokens `token` and `ization`.
+      assert.deepEqual(usage, { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5, tokenizer: "gpt2" });
+    });
+    const { code, err } = await runRampart(["mock", ...FREE_PORTS, "--tokenizer", "./none"]);
+    assert.equal(code, 64);
+    assert.match(err, /^rampart: --tokenizer: was not found/m);
+  });
+
   test("refuses a port that is taken", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));

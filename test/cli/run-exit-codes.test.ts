@@ -43,7 +43,7 @@ describe("rampart run exits with", () => {
   test("69 when no request succeeds, whatever is asserted", async () => {
     const { code, out, err } = await runText({ target: "embedded({ errorRatio: 1 })" });
     assert.equal(code, 69, out);
-    assert.match(out, /^FAILED .*10 requests\n {2}no request succeeded$/m);
+    assert.match(out, /^FAILED .*10 requests\n {2}all 10 requests failed[^\n]*$/m);
     assert.match(out, /^ +1 +0 +10 +0$/m);
     assert.match(err, /^rampart: all 10 requests failed: /m);
   });
@@ -57,7 +57,7 @@ describe("rampart run exits with", () => {
       const junit = readFileSync(join(cwd, "j.xml"), "utf8");
       assert.match(junit, /failures="0" errors="1"/);
       assert.match(junit, /<testcase name="p99 latency &lt; 60 s"[^>]*><error message="[^"]*needs 299 requests/);
-      assert.match(readFileSync(join(cwd, "m.md"), "utf8"), /^## ⚠️ Unresolved: .*\n\n1 of 1 check unresolved/);
+      assert.match(readFileSync(join(cwd, "m.md"), "utf8"), /^## ⚠️ Unresolved: .*\n\n1 of 1 assertions unresolved/);
     });
     const { code, out } = await runText({ assert: `[${open}, throughput().below(0.001)]` });
     assert.equal(code, 65, out);

@@ -183,7 +183,7 @@ describe("rampart run", () => {
       assert.deepEqual(await quiet("passes.ts"), { code: 0, err: "" });
       const failed = await quiet("fails.ts");
       assert.equal(failed.code, 65);
-      assert.match(failed.err, /^rampart: .*: 1 of 2 checks failed\nrampart: .*: FAIL p99 latency < .*\n$/);
+      assert.match(failed.err, /^rampart: .*: 1 of 2 assertions failed\nrampart: .*: FAIL p99 latency < .*\n$/);
       const unstable = await quiet("unstable.ts");
       assert.equal(unstable.code, 66);
       assert.match(

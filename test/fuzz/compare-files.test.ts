@@ -9,7 +9,7 @@ import { formatComparison } from "../../src/report/compare/console.ts";
 import { formatHtml } from "../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../src/report/compare/json.ts";
 import { formatMarkdown } from "../../src/report/compare/markdown.ts";
-import { toReportJson } from "../../src/report/rampart/json.ts";
+import { toReportJson } from "../../src/report/json/report-json.ts";
 import { readRuns } from "../../src/report/read/runs/read-runs.ts";
 import { createRandom, type Random } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";

@@ -9,5 +9,5 @@ const STRICT = createReportSchema(v.strictObject as unknown as typeof v.object);
 export function checkSchema(report: unknown): ReportJson {
   const checked = v.safeParse(STRICT, report);
   assert.ok(checked.success, checked.success ? "" : JSON.stringify(v.flatten(checked.issues), null, 1));
-  return report as ReportJson;
+  return checked.output;
 }

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { RunError } from "../../src/plan/problem.ts";
+import { createJsonReport } from "../../src/report/json/report-json.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
-import { createJsonReport } from "../../src/report/rampart/json.ts";
 import { createReports } from "../../src/report/reports.ts";
 import type { RequestRecord } from "../../src/result/request-record.ts";
 import { makeWindow } from "../measure/make-window.ts";
@@ -166,7 +166,7 @@ test("the JSON report counts requests that were sent again, each of which counts
 test("the JSON report contains the plan, every level and every verdict", () => {
   withFolder((folder) => {
     const jsonFile = join(folder, "out.json");
-    const assertions = [{ metric: { kind: "throughput" }, comparison: "above", limit: 31 }] as const;
+    const assertions = [{ metric: { key: "throughput" }, comparison: "above", limit: 31 }] as const;
     const plan = makePlan({ outputs: { files: { json: jsonFile } }, assertions });
     const scheduled = makeWindow({ latenciesNs: [1e6], scheduledNs: [4e6], failedCount: 1 });
     tell(
@@ -180,12 +180,21 @@ test("the JSON report contains the plan, every level and every verdict", () => {
     const json = JSON.parse(readFileSync(jsonFile, "utf8")) as Record<string, unknown> & {
       levels: Record<string, unknown>[];
     };
-    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [1, "a test", true, 3.5]);
+    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [2, "a test", true, 3.5]);
     assert.deepEqual(json["requests"], { sent: 32, completed: 31, failed: 1 });
     assert.deepEqual(json["plan"], plan);
     assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");
     assert.deepEqual(json["assertions"], [
-      { text: "throughput above 31 infer/s", state: "fail", isMet: false, level: 2, measured: 1, limit: 31 },
+      {
+        text: "throughput above 31 infer/s",
+        state: "fail",
+        isMet: false,
+        level: 2,
+        measured: { value: 1, unit: "perSec" },
+        measuredText: "1 infer/s at concurrency 2",
+        limit: { value: 31, unit: "perSec" },
+        limitText: "31 infer/s",
+      },
     ]);
     const [first, second] = json.levels as {
       inferPerSec: number;

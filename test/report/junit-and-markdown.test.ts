@@ -3,12 +3,12 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { RunError } from "../../src/plan/problem.ts";
+import { toReportJson } from "../../src/report/json/report-json.ts";
 import { formatJunit } from "../../src/report/junit.ts";
 import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { escapeMarkdown, escapeXml } from "../../src/report/markup.ts";
 import { buildRunModel } from "../../src/report/model/build-model.ts";
 import type { ReportModel } from "../../src/report/model/report-model.ts";
-import { toReportJson } from "../../src/report/rampart/json.ts";
 import { createReportSchema, type ReportJson } from "../../src/report/schema/report-schema.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { makePlan } from "../plan/make-plan.ts";
@@ -19,8 +19,8 @@ import { readXml, type XmlElement } from "./read-xml.ts";
 
 const EVIL = `]]> <b onclick="x">&amp; | \u0000\u001b[31m \ud800 @team https://evil.test [link](x) \n\n# title`;
 const assertions = [
-  { metric: { kind: "latency-percentile", percentile: 99, of: "latency" }, comparison: "below", limit: 5e5 },
-  { metric: { kind: "error-ratio" }, comparison: "at-most", limit: 0.5 },
+  { metric: { key: "latency", statistic: 99 }, comparison: "below", limit: 5e5 },
+  { metric: { key: "errorRate" }, comparison: "at-most", limit: 0.5 },
 ] as const;
 const plan = { ...makePlan({ assertions }), name: `run ${EVIL}` };
 

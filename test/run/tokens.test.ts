@@ -4,25 +4,30 @@ import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Measurement } from "../../src/measure/measurement.ts";
+import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
 import { judge } from "../../src/measure/verdicts.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import type { TokensPlan } from "../../src/plan/tokens.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
-import { formatTokens, toTokensJson } from "../../src/report/rampart/tokens.ts";
+import { toTokensJson } from "../../src/report/json/samples.ts";
+import { formatTokens } from "../../src/report/rampart/tokens.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
-import { average, errorRate, p50, p99 } from "../../src/scenario/assertions.ts";
+import { average, errorRate, goodput, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { hold, ramp, sessions, steps } from "../../src/scenario/loads.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
 
 /** Runs of language models whose tokens are measured while they run. */
 
 const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+
+/** Answers of twenty tokens. */
+const LONG = prompts({ isl: 12, osl: 20, count: 4 });
 
 function planOf(llm: EmbeddedLlmOptions, change: Partial<ScenarioDefinition> = {}): Plan {
   const target = embeddedLlm({ tokenizer: TINY, ...llm });
@@ -83,6 +88,24 @@ describe("a run of a language model", () => {
       assert.deepEqual([...new Set(tokensOf(levels[0]).metrics.outputTokens.measured())], [5]);
     });
   }
+
+  for (const endpoint of ["chat", "completions", "responses", "messages"] as const)
+    for (const streaming of [true, false])
+      test(`counts like the embedded model: ${endpoint}${streaming ? ", streamed" : ""}`, LIMIT, async () => {
+        const plan = planOf({ endpoint, streaming, tokensPerEvent: 3, reasoningTokens: 2 });
+        const tokens = tokensOf((await run(plan)).levels[0]);
+        const [own, server, thought, input, serverInput] = (
+          ["outputTokens", "serverOutputTokens", "reasoningTokens", "inputTokens", "serverInputTokens"] as const
+        ).map((metric) => [...tokens.metrics[metric].measured()]);
+        assert.deepEqual(server, new Array(10).fill(5));
+        assert.deepEqual(
+          own?.map((count, row) => count + (thought?.[row] ?? 0)),
+          server,
+        );
+        assert.deepEqual(input, new Array(10).fill(12));
+        assert.deepEqual(serverInput, input);
+        assert.doesNotMatch(tokenWarnings(tokens).join("\n"), /the server counts/);
+      });
 
   test("without a tokenizer uses the server's counts", LIMIT, async () => {
     const inputs = prompts({ isl: 12, osl: 5, count: 4 });
@@ -162,6 +185,31 @@ describe("a run of a language model", () => {
     );
     assert.equal(verdicts[0]?.text, "p50 time to first token below 1 ms");
     assert.equal(verdicts[3]?.measured, 0);
+  });
+
+  test("has no rate per user where tokens share a read, and says why", LIMIT, async () => {
+    const rate = average("outputTokensPerSecPerUser").above(1);
+    const load = hold(1, { requests: 4 });
+    const bunched = planOf({ streaming: true, tokensPerEvent: 5, itl: "2 ms" }, { load, assert: [rate], inputs: LONG });
+    const { levels } = await run(bunched);
+    const tokens = tokensOf(levels[0]);
+    assert.equal(tokens.metrics.outputTokensPerSecPerUser.measured().length, 0);
+    assert.equal(tokens.metrics.interTokenLatencyNs.measured().length, 4);
+    const [note = ""] = tokenWarnings(tokens);
+    assert.match(
+      note,
+      /^\d+ % of the tokens came together .*, so there are no output tokens\/s per user, and inter-token/,
+    );
+    const [verdict] = bunched.assertions.map((assertion) => judge(assertion, levels, 1));
+    assert.equal(verdict?.measured, undefined);
+    assert.match(verdict?.reason ?? "", /^\d+ % of the tokens came together/);
+    // GenAI-Perf has a formula for such answers too.
+    const kept = {
+      ...bunched.measurement,
+      tokens: { ...(bunched.measurement.tokens as TokensPlan), keepsBunchedRates: true as const },
+    };
+    const { levels: same } = await run({ ...bunched, measurement: kept });
+    assert.equal(tokensOf(same[0]).metrics.outputTokensPerSecPerUser.measured().length, 4);
   });
 
   test("has no tokens where answers are vectors", LIMIT, async () => {

@@ -3,6 +3,7 @@ import { formatRunError, type Problem, problem, UserError } from "../../plan/pro
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { Duration } from "../../plan/units.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
+import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/target/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
 import { hold } from "../../scenario/loads.ts";
@@ -13,7 +14,6 @@ import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { readDuration } from "../duration-flags.ts";
 import type { CommandIo } from "../execute.ts";
-import { EXIT, exitCodeOf } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
 import { readHeaders } from "../header-flags.ts";

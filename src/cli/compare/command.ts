@@ -1,4 +1,4 @@
-import { findMetric, type NamedMetric } from "../../measure/compare/named-metrics.ts";
+import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
@@ -9,8 +9,8 @@ import { toComparisonJson } from "../../report/compare/json.ts";
 import { type ChangeLimit, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
 import { formatMarkdown } from "../../report/compare/markdown.ts";
 import { writeOutput } from "../../report/output-file.ts";
+import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
-import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
 import { besideReports, checkOutputFiles, findReadOutputs, toOutputPath } from "../output-files.ts";

@@ -1,6 +1,6 @@
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
-import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { type FlagValues, formatFlags, parseFlags } from "../flags.ts";
 import { wrap } from "../options/rows.ts";

@@ -1,7 +1,7 @@
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { VERSION } from "../../report/version.ts";
+import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
-import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
 import { type CommandUsage, type ShownCommand, usageOfFlags } from "../shown-usage.ts";

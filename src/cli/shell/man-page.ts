@@ -1,4 +1,4 @@
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandUsage, ShownCommand, ShownOption } from "../shown-usage.ts";
 
 /** What the exit codes of Rampart's own commands mean. */

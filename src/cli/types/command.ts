@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, problem, UserError, userError } from "../../plan/problem.ts";
+import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
 import type { CommandIo } from "../execute.ts";
-import { EXIT } from "../exit-codes.ts";
 import { explainErrors } from "../explain.ts";
 import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "../flags.ts";
 

@@ -1,6 +1,7 @@
 import { nsToUs } from "../../plan/units.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
+import { certaintyOf } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
@@ -89,7 +90,7 @@ export interface PercentileEstimate {
   readonly neededEffectiveCount: number;
   /** Samples needed, with the correlation that these have. */
   readonly neededCount: number;
-  /** Whether the sample is large enough to certify the percentile: `effectiveCount` is at least `neededEffectiveCount`. */
+  /** Whether it is certain: see {@link certaintyOf}. */
   readonly isReliable: boolean;
 }
 
@@ -150,11 +151,10 @@ export function withFloor(
   found: Pick<PercentileEstimate, "value" | "low" | "high">,
 ): PercentileEstimate {
   const floor = samplesNeeded(percentile);
+  const estimate = { ...found, effectiveCount: effective, neededEffectiveCount: floor };
   return {
-    ...found,
-    effectiveCount: effective,
-    neededEffectiveCount: floor,
-    isReliable: effective >= floor,
+    ...estimate,
+    isReliable: certaintyOf(estimate).isCertain,
     neededCount: Math.ceil((floor * count) / effective),
   };
 }

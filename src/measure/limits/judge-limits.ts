@@ -1,13 +1,14 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import type { JudgedLevel } from "../verdicts.ts";
-import { estimateMetric, type MetricEstimate } from "./estimate-metric.ts";
+import { certaintyOf } from "../intervals/certainty.ts";
+import type { MeasuredPart } from "../metrics/metric.ts";
+import { estimateMetric, type MetricEstimate } from "../metrics/read-metric.ts";
 import { LIMIT_ERROR } from "./looks.ts";
 import { isTooMany, requestsAbove } from "./requests-above.ts";
 
 /**
  * Whether a limit is kept at a level.
  *
- * - `kept`: the whole confidence interval keeps the limit
+ * - `kept`: the whole confidence interval keeps the limit, and a percentile has the samples that make it certain
  * - `broken`: the whole interval breaks it, or, for a percentile, more requests are above it than chance explains
  * - `unresolved`: neither, or there is no value
  */
@@ -31,7 +32,7 @@ export interface LimitVerdict {
  */
 export function judgeLimits(
   limits: readonly AssertionPlan[],
-  level: JudgedLevel,
+  level: MeasuredPart,
   batchSize: number,
   error: number = LIMIT_ERROR,
 ): LimitVerdict[] {
@@ -43,16 +44,20 @@ export function judgeLimits(
     const isCeiling = limit.comparison === "below" || limit.comparison === "at-most";
     const estimate = isCeiling ? { ...near, low: far.low } : { ...near, high: far.high };
     const above = requestsAbove(limit, level, 1 - (2 * error) / limits.length);
-    if (above === undefined) return { limit, state: stateOf(limit, estimate), estimate };
+    const certainty = certaintyOf(estimate);
+    const isFew = !certainty.isCertain && certainty.doubt === "few-samples";
+    const byInterval = stateOf(limit, estimate);
+    const state = isFew && byInterval === "kept" ? "unresolved" : byInterval;
+    if (above === undefined) return { limit, state, estimate };
     const isBroken = isTooMany(above, allowedAbove(limit), error / limits.length);
-    const isKept = stateOf(limit, estimate) === "kept";
-    return { limit, state: between(isKept, isBroken), estimate, aboveRatio: above.aboveCount / above.count };
+    const aboveRatio = above.aboveCount / above.count;
+    return { limit, state: between(state === "kept", isBroken), estimate, aboveRatio };
   });
 }
 
 /** Returns the share of requests that may be above the limit of a percentile. */
 function allowedAbove({ metric }: AssertionPlan): number {
-  return "percentile" in metric && metric.percentile !== undefined ? 1 - metric.percentile / 100 : 0;
+  return typeof metric.statistic === "number" ? 1 - metric.statistic / 100 : 0;
 }
 
 /** Combines limits: broken when one is, kept when all are. */

@@ -25,9 +25,17 @@ export interface AnsweredRequest {
   readonly callsTools?: boolean | undefined;
   /** The conversation to which it belongs. */
   readonly session?: string | undefined;
+  /** Whether it has no rate of tokens per user if its tokens arrived together. Default: false, as in GenAI-Perf. */
+  readonly omitsBunchedRate?: boolean | undefined;
 }
 
 const NO_SESSION = -1;
+
+/** Names of the tokenizers that count; undefined where unknown or without one. */
+export interface Tokenizers {
+  readonly client: string | undefined;
+  readonly server: string | undefined;
+}
 
 /** The rows of {@link TokenColumns} as plain data. */
 export interface TokenRows {
@@ -45,6 +53,8 @@ export interface TokenRows {
   readonly unstreamedCount: number;
   readonly answerKind: AnswerKind | undefined;
   readonly gaps: GapSummary | undefined;
+  readonly tokenizers: Tokenizers;
+  readonly lacksRates: boolean;
 }
 
 /** Number of streams with and without the end mark of their protocol. Streams that failed for another reason are in neither count. */
@@ -78,6 +88,9 @@ export class TokenColumns {
   answerKind: AnswerKind | undefined;
   /** Gaps between tokens, if they are plotted. */
   gaps: GapSummary | undefined;
+  tokenizers: Tokenizers = { client: undefined, server: undefined };
+  /** Whether the rates of tokens per user were forgotten, because too few requests had one. */
+  lacksRates = false;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
@@ -96,6 +109,13 @@ export class TokenColumns {
     }
     this.push(request, toMetricInput(request));
     if (request.lacksStream === true) this.unstreamedCount++;
+    if (request.usage?.tokenizer !== undefined) this.nameTokenizers({ server: request.usage.tokenizer });
+  }
+
+  /** Adds names that are not known yet. */
+  nameTokenizers({ client, server }: Partial<Tokenizers>): void {
+    const known = this.tokenizers;
+    this.tokenizers = { client: known.client ?? client, server: known.server ?? server };
   }
 
   /**
@@ -124,6 +144,7 @@ export class TokenColumns {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, copy(this.metrics[name])]));
     const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount, answerKind, gaps } =
       this;
+    const { tokenizers, lacksRates } = this;
     return {
       sendNs: copy(this.sendNs),
       waitNs: copy(this.waitNs),
@@ -138,6 +159,8 @@ export class TokenColumns {
       unstreamedCount,
       answerKind,
       gaps,
+      tokenizers,
+      lacksRates,
     };
   }
 
@@ -153,6 +176,8 @@ export class TokenColumns {
     this.toolCallCount += counts.toolCallCount;
     this.answerKind ??= counts.answerKind;
     this.gaps ??= counts.gaps;
+    this.nameTokenizers(counts.tokenizers);
+    this.lacksRates ||= counts.lacksRates;
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {
@@ -160,6 +185,14 @@ export class TokenColumns {
       unmarkedCount: unmarkedCount + counts.streamEnds.unmarkedCount,
       mark: mark ?? counts.streamEnds.mark,
     };
+  }
+
+  /** Forgets the rates of tokens per user if fewer than half of the streams have one: the rest is not a fair sample. */
+  forgetFewRates(): void {
+    const { outputTokensPerSecPerUser: rates, bunchedRatio } = this.metrics;
+    if (2 * rates.measured().length >= bunchedRatio.measured().length) return;
+    rates.forget();
+    this.lacksRates = true;
   }
 
   /** Counts failed requests. @param example error of the first one, if known */
@@ -197,7 +230,7 @@ export class TokenColumns {
 
 /** Converts a request with content to the input of its metrics. */
 export function toMetricInput(request: AnsweredRequest): MetricInput {
-  const { times, usage, requestedTokens = Number.NaN, lacksStream = false } = request;
+  const { times, usage, requestedTokens = Number.NaN, lacksStream = false, omitsBunchedRate } = request;
   const { contentNs } = times;
   // Without a tokenizer, only the server's counts exist.
   const inputTokens = Number.isNaN(request.inputTokens) ? (usage?.promptTokens ?? Number.NaN) : request.inputTokens;
@@ -217,6 +250,7 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
     usage,
     lacksStream,
     imageCount: 0,
+    omitsBunchedRate,
   };
 }
 

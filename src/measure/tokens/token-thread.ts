@@ -58,6 +58,8 @@ export interface RequestFile extends MeasuredSink {
 /** What a meter can use besides the answers. */
 export interface MeterHelp {
   readonly countTokens: TokenCounter | undefined;
+  /** Name of the tokenizer that counts, for notes. Default: notes do not name it, as in GenAI-Perf's reports. */
+  readonly tokenizer?: string | undefined;
   /** Counts the tokens of a body that was created in this thread. */
   countPayload?(payload: string): number;
   /** Opens the file of single requests. @throws RunError when it cannot be written */
@@ -98,8 +100,8 @@ export class MeterDesk {
   }
 
   private begin(run: MeteredRun): void {
-    const { answers, field, isStreamed, isLengthAsked, keepsAllWindows, wantsGaps } = run.plan;
-    const { countTokens, countPayload, openRecords } = this.help;
+    const { answers, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, wantsGaps } = run.plan;
+    const { countTokens, countPayload, openRecords, tokenizer } = this.help;
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
     this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
     this.recordsError = undefined;
@@ -118,9 +120,11 @@ export class MeterDesk {
       wantsStreams: isStreamed,
       isLengthAsked,
       keepsAllWindows,
+      omitsBunchedRates: keepsBunchedRates !== true,
       readsModels: this.records !== undefined,
       countTokens,
       countPayload,
+      tokenizer,
       endMarks: new EndMarks(),
       log: this.log,
       sink: this.records === undefined && this.gaps === undefined ? undefined : sink,
@@ -167,7 +171,8 @@ export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThrea
   const { tokenizer: name, revision } = plan;
   const opening = name === "none" ? Promise.resolve(undefined) : loadTokenizer(name, { revision });
   const desk = opening.then(
-    (tokenizer) => new MeterDesk({ countTokens: tokenizer && ((text) => tokenizer.count(text)) }),
+    (tokenizer) =>
+      new MeterDesk({ countTokens: tokenizer && ((text) => tokenizer.count(text)), tokenizer: tokenizer?.name }),
   );
   desk.catch(() => {});
   serveCalls(port, async (task: TokenTask) => (await desk).handle(task), ERROR_FORM);

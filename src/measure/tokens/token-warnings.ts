@@ -1,9 +1,9 @@
 import { meanOf, sumOf } from "../statistics.ts";
+import { BUNCHED_RATIO } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
 /** Warnings about token metrics that can mislead. */
 
-const BUNCHED_RATIO = 0.2;
 const DIFFERENT_RATIO = 0.02;
 
 /** A warning with a code for programs. */
@@ -39,7 +39,16 @@ export function explainUnstreamed({ unstreamedCount, count }: TokenColumns): str
   return `${unstreamedCount} of ${count} answers were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
+/** Explains why there are no rates of tokens per user although answers were streamed; undefined if there are. */
+export function explainNoRates(columns: TokenColumns): string | undefined {
+  if (!columns.lacksRates || columns.metrics.outputTokensPerSecPerUser.measured().length > 0) return undefined;
+  return `${percent(meanOf(columns.metrics.bunchedRatio.measured()))} of the tokens came together with the one before, so there are no output tokens/s per user`;
+}
+
 function explainBunching(columns: TokenColumns): string | undefined {
+  const noRates = explainNoRates(columns);
+  if (noRates !== undefined)
+    return `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
   const ratios = columns.metrics.bunchedRatio.measured();
   const ratio = ratios.length === 0 ? 0 : meanOf(ratios);
   if (ratio < BUNCHED_RATIO) return undefined;
@@ -57,12 +66,16 @@ export function isCountedOtherwise(columns: TokenColumns): boolean {
 function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, servers: ServerCount): string | undefined {
   const sums = compareUsage(columns, ours, servers);
   if (sums === undefined) return undefined;
+  const { client, server } = columns.tokenizers;
+  if (client !== undefined && server !== undefined && client !== server)
+    return `the server counts ${sums.server} ${what} tokens with ${server}, and the client ${sums.own} with ${client}: give both the same tokenizer`;
   const cause = [
     ...(what === "input" && sums.server > sums.own ? ["its chat template adds tokens"] : []),
-    "it uses another tokenizer",
+    ...(server === undefined ? [`it uses another tokenizer${client === undefined ? "" : ` than ${client}`}`] : []),
     ...(what === "output" && sums.server > sums.own ? ["the answers have tokens without text"] : []),
   ].join(", or ");
-  return `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}: ${cause}`;
+  const found = `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}`;
+  return cause === "" ? found : `${found}: ${cause}`;
 }
 
 type OwnCount = "outputTokens" | "inputTokens";

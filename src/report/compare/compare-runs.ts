@@ -6,9 +6,10 @@ import {
   meanOfRuns,
   type Side,
 } from "../../measure/compare/change.ts";
-import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/compare/named-metrics.ts";
 import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
+import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import { describeMissingIntervals } from "./file-notes.ts";
@@ -119,8 +120,10 @@ function toSide(levels: readonly MeasuredLevel[], { name }: NamedMetric, accepts
   };
 }
 
-function withinOf({ value, low, high }: MeasuredValue): Side["within"] {
-  return low === undefined || high === undefined || value < low || value > high ? undefined : { low, high };
+function withinOf({ value, low, high, total }: MeasuredValue): Side["within"] {
+  const found = certaintyOf({ value, low: low ?? null, high: high ?? null, isRatio: total !== undefined });
+  if (!found.isCertain || value < found.low || value > found.high) return undefined;
+  return { low: found.low, high: found.high };
 }
 
 function toSideValue(side: Side): SideValue {

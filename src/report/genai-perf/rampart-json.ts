@@ -14,10 +14,9 @@ import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs, usToMs } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
-import { toDeliveryJson } from "../notes/load-delivery.ts";
-import { toClientJson } from "../rampart/client.ts";
-import { toMetricConfidence } from "../rampart/confidence.ts";
-import { toInFlightJson } from "../rampart/in-flight.ts";
+import { toClientJson } from "../json/client.ts";
+import { toMetricConfidence } from "../json/confidence.ts";
+import { toDeliveryJson, toInFlightJson } from "../json/load.ts";
 import { VERSION } from "../version.ts";
 import type { GenaiPerfPlan, Measured } from "./measured.ts";
 import type { RunSummary } from "./run-summary.ts";
@@ -123,14 +122,14 @@ function toMetricJson(metric: TokenMetric, values: Float64Array): [string, objec
   const estimate = percentileEstimator(values);
   const statistics = Object.entries(summarize(values) ?? {}).map(([name, value]) => [name, scale(value)] as const);
   const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
-  const found = toMetricConfidence("avg", estimateMean(values), percentiles, estimate, scale);
+  const found = toMetricConfidence(estimateMean(values), percentiles, estimate, scale);
   return [
     isTime ? `${nameOfMetric(metric)}Ms` : metric,
     {
       count: values.length,
       ...found.percentiles,
       ...Object.fromEntries(statistics),
-      confidence95: found.confidence95,
+      confidence95: { avg: found.mean, ...found.intervals },
     },
   ];
 }
@@ -180,13 +179,13 @@ function toTallyJson(tally: LatencyTally): object {
     high: mean.high && nsToUs(mean.high),
   };
   const estimate = (percentile: number): PercentileEstimate => estimatePercentile(tally, percentile);
-  const found = toMetricConfidence("avg", meanUs, percentiles, estimate, usToMs);
+  const found = toMetricConfidence(meanUs, percentiles, estimate, usToMs);
   return {
     count: tally.count,
     avg: nsToMs(tally.meanNs),
     ...found.percentiles,
     min: nsToMs(tally.minNs),
     max: nsToMs(tally.maxNs),
-    confidence95: found.confidence95,
+    confidence95: { avg: found.mean, ...found.intervals },
   };
 }

@@ -10,9 +10,9 @@ import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
+import { toRepeatedJson, toReportJson } from "../json/report-json.ts";
 import type { NoteOptions } from "../notes/make-notes.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
-import { toRepeatedJson, toReportJson } from "../rampart/json.ts";
 import type { Report, TextSink } from "../report.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import { nameOfLevel, summarizeRuns } from "../summary.ts";
@@ -73,11 +73,11 @@ class HtmlReport implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    await this.write([result], toReportJson(this.plan, result, this.options) as ReportJson);
+    await this.write([result], toReportJson(this.plan, result, this.options));
   }
 
   async finishRuns(repeated: RepeatedResult): Promise<void> {
-    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated, this.options) as ReportJson);
+    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated, this.options));
   }
 
   private get options(): NoteOptions {

@@ -26,13 +26,13 @@ import {
   totalsSection,
 } from "./run-sections.ts";
 import { extractedSection, tokenSection } from "./value-sections.ts";
-import { judgeReport } from "./verdict.ts";
+import { verdictOf } from "./verdict.ts";
 
 /** Builds the model of a report on one run of a plan, or on several. */
 export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
   const view = viewReport(plan, json);
   const checks = checksOf(view);
-  const verdict = judgeReport(view, checks);
+  const verdict = verdictOf(view);
   // What the verdict says is not said again.
   const isNew = (line: string): boolean => line === "" || !verdict.headline.startsWith(line);
   return {

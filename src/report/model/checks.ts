@@ -1,5 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { formatMetric, metricText } from "../../measure/verdicts.ts";
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { describeTags } from "../../plan/split/tags.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
@@ -7,7 +8,7 @@ import { levelUnitOf } from "../../registry/load-modes.ts";
 import type { AssertionJson } from "../schema/report-schema.ts";
 import type { Check } from "./report-model.ts";
 import { nameLevel, type ReportView } from "./report-view.ts";
-import { formatMetricValue, joinEnds } from "./values.ts";
+import { formatMetricValue, inBaseUnit, joinEnds } from "./values.ts";
 
 /** What was asserted or checked, with its results: assertions, checks of phases, rules of MLPerf. */
 
@@ -29,7 +30,7 @@ export function checksOf(view: ReportView): Check[] {
   );
   const mlperf = levels.flatMap(({ run, json: { mlperf: found } }): Check[] => {
     if (found === undefined) return [];
-    const { scenario, isValid, broken } = found as { scenario: string; isValid: boolean; broken: readonly string[] };
+    const { scenario, isValid, broken } = found;
     const text = `${run === "" ? "" : `${run}: `}MLPerf ${scenario} is valid`;
     return [{ state: isValid ? "pass" : "fail", text, measured: isValid ? "VALID" : broken.join("; ") }];
   });
@@ -47,9 +48,10 @@ function toCheck(view: ReportView, json: AssertionJson, index: number): Check {
 
 /** Describes what an assertion was judged by, and why it is unresolved: `worst 4.65 ms at concurrency 2`. */
 function describeMeasured(view: ReportView, json: AssertionJson, plan: AssertionPlan | undefined): string {
-  const { measured, reason, low = null, high = null, runs, runsMet } = json;
+  const { reason, runs, runsMet } = json;
   const place = placeOf(view, json);
-  if (measured === undefined) return `${reason ?? "nothing measured"}${place}`;
+  if (json.measured === undefined) return `${reason ?? "nothing measured"}${place}`;
+  const { value: measured, low, high } = inBaseUnit(json.measured);
   const format = (value: number): string =>
     plan === undefined ? formatCount(value) : formatMetricValue(plan.metric, value, view.words.unit, plan.limit);
   if (json.endedRun === true)
@@ -59,7 +61,10 @@ function describeMeasured(view: ReportView, json: AssertionJson, plan: Assertion
     const range = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
     return `mean ${format(measured)}${range}${place}, ${runsMet ?? 0} of ${runs} runs${why}`;
   }
-  const counts = plan?.metric.kind === "error-ratio" && plan.where === undefined ? countsOf(view, json) : undefined;
+  const counts =
+    plan !== undefined && metricOf(plan.metric).counts !== undefined && plan.where === undefined
+      ? countsOf(view, json)
+      : undefined;
   if (counts !== undefined) {
     const ratio = measured === 0 ? "" : `${formatPct(measured)}${place}: `;
     return `${ratio}${formatCount(counts.failed)} of ${formatCount(counts.total)}${why}`;
@@ -82,7 +87,8 @@ function countsOf(
 ): { readonly failed: number; readonly total: number } | undefined {
   if (runs.length > 1 || runs[0]?.json.findMax !== undefined) return undefined;
   const counted = levels.filter(
-    ({ json }) => measured === 0 || (json.level === level && (phase === undefined || json.phase?.index === phase)),
+    ({ json }) =>
+      measured?.value === 0 || (json.level === level && (phase === undefined || json.phase?.index === phase)),
   );
   const failed = counted.reduce((sum, { json }) => sum + json.failed, 0);
   return { failed, total: counted.reduce((sum, { json }) => sum + json.requests, failed) };

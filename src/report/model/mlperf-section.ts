@@ -1,7 +1,6 @@
-import type { LimitedStop } from "../../measure/mlperf/early-stopping.ts";
-import type { EstimatedStop, MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
-import { type MlperfTokenTime, type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
+import { type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
 import { formatCount } from "../../plan/units.ts";
+import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
 import { detail } from "./level-sections.ts";
 import type { Section } from "./report-model.ts";
 import type { ReportView } from "./report-view.ts";
@@ -10,20 +9,11 @@ import { formatTime } from "./values.ts";
 
 /** The result of a scenario of MLPerf, under the names of LoadGen's summary. */
 
-/** Times in the JSON report: in nanoseconds, percentiles by name. */
-interface TimesJson {
-  readonly latencyNs?: { readonly minNs: number; readonly meanNs: number; readonly maxNs: number };
-  readonly percentilesNs?: Readonly<Record<string, number>>;
-}
-type TimeJson = Omit<MlperfTokenTime, "latency"> & TimesJson;
-type MlperfJson = Omit<MlperfResult, "latency" | "tokens"> &
-  TimesJson & { readonly tokens?: Readonly<Record<keyof MlperfTokenTimes, TimeJson>> };
-
 /** Makes the section of MLPerf's results; undefined for other loads. */
 export function mlperfSection({ levels }: ReportView): Section | undefined {
   const tables = levels.flatMap(({ run, json: { mlperf } }) => {
     if (mlperf === undefined) return [];
-    const found = mlperf as unknown as MlperfJson;
+    const found = mlperf;
     const title = `${run === "" ? "" : `${run}: `}${found.scenario}`;
     return [
       makeTable<readonly [what: string, value: string]>(
@@ -54,7 +44,7 @@ function mlperfRows(result: MlperfJson): (readonly [string, string])[] {
   ];
 }
 
-function rowsOfTime(label: string, time: TimeJson): (readonly [string, string])[] {
+function rowsOfTime(label: string, time: MlperfTimeJson): (readonly [string, string])[] {
   const { target, limitNs, earlyStopping } = time;
   const limit = (latencyNs: number): string => `${formatTime(latencyNs)} (limit: ${formatTime(limitNs)})`;
   return [
@@ -64,10 +54,10 @@ function rowsOfTime(label: string, time: TimeJson): (readonly [string, string])[
   ];
 }
 
-function rangeOf(label: string, { latencyNs, percentilesNs = {} }: TimesJson): (readonly [string, string])[] {
+function rangeOf(label: string, { latencyNs, percentilesNs }: MlperfLatencyJson): (readonly [string, string])[] {
   if (latencyNs === undefined) return [];
   const { minNs, meanNs, maxNs } = latencyNs;
-  const percentiles = Object.entries(percentilesNs);
+  const percentiles = Object.entries(percentilesNs ?? {});
   return [
     [`min, mean, max${label}`, [minNs, meanNs, maxNs].map((ns) => formatTime(ns)).join(", ")],
     [percentiles.map(([name]) => name).join(", "), percentiles.map(([, ns]) => formatTime(ns)).join(", ")],
@@ -86,7 +76,7 @@ function ratesOf(result: MlperfJson): (readonly [string, string])[] {
   return rows.flatMap(([what, value]) => (value === undefined ? [] : [[what, formatCount(value)] as const]));
 }
 
-function describeStop(stop: EstimatedStop | LimitedStop): string {
+function describeStop(stop: NonNullable<MlperfJson["earlyStopping"]>): string {
   if ("missingCount" in stop)
     return stop.isMet
       ? `met with ${formatCount(stop.overCount)} queries over the limit`

@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { metricText } from "../../measure/verdicts.ts";
+import { metricText } from "../../measure/metrics/metric-text.ts";
 import { formatCount, formatPct, secToNs } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
@@ -8,7 +8,7 @@ import { combinedTable, detail, levelTable } from "./level-sections.ts";
 import type { Cell, ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, estimateCell, makeTable, markedIf } from "./tables.ts";
-import { formatMetricValue, formatTime, formatValue, quantityOfMetric } from "./values.ts";
+import { formatMetricValue, formatTime, formatValue, inBaseUnit, quantityOfMetric } from "./values.ts";
 import { answerOf, describeAnswer } from "./verdict.ts";
 
 /** Sections of whole runs: the answer to what was asked, runs together, phases, conversations, failures, counts. */
@@ -67,9 +67,10 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
   const lines: string[] = [];
   const explain = (level: LevelJson | undefined, isWanted: (state: string) => boolean): string => {
     const { reason = "", verdicts = [] } = level?.limits ?? {};
-    const values = verdicts.flatMap(({ state, value }, index) => {
+    const values = verdicts.flatMap(({ state, measured }, index) => {
       const { metric, limit } = plan.limits?.[index] ?? {};
-      if (!isWanted(state) || value === undefined || metric === undefined) return [];
+      if (!isWanted(state) || measured === undefined || metric === undefined) return [];
+      const { value } = inBaseUnit(measured);
       return [`${metricText(metric)} ${formatMetricValue(metric, value, words.unit, limit)}`];
     });
     return [reason, ...values].filter((text) => text !== "").join(", ");
@@ -115,9 +116,9 @@ export function pointsSection(view: ReportView): Section | undefined {
 }
 
 function limitCell({ limits }: LevelJson, index: number): Cell | undefined {
-  const verdict = limits?.verdicts[index];
-  if (verdict?.value === undefined) return undefined;
-  const { value, low = null, high = null, state } = verdict;
+  const { measured, state } = limits?.verdicts[index] ?? {};
+  if (measured === undefined) return undefined;
+  const { value, low, high } = inBaseUnit(measured);
   const cell = low === high ? { value } : estimateCell({ value, low, high });
   return state === "kept" ? cell : { ...cell, mark: "failed" };
 }
@@ -137,7 +138,7 @@ function describeVariation({ plan, json }: ReportView): string[] {
     : [];
   const until = plan.repeat?.until;
   if (until === undefined || repeat.until === undefined) return much;
-  const reached = repeat.until["reachedRatio"];
+  const reached = repeat.until.reachedRatio;
   const found = typeof reached === "number" ? `within ${formatPct(reached)}` : "not known";
   const text = `${metricText(until.metric)} is ${found} of its mean after ${runs.length} runs; ${formatPct(until.ratio)} was asked for`;
   return [...much, text];

@@ -1,6 +1,8 @@
-import { entryOf, findAsserted, isTimeMetric } from "../../measure/tokens/metrics.ts";
-import { formatMetric } from "../../measure/verdicts.ts";
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
+import { usToNs } from "../../plan/units.ts";
+import type { EstimateJson } from "../schema/parts.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -97,26 +99,20 @@ export function joinEnds(low: string, high: string): string {
   return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
 }
 
+/** Converts a value of the JSON report, with its interval, to the base unit of its quantity. An absent end is null. */
+export function inBaseUnit({ value, unit, low = null, high = null }: EstimateJson): {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
+} {
+  const convert = (found: number): number => (unit === "us" ? usToNs(found) : found);
+  const end = (found: number | null): number | null => (found === null ? null : convert(found));
+  return { value: convert(value), low: end(low), high: end(high) };
+}
+
 /** What the values of a metric are. */
 export function quantityOfMetric(metric: MetricPlan): CellQuantity {
-  switch (metric.kind) {
-    case "error-ratio":
-      return "ratio";
-    case "extracted":
-      return "number";
-    case "throughput":
-    case "output-tokens-per-sec":
-    case "goodput":
-      return "rate";
-    case "token-percentile":
-    case "token-average": {
-      const found = findAsserted(metric.of);
-      if (found !== undefined && isTimeMetric(found)) return "time";
-      return found !== undefined && entryOf(found).limit === "least" ? "rate" : "count";
-    }
-    default:
-      return "time";
-  }
+  return metricOf(metric).quantity;
 }
 
 /**
@@ -128,7 +124,7 @@ export function formatMetricValue(metric: MetricPlan, value: number, unit: strin
   const exact = formatMetric(metric, value, unit);
   const quantity = quantityOfMetric(metric);
   if (quantity === "number") return exact;
-  const name = quantity === "time" || quantity === "ratio" ? "" : exact.slice(exact.indexOf(" "));
-  const short = (one: number): string => `${formatValue(one, quantity)}${name}`;
+  const name = quantity === "time" || quantity === "ratio" ? "" : unitOf(metric, unit);
+  const short = (one: number): string => `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
   return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
 }

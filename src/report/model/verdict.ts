@@ -2,17 +2,17 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount, secToNs } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import type { RunJson } from "../schema/report-schema.ts";
-import { describeLevels } from "./checks.ts";
-import type { Check, ModelVerdict } from "./report-model.ts";
+import type { ModelVerdict } from "./report-model.ts";
 import type { ReportView } from "./report-view.ts";
 import { formatThreeDigits, formatTime, joinEnds } from "./values.ts";
 
 /** Code of the note of a load that the client could not send, which decides the verdict. */
 export const UNSENT_LOAD = "load-not-sent";
 
-/** Returns how a report's runs ended: the worst of what happened, in the order of the exit codes. */
-export function judgeReport(view: ReportView, checks: readonly Check[]): ModelVerdict {
-  return { ...nameVerdict(view, checks), facts: factsOf(view) };
+/** Returns how a report's runs ended. Where nothing is wrong, the name says all. */
+export function verdictOf(view: ReportView): ModelVerdict {
+  const { name, headline } = view.json.verdict;
+  return { name, headline: name === "passed" || name === "measured" ? "" : headline, facts: factsOf(view) };
 }
 
 function factsOf({ json, runs, levels }: ReportView): string[] {
@@ -27,51 +27,6 @@ function factsOf({ json, runs, levels }: ReportView): string[] {
 
 function formatSeconds(seconds: number): string {
   return seconds >= 1 && seconds < 120 ? `${seconds.toFixed(1)} s` : formatTime(secToNs(seconds));
-}
-
-function nameVerdict(view: ReportView, checks: readonly Check[]): Pick<ModelVerdict, "name" | "headline"> {
-  const { json, runs, levels, plan } = view;
-  const answers = runs.flatMap(({ json: { findMax } }) => findMax ?? []);
-  const answer = describeAnswer(view) ?? "";
-  const isUnjudged = ({ highest, isResolved }: SearchJson): boolean =>
-    !isResolved && (highest === null || runs.length > 1);
-  if (json.isPartial) return { name: "partial", headline: describeEnd(view) };
-  // Without a load that was found there is nothing to judge.
-  if (answers.length > 0 && answers.every(isUnjudged)) return { name: "unresolved", headline: answer };
-  const failed = checks.filter(({ state }) => state === "fail").length;
-  if (failed > 0) return { name: "failed", headline: `${failed} of ${countChecks(checks.length)} failed` };
-  if (answers.some(({ highest, isResolved }) => highest === null && isResolved))
-    return { name: "failed", headline: answer };
-  if (answers.some(({ isResolved }) => !isResolved))
-    return { name: "unresolved", headline: `${answer}; it may be higher` };
-  if (runs.some(hasOnlyFailures)) return { name: "failed", headline: "no request succeeded" };
-  const unstable = levels.filter(({ json: { outcome } }) => outcome === "unstable").map(({ name }) => name);
-  if (unstable.length > 0)
-    return { name: "unresolved", headline: `not stable: ${describeLevels({ plan }, [...new Set(unstable)])}` };
-  const behind = answers.length > 0 ? [] : json.notes.filter(({ code }) => code === UNSENT_LOAD);
-  if (behind.length > 0) {
-    const names = behind.flatMap((note) => note.levels);
-    return { name: "unresolved", headline: `the client could not send the load asked for: ${names.join(", ")}` };
-  }
-  const open = checks.filter(({ state }) => state === "unresolved").length;
-  if (open > 0) return { name: "unresolved", headline: `${open} of ${countChecks(checks.length)} unresolved` };
-  if ("runs" in json && json.repeat.until?.["isReached"] === false)
-    return { name: "unresolved", headline: "the runs together are not as precise as asked for" };
-  return { name: checks.length + answers.length > 0 ? "passed" : "measured", headline: "" };
-}
-
-function hasOnlyFailures({ json: { requests } }: ReportView["runs"][number]): boolean {
-  return requests.completed === 0 && requests.failed > 0;
-}
-
-function countChecks(count: number): string {
-  return count === 1 ? "1 check" : `${count} checks`;
-}
-
-/** Describes why a run ended early. */
-function describeEnd({ runs }: ReportView): string {
-  const errors = runs.flatMap(({ json: { error } }) => error?.message ?? []);
-  return errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted";
 }
 
 type SearchJson = NonNullable<RunJson["findMax"]>;

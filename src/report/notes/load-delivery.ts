@@ -19,8 +19,11 @@ export interface LoadDelivery {
   readonly isDelivered: boolean | undefined;
 }
 
+/** A level, or a part of its requests. */
+export type DeliveredLevel = Pick<LevelResult, "unit" | "level" | "window" | "phase">;
+
 /** Compares the load asked for with the load delivered. A phase's level is compared with the load of the phase. */
-export function loadDelivery(plan: Plan, { unit, level, window, phase }: LevelResult): LoadDelivery {
+export function loadDelivery(plan: Plan, { unit, level, window, phase }: DeliveredLevel): LoadDelivery {
   const { load, measurement } = planOfPhase(plan, phase?.index);
   const mode = loadModeOf(load);
   const isScheduled = LEVEL_UNITS[unit].isScheduled;
@@ -86,12 +89,6 @@ export function loadCsvCells(plan: Plan, level: LevelResult): string[] {
   const { count, effectiveCount } = latency;
   const numbers = [count, Math.round(effectiveCount), asked, delivered, inFlightMean, expectedMean, resentCount];
   return numbers.map((value) => (value === undefined ? "" : formatStreamNumber(value)));
-}
-
-/** Converts both loads to JSON. */
-export function toDeliveryJson(plan: Plan, level: LevelResult): object {
-  const { unit, asked, delivered, isDelivered } = loadDelivery(plan, level);
-  return { unit, asked: asked ?? null, delivered, isDelivered: isDelivered ?? null };
 }
 
 /** Returns how a level's requests were scheduled, to check whether the schedule was kept. */

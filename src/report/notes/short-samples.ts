@@ -1,6 +1,5 @@
-import { estimatePercentile } from "../../measure/intervals/percentile-interval.ts";
-import { estimateMetric } from "../../measure/limits/estimate-metric.ts";
-import { metricText } from "../../measure/verdicts.ts";
+import { metricText } from "../../measure/metrics/metric-text.ts";
+import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
@@ -47,18 +46,17 @@ function sizeUp(
   result: LevelResult,
   batchSize: number,
 ): { readonly text: string; readonly factor: number } | undefined {
-  if (metric.kind === "latency-percentile") {
-    const { isReliable, neededCount } = estimatePercentile(result.window[metric.of], metric.percentile);
-    const { count } = result.window[metric.of];
-    if (count === 0) return undefined;
-    if (!isReliable)
-      return {
-        text: `needs about ${formatCount(neededCount)} requests, and there are ${formatCount(count)}`,
-        factor: neededCount / count,
-      };
-  }
   const estimate = estimateMetric(metric, result, batchSize);
-  if (estimate === undefined || estimate.value <= 0) return undefined;
+  const count = sampleOf(metric, result)?.count ?? 0;
+  if (estimate === undefined || estimate.value <= 0 || count === 0) return undefined;
+  const { effectiveCount = count, neededEffectiveCount = 0 } = estimate;
+  if (effectiveCount < neededEffectiveCount) {
+    const factor = neededEffectiveCount / effectiveCount;
+    return {
+      text: `needs about ${formatCount(roundUp(count * factor))} requests, and there are ${formatCount(count)}`,
+      factor,
+    };
+  }
   const { value, low, high } = estimate;
   if (low === null || high === null) return undefined;
   const [below, above] = [(value - low) / value, (high - value) / value];
@@ -66,6 +64,12 @@ function sizeUp(
   if (widest <= WIDE_RATIO) return undefined;
   const ends = `−${percentOf(below)}/+${percentOf(above)} %`;
   return { text: `is good to about ${ends}`, factor: (widest / WIDE_RATIO) ** 2 };
+}
+
+/** Rounds a number of requests up to two digits. */
+function roundUp(count: number): number {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1);
+  return Math.ceil(count / step) * step;
 }
 
 function percentOf(ratio: number): number {
@@ -79,8 +83,7 @@ const SEC_PER_MIN = 60;
 export function adviseLonger(plan: Plan, durationNs: number, requestCount: number, factor: number): string {
   const { mode } = plan.measurement;
   if (mode.kind === "requests" && mode.count !== null) {
-    const step = 10 ** Math.max(0, Math.floor(Math.log10(requestCount * factor)) - 1);
-    const count = Math.ceil((requestCount * factor) / step) * step;
+    const count = roundUp(requestCount * factor);
     return plan.outputs.style === "rampart" ? `Use requests: ${count}` : `Send ${formatCount(count)} requests`;
   }
   const wanted = nsToSec(durationNs) * factor;

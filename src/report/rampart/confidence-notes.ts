@@ -1,3 +1,4 @@
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { Drift } from "../../measure/intervals/effective-count.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import {
@@ -34,26 +35,26 @@ export function formatMarked(tally: LatencyTally, percentile: number): string {
 export function describeConfidence(window: Measurement, batchSize: number, unit: string): string[] {
   const { latency, scheduledLatency } = window;
   if (latency.count === 0) return [];
-  const rate = throughputInterval(window, inferPerSec(window, batchSize), batchSize);
-  const throughput =
-    rate.low === null || rate.high === null
-      ? []
-      : [`throughput ${formatRange(formatCount(rate.low), `${formatCount(rate.high)} ${unit}`)}`];
+  const perSec = inferPerSec(window, batchSize);
+  const rate = certaintyOf({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
+  const throughput = rate.isCertain
+    ? [`throughput ${formatRange(formatCount(rate.low), `${formatCount(rate.high)} ${unit}`)}`]
+    : [];
   const mean = estimateMeanNs(latency);
+  const ofMean = certaintyOf(mean);
   const shown = CONSOLE_PERCENTILES.map((percentile) => named(latency, percentile));
   const tail = TAIL_PERCENTILES.map((percentile) => named(latency, percentile));
-  const average =
-    mean.low === null || mean.high === null
-      ? []
-      : [`average ${formatRange(formatDurationNs(mean.low), formatDurationNs(mean.high))}`];
+  const average = ofMean.isCertain
+    ? [`average ${formatRange(formatDurationNs(ofMean.low), formatDurationNs(ofMean.high))}`]
+    : [];
   const samples = formatSamples(latency.count, mean.effectiveCount, latency.drift, formatDurationNs);
-  const bounded = shown.filter(([, estimate]) => hasBounds(estimate)).map(([name, one]) => `${name} ${rangeOf(one)}`);
+  const bounded = shown.filter(([, { isReliable }]) => isReliable).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...throughput, ...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
   const due: Named[] = !window.isScheduled ? [] : [["p99 from due time", estimatePercentile(scheduledLatency, 99)]];
   return [
     `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
-    ...due.filter(([, one]) => hasBounds(one)).map(([name, one]) => `${name} ${rangeOf(one)}`),
+    ...due.filter(([, { isReliable }]) => isReliable).map(([name, one]) => `${name} ${rangeOf(one)}`),
     ...firm.map(
       ([name, one]) => `${name} ${formatUs(one.value)} (${rangeOf(one)}; ${formatWorth(one.effectiveCount)})`,
     ),
@@ -72,15 +73,21 @@ function named(tally: LatencyTally, percentile: number): Named {
  * has. Each percentile has its own number: latencies that drift have few independent averages and may have many independent outliers.
  */
 export function formatNeeds(estimates: readonly Named[]): string[] {
-  const weak = estimates.filter(([, { isReliable }]) => !isReliable);
-  if (weak.length === 0) return [];
+  const uncertain = estimates.filter(([, { isReliable }]) => !isReliable);
+  const weak = uncertain.filter(([, one]) => one.effectiveCount < one.neededEffectiveCount);
+  const wide = uncertain.filter((one) => !weak.includes(one)).map(([name]) => name);
+  const lines = wide.length === 0 ? [] : [`${MARK} uncertain by more than a factor of 2: ${wide.join(", ")}`];
+  if (weak.length === 0) return lines;
   const needs = weak.map(
     ([name, { effectiveCount, neededEffectiveCount }]) =>
       // Rounded down, so that a number below the needed one is not printed as that.
       `${name} ${formatCount(Math.floor(effectiveCount))} of ${formatCount(neededEffectiveCount)}`,
   );
   const enough = formatCount(Math.max(...weak.map(([, estimate]) => roundNeeded(estimate))));
-  return [`${MARK} too few independent samples: ${needs.join(", ")}; about ${enough} samples would be enough`];
+  return [
+    ...lines,
+    `${MARK} too few independent samples: ${needs.join(", ")}; about ${enough} samples would be enough`,
+  ];
 }
 
 /** Rounds a projected number of samples up to two digits. Of independent samples the number is exact. */
@@ -121,10 +128,6 @@ function formatChange(ratio: number): string {
 function formatWorth(effectiveCount: number): string {
   const effective = Math.round(effectiveCount);
   return `worth ${formatCount(effective)} independent ${effective === 1 ? "one" : "ones"}`;
-}
-
-function hasBounds({ low, high }: PercentileEstimate): boolean {
-  return low !== null && high !== null;
 }
 
 function rangeOf({ low, high }: PercentileEstimate): string {

@@ -73,13 +73,13 @@ class RampartConsole implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    const { toReportJson } = await import("./json.ts");
-    await this.show(toReportJson(this.plan, result, this.options) as ReportJson);
+    const { toReportJson } = await import("../json/report-json.ts");
+    await this.show(toReportJson(this.plan, result, this.options));
   }
 
   async finishRuns(repeated: RepeatedResult): Promise<void> {
-    const { toRepeatedJson } = await import("./json.ts");
-    await this.show(toRepeatedJson(this.plan, repeated, this.options) as ReportJson);
+    const { toRepeatedJson } = await import("../json/report-json.ts");
+    await this.show(toRepeatedJson(this.plan, repeated, this.options));
   }
 
   private async show(json: ReportJson): Promise<void> {

@@ -1,13 +1,12 @@
 import type { ExtractedColumn, ExtractedTally } from "../../measure/extracted-tally.ts";
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { formatCount } from "../../plan/units.ts";
-import { toMetricConfidence } from "./confidence.ts";
 import { formatNeeds, formatRange, formatSamples, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 /** Values that a target extracts from its answers, for Rampart's own reports. */
 
 const PERCENTILES = [50, 90, 99] as const;
-const JSON_PERCENTILES = [...PERCENTILES, 99.9, 99.99] as const;
 /** Different texts of one name in the console. The JSON report has all that were kept. */
 const MAX_TEXTS = 8;
 
@@ -39,41 +38,17 @@ export function formatExtracted({ columns }: ExtractedTally): string {
   return lines.map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
 }
 
-/** Converts the values of a level to JSON, by name. */
-export function toExtractedJson({ columns }: ExtractedTally): object {
-  return Object.fromEntries(
-    columns.map((column) => {
-      const { name, numberCount, missingCount, texts, otherCount, mean, min, max, isRounded } = column;
-      const numbers = (): object => {
-        const estimate = column.estimatePercentile.bind(column);
-        const found = toMetricConfidence("mean", column.estimateMean(), JSON_PERCENTILES, estimate);
-        return { count: numberCount, mean, min, max, ...found.percentiles, confidence95: found.confidence95 };
-      };
-      return [
-        name,
-        {
-          ...(numberCount === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: 3 } : {}) }),
-          ...(texts.size === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) as object }),
-          ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
-          missing: missingCount,
-        },
-      ];
-    }),
-  );
-}
-
 /** Describes the intervals of a name's numbers. */
 function describeNumbers(column: ExtractedColumn): string[] {
-  const { low, high, effectiveCount } = column.estimateMean();
+  const mean = column.estimateMean();
   const percentiles = PERCENTILES.map(
     (percentile) => [`p${percentile}`, column.estimatePercentile(percentile)] as const,
   );
-  const ranges = [["average", { low, high }] as const, ...percentiles].flatMap(([name, one]) =>
-    one.low === null || one.high === null
-      ? []
-      : [`${name} ${formatRange(formatNumber(one.low), formatNumber(one.high))}`],
-  );
-  const samples = `${column.name}: ${formatSamples(column.numberCount, effectiveCount, column.drift, formatNumber)}`;
+  const ranges = [["average", mean] as const, ...percentiles].flatMap(([name, one]) => {
+    const found = certaintyOf(one);
+    return found.isCertain ? [`${name} ${formatRange(formatNumber(found.low), formatNumber(found.high))}`] : [];
+  });
+  const samples = `${column.name}: ${formatSamples(column.numberCount, mean.effectiveCount, column.drift, formatNumber)}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
     ...formatNeeds(percentiles),
@@ -94,7 +69,7 @@ function describeMissing({ name, missingCount, numberCount, texts, otherCount }:
   return [`${name}: missing in ${formatCount(missingCount)} of ${formatCount(total)} answers`];
 }
 
-function sortTexts({ texts }: ExtractedColumn): [text: string, count: number][] {
+export function sortTexts({ texts }: ExtractedColumn): [text: string, count: number][] {
   return [...texts].sort(([, a], [, b]) => b - a);
 }
 

@@ -1,12 +1,13 @@
 import type { LimitVerdict } from "../../measure/limits/judge-limits.ts";
-import { formatMetric, judge } from "../../measure/verdicts.ts";
+import { formatMetric } from "../../measure/metrics/metric-text.ts";
+import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { FindMaxResult, LevelLimits, LevelResult, RunResult } from "../../result/run-result.ts";
+import { type HighestOverRuns, highestOverRuns } from "../json/over-runs.ts";
 import { formatRange } from "./confidence-notes.ts";
-import { type HighestOverRuns, highestOverRuns } from "./runs.ts";
 
 /** A search for the highest load that keeps all limits. */
 
@@ -104,9 +105,11 @@ function explainVerdict({ limit, estimate, state, aboveRatio }: LimitVerdict, ba
   const { text } = judge(limit, [], batchSize, unit);
   if (estimate === undefined) return `${text}: no value`;
   const format = (value: number): string => formatMetric(limit.metric, value, unit);
-  const { value, low, high } = estimate;
-  const ends =
-    low === high
+  const { value, low, high, effectiveCount = Number.POSITIVE_INFINITY, neededEffectiveCount = 0 } = estimate;
+  const isFew = effectiveCount < neededEffectiveCount;
+  const ends = isFew
+    ? ` (${formatCount(Math.floor(effectiveCount))} independent samples, ${formatCount(neededEffectiveCount)} needed)`
+    : low === high
       ? ""
       : ` (95 % confidence: ${low === null ? "no lower bound" : format(low)} to ${high === null ? "no upper bound" : format(high)})`;
   const above =
@@ -114,24 +117,4 @@ function explainVerdict({ limit, estimate, state, aboveRatio }: LimitVerdict, ba
       ? ""
       : `, ${Number((100 * aboveRatio).toPrecision(3))} % of requests are above the limit`;
   return `${text}: ${format(value)}${ends}${above}, ${state}`;
-}
-
-/** Converts the result of a search to JSON. */
-export function toFindMaxJson({ limits = [], target }: Plan, result: FindMaxResult): object {
-  const { highest = null, next = null, isResolved } = result;
-  return { limits: limits.map((limit) => judge(limit, [], target.batchSize).text), highest, next, isResolved };
-}
-
-/** Converts the limits of a level to JSON. Times are in nanoseconds, like the limits of assertions. */
-export function toLimitsJson({ state, reason, verdicts }: LevelLimits): object {
-  return {
-    state,
-    ...(reason === undefined ? {} : { reason }),
-    verdicts: verdicts.map(({ limit, state: ofLimit, estimate }) => ({
-      text: judge(limit, [], 1).text,
-      state: ofLimit,
-      limit: limit.limit,
-      ...(estimate ?? {}),
-    })),
-  };
 }

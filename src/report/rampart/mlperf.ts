@@ -87,24 +87,3 @@ function describeStop(stop: EstimatedStop | LimitedStop): string {
   const { latencyNs, discardedCount } = stop.estimate;
   return `at most ${formatDurationNs(latencyNs)} with 99 % confidence (above it are ${formatCount(discardedCount)} latencies)`;
 }
-
-/** Converts the result to JSON. Latencies are in nanoseconds, as in LoadGen's logs. */
-export function toMlperfJson({ latency, tokens, ...result }: MlperfResult): object {
-  const times = tokens && TOKEN_TIMES.map((name) => [name, toTimeJson(tokens[name])]);
-  return {
-    ...result,
-    ...(times === undefined ? {} : { tokens: Object.fromEntries(times) }),
-    ...toLatencyJson(latency),
-  };
-}
-
-function toTimeJson({ latency, ...time }: MlperfTokenTime): object {
-  return { ...time, ...toLatencyJson(latency) };
-}
-
-function toLatencyJson(latency: MlperfLatency | undefined): object {
-  if (latency === undefined) return {};
-  const { percentilesNs, ...rest } = latency;
-  const percentiles = MLPERF_PERCENTILES.map((name, index) => [`p${name}`, percentilesNs[index]]);
-  return { latencyNs: rest, percentilesNs: Object.fromEntries(percentiles) };
-}

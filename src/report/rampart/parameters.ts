@@ -5,9 +5,3 @@ export function describeParameters({ parameters = {} }: Plan): string | undefine
   const texts = Object.entries(parameters).map(([name, { value, from }]) => `${name} ${value} (${from})`);
   return texts.length === 0 ? undefined : `parameters: ${texts.join(", ")}`;
 }
-
-/** Returns the values of the parameters by name; nothing for a scenario that has none. */
-export function toParametersJson({ parameters }: Plan): object {
-  if (parameters === undefined) return {};
-  return { parameters: Object.fromEntries(Object.entries(parameters).map(([name, { value }]) => [name, value])) };
-}

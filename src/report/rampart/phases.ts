@@ -1,21 +1,14 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { judgePhases, type PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, nsToSec, nsToUs } from "../../plan/units.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
+import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
-import { loadDelivery, toDeliveryJson } from "../notes/load-delivery.ts";
+import { loadDelivery } from "../notes/load-delivery.ts";
 import { formatTable } from "./format.ts";
 
-/** Phases of a run in Rampart's reports: what each counted, the whole run as a time line, and the results of their checks. */
+/** Phases of a run in Rampart's reports: what each counted, the whole run as a time line. */
 
-/** Evaluates the checks of a plan's phases; empty when the load has none. */
-export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[]): PhaseVerdict[] {
-  return judgePhases(loadModeOf(load).phases?.(load) ?? [], levels);
-}
-
-/** Returns the measured levels of a phase. */
-function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
+/** Returns the measured levels of a phase of a run. */
+export function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
   return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
 }
 
@@ -75,65 +68,6 @@ export function formatRunTimeline({ phases, timeline }: PhasesResult, batchSize:
     ];
   });
   return formatTable(["time", "outstanding", unit, "average", "p99", "errors", "phase"], rows);
-}
-
-/** Converts the phases and the time line to JSON. @param levels all of the run */
-export function toPhasesJson(
-  plan: Plan,
-  { phases, after, timeline }: PhasesResult,
-  levels: readonly LevelResult[],
-): object {
-  const verdicts = verdictsOfPhases(plan, levels);
-  return {
-    phases: phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount, openAfterCount }) => ({
-      name: label,
-      ...(isWarmup ? { isWarmup } : {}),
-      startSec: nsToSec(startNs),
-      endSec: nsToSec(endNs),
-      inFlightAtStart: openBeforeCount,
-      inFlightAtEnd: openAfterCount,
-      sent: tally.sentCount,
-      completed: tally.completedCount,
-      failed: tally.failedCount,
-      cancelled: tally.cancelledCount,
-      load: levelsOf(levels, index).map((level) => ({ level: level.level, ...toDeliveryJson(plan, level) })),
-      checks: verdicts.filter(({ phaseIndex }) => phaseIndex === index).map(toVerdictJson),
-    })),
-    afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },
-    timeline: timeline.map((bucket) => ({
-      startSec: nsToSec(bucket.startNs),
-      endSec: nsToSec(bucket.endNs),
-      requests: bucket.requestCount,
-      failed: bucket.failedCount,
-      cancelled: bucket.cancelledCount,
-      outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.latencyMeanNs === undefined ? null : nsToUs(bucket.latencyMeanNs),
-      latencyP99Us: bucket.latencyP99Ns === undefined ? null : nsToUs(bucket.latencyP99Ns),
-    })),
-  };
-}
-
-function toVerdictJson({ text, state, measured, drift, recovery }: PhaseVerdict): object {
-  return {
-    ...{ text, state, isMet: state === "pass", measured },
-    ...(drift === undefined
-      ? {}
-      : {
-          latencyChange: toChangeJson(drift.latency),
-          throughputChange: toChangeJson(drift.throughput),
-        }),
-    ...(recovery === undefined
-      ? {}
-      : {
-          recoverySec: recovery.tookNs === undefined ? null : nsToSec(recovery.tookNs),
-          baseMedianUs: nsToUs(recovery.baseNs),
-          intervalSec: nsToSec(recovery.intervalNs),
-        }),
-  };
-}
-
-function toChangeJson({ ratio, lowRatio, highRatio }: NonNullable<PhaseVerdict["drift"]>["latency"]): object {
-  return { ratio, lowRatio, highRatio };
 }
 
 function numberOf(index: number): string {

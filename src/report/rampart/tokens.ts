@@ -1,20 +1,19 @@
+import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { estimateMean, type MeanEstimate } from "../../measure/intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { meanOf, percentileOf } from "../../measure/statistics.ts";
-import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
+import { entryOf, isTimeMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
-import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
-import { formatCount, formatDurationNs, nsToSec, nsToUs } from "../../plan/units.ts";
+import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { toMetricConfidence } from "./confidence.ts";
 import { formatNeeds, formatRange, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 const PERCENTILES = [50, 90, 99] as const;
-const JSON_PERCENTILES = [...PERCENTILES, 99.9, 99.99] as const;
 
 interface Statistics {
   readonly count: number;
@@ -69,8 +68,10 @@ function toCells([metric, name, { mean, max, estimate }]: [TokenMetric, string, 
 function formatIntervals(measured: readonly [TokenMetric, string, Statistics][]): string[] {
   const times = measured.filter(([metric]) => isTimeMetric(metric));
   const rows = times.map(([, name, { count, average, estimate }]) => {
-    const range = ({ low, high }: { readonly low: number | null; readonly high: number | null }): string =>
-      low === null || high === null ? "-" : formatRange(formatDurationNs(low), formatDurationNs(high));
+    const range = (one: MeanEstimate): string => {
+      const found = certaintyOf(one);
+      return found.isCertain ? formatRange(formatDurationNs(found.low), formatDurationNs(found.high)) : "-";
+    };
     const samples = `${formatCount(count)} (${formatCount(Math.round(average.effectiveCount))})`;
     return [name, range(average), range(estimate(50)), range(estimate(99)), samples];
   });
@@ -110,29 +111,6 @@ export function tokenCsvCells(columns: TokenColumns, window: Measurement, isStre
     ...time("timeToFirstTokenNs"),
     ...time("interTokenLatencyNs"),
   ];
-}
-
-/** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
-export function toTokensJson(columns: TokenColumns, window: Measurement, isStreamed: boolean): object {
-  const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, average, estimate }]) => {
-    const isTime = isTimeMetric(metric);
-    const scale = (value: number): number => (isTime ? nsToUs(value) : value);
-    const { percentiles, confidence95 } = toMetricConfidence("mean", average, JSON_PERCENTILES, estimate, scale);
-    return [
-      isTime ? `${nameOfMetric(metric)}Us` : metric,
-      { count, mean: scale(mean), min: scale(min), max: scale(max), ...percentiles, confidence95 },
-    ];
-  });
-  return {
-    requests: columns.count,
-    withoutContent: columns.emptyCount,
-    withoutEndMark: countUnmarkedEnds(columns),
-    failed: columns.failedCount,
-    durationSec: nsToSec(window.durationNs),
-    outputTokensPerSec: outputTokensPerSec(columns, window),
-    metrics: Object.fromEntries(metrics) as object,
-    warnings: tokenWarnings(columns),
-  };
 }
 
 function measuredRows(columns: TokenColumns, isStreamed: boolean): [TokenMetric, string, Statistics][] {

@@ -1,7 +1,25 @@
 import * as v from "valibot";
 import { count, type Parts, ratio } from "./parts.ts";
 
-/** Latencies, token metrics and extracted values in Rampart's JSON report. */
+/** Latencies, token metrics, extracted values and GPUs in Rampart's JSON report. */
+
+/** Latencies as data. */
+export type LatencyJson = v.InferOutput<ReturnType<typeof latencySchema>>;
+
+/** Statistics of a metric as data. */
+export type SpreadJson = v.InferOutput<ReturnType<typeof spread>>;
+
+/** Token metrics of a level as data. */
+export type TokensJson = v.InferOutput<ReturnType<typeof tokensSchema>>;
+
+/** Extracted values as data. */
+export type ExtractedJson = v.InferOutput<ReturnType<typeof extractedSchema>>;
+
+/** GPUs at a level as data. */
+export type GpusJson = v.InferOutput<ReturnType<typeof gpusSchema>>;
+
+/** A GPU as data. */
+export type GpuJson = GpusJson["gpus"][number];
 
 /** A percentile with its interval. */
 function percentile({ object }: Parts) {

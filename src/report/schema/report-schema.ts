@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { FAILURE_KINDS } from "../../transport/failure.ts";
-import { levelSchema, serverSchema } from "./level.ts";
-import { count, type Parts } from "./parts.ts";
+import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
+import { count, estimateSchema, type Parts, valueSchema } from "./parts.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 import { REPORT_VERSION } from "./version.ts";
 
@@ -19,8 +19,23 @@ export type RunJson = v.InferOutput<ReturnType<typeof runSchema>>;
 /** A level as data. */
 export type LevelJson = RunJson["levels"][number];
 
+/** A plan that ran once, as data. */
+export type SingleJson = Exclude<ReportJson, { runs: unknown }>;
+
+/** A repeated plan as data. */
+export type RepeatedJson = Extract<ReportJson, { runs: unknown }>;
+
 /** An assertion with its verdict as data. */
 export type AssertionJson = ReportJson["assertions"][number];
+
+/** The verdict on the runs as data. */
+export type VerdictJson = ReportJson["verdict"];
+
+/** A reason of the verdict as data. */
+export type ReasonJson = VerdictJson["reasons"][number];
+
+/** The answer of a search as data. */
+export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
 /** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
 export function createReportSchema(object: typeof v.object = v.object) {
@@ -28,6 +43,7 @@ export function createReportSchema(object: typeof v.object = v.object) {
   const head = {
     version: v.literal(REPORT_VERSION),
     name: v.pipe(v.string(), v.description("The scenario's name.")),
+    verdict: verdictSchema(parts),
     parameters: v.exactOptional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))),
     machine: machineSchema(parts),
     model: object({ name: v.string(), version: v.string() }),
@@ -74,8 +90,30 @@ function timeEntries() {
   };
 }
 
-function runSchema(parts: Parts) {
+/** A run. */
+export function runSchema(parts: Parts) {
   return parts.object(runEntries(parts));
+}
+
+/** How the runs ended. */
+function verdictSchema({ object }: Parts) {
+  return object({
+    name: v.picklist(["failed", "partial", "unresolved", "passed", "measured"]),
+    headline: v.pipe(v.string(), v.description("One sentence that says why, without a full stop.")),
+    reasons: v.pipe(
+      v.array(
+        object({
+          state: v.picklist(["fail", "partial", "unresolved"]),
+          code: v.pipe(v.string(), v.description("What kind of reason it is: assertion, search, unstable and so on.")),
+          text: v.string(),
+        }),
+      ),
+      v.description("Why they did not pass, the worst first."),
+    ),
+    exitCode: v.exactOptional(
+      v.pipe(count(), v.description("Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf.")),
+    ),
+  });
 }
 
 /** The machine that measured. */
@@ -134,22 +172,28 @@ function runEntries(parts: Parts) {
     ),
     warnings: optional(v.array(v.string())),
     server: optional(serverSchema(parts)),
-    findMax: optional(
-      object({
-        limits: v.array(v.string()),
-        highest: v.nullable(v.number()),
-        next: v.nullable(v.number()),
-        isResolved: v.boolean(),
-      }),
-    ),
+    findMax: optional(findMaxSchema(parts)),
     ...phaseEntries(parts),
     levels: v.array(levelSchema(parts)),
     assertions: v.array(assertionSchema(parts)),
   };
 }
 
+/** The answer of a search. */
+export function findMaxSchema({ object }: Parts) {
+  const load = v.nullable(v.number());
+  return object({
+    limits: v.array(v.string()),
+    unit: LEVEL_UNIT,
+    highest: v.pipe(load, v.description("The highest load that keeps the limits; null: none is known to.")),
+    next: v.pipe(load, v.description("The lowest load above it that does not; null: there is none in the range.")),
+    isResolved: v.boolean(),
+  });
+}
+
 /** An assertion and its verdict. */
-function assertionSchema({ object }: Parts) {
+function assertionSchema(parts: Parts) {
+  const { object } = parts;
   return object({
     text: v.string(),
     state: verdictState(),
@@ -157,14 +201,17 @@ function assertionSchema({ object }: Parts) {
     level: v.exactOptional(v.number()),
     phase: v.exactOptional(v.pipe(count(), v.description("Index of the phase, from 0."))),
     endedRun: v.exactOptional(v.pipe(v.literal(true), v.description("It ended the run early."))),
-    low: v.exactOptional(v.nullable(v.number())),
-    high: v.exactOptional(v.nullable(v.number())),
     runs: v.exactOptional(count()),
     runsMet: v.exactOptional(v.pipe(count(), v.description("Number of runs that meet it on their own."))),
     measured: v.exactOptional(
-      v.pipe(v.number(), v.description("The worst value: nanoseconds, a rate, a count or a ratio.")),
+      v.pipe(estimateSchema(parts), v.description("The worst value, over several runs with its interval.")),
     ),
     reason: v.exactOptional(v.pipe(v.string(), v.description("Why it is unresolved."))),
-    limit: v.number(),
+    measuredText: v.pipe(
+      v.string(),
+      v.description("The worst value with its unit, where it was measured, and why it is unresolved."),
+    ),
+    limit: valueSchema(parts),
+    limitText: v.pipe(v.string(), v.description("The limit with its unit.")),
   });
 }

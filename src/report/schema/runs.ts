@@ -1,8 +1,26 @@
 import * as v from "valibot";
-import { deliveryEntries, timelineSchema } from "./level.ts";
+import { deliveryEntries, LEVEL_UNIT, timelineSchema } from "./level.ts";
 import { count, type Parts } from "./parts.ts";
 
 /** Phases and repeated runs in Rampart's JSON report. */
+
+type PhaseEntries = ReturnType<typeof phaseEntries>;
+
+/** Phases and the time line of a run as data. */
+export interface PhasesJson {
+  readonly phases: NonNullable<v.InferOutput<PhaseEntries["phases"]>>;
+  readonly afterPhases: NonNullable<v.InferOutput<PhaseEntries["afterPhases"]>>;
+  readonly timeline: NonNullable<v.InferOutput<PhaseEntries["timeline"]>>;
+}
+
+/** The check of a phase as data. */
+export type CheckJson = PhasesJson["phases"][number]["checks"][number];
+
+/** What the runs of a repeated plan give together, as data. */
+export type CombinationJson = v.InferOutput<ReturnType<typeof combinationSchema>>;
+
+/** What the runs measured at a level together, as data. */
+export type OverRunsJson = Omit<CombinationJson["levels"][number], "unit" | "level" | "phase">;
 
 /** The result of an assertion or a check. */
 export function verdictState() {
@@ -93,6 +111,7 @@ export function combinationSchema(parts: Parts) {
   };
   const numbers = v.array(v.pipe(count(), v.minValue(1)));
   const findMax = object({
+    unit: LEVEL_UNIT,
     highest: optional(
       v.pipe(
         overRuns(parts),
@@ -108,7 +127,7 @@ export function combinationSchema(parts: Parts) {
     findMax: optional(findMax),
     levels: v.array(
       object({
-        unit: v.picklist(["concurrency", "request-rate"]),
+        unit: LEVEL_UNIT,
         level: v.number(),
         phase: optional(object({ index: count(), name: v.string() })),
         ...results,
@@ -122,6 +141,14 @@ export function repeatSchema({ object }: Parts) {
   return object({
     atLeast: count(),
     atMost: count(),
-    until: v.exactOptional(v.record(v.string(), v.unknown())),
+    until: v.exactOptional(
+      object({
+        metric: v.record(v.string(), v.unknown()),
+        ratio: v.pipe(v.number(), v.description("The precision asked for.")),
+        where: v.exactOptional(v.record(v.string(), v.unknown())),
+        reachedRatio: v.nullable(v.number()),
+        isReached: v.boolean(),
+      }),
+    ),
   });
 }

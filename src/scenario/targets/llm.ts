@@ -66,7 +66,7 @@ export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoin
   readonly endpoint?: E;
   /** Ask for responses token by token. Default: false. */
   readonly streaming?: M;
-  /** Like that of {@link openai}. Default: `"none"`. */
+  /** Like that of {@link openai}, for the client and the model: their counts are equal. Default: `"none"`, with which the model counts words. */
   readonly tokenizer?: string;
   /** Time before the first token. Default: `"0 ms"`. */
   readonly ttft?: MockLatency;
@@ -115,7 +115,7 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
 }
 
 /**
- * A language model inside Rampart, for the time of the run: every token is ` the`, and arrives at its time.
+ * A language model inside Rampart, for the time of the run: every token is a word such as ` the`, and arrives at its time.
  * @example
  * embeddedLlm({ streaming: true, ttft: "50 ms", itl: "10 ms" })
  */
@@ -227,8 +227,9 @@ function toOpenAiPlan({ options, ...server }: CheckedOpenAi, folder: string): Ta
   };
 }
 
-/** Converts the target to that of a plan. */
-function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
+/** Converts the target to that of a plan. @param folder base of a tokenizer's relative path */
+function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm, folder: string): TargetPlan {
+  const tokenizer = tokenizerOf(options, folder);
   const { endpoint = DEFAULT_LLM_ENDPOINT, streaming: isStreaming = false, ttft, itl } = options;
   const { errorRatio = DEFAULT_MOCK.errorRatio } = options;
   const { llm } = DEFAULT_MOCK;
@@ -246,7 +247,15 @@ function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
       latency: firstToken,
       errorRatio,
       responseBytes: DEFAULT_MOCK.responseBytes,
-      llm: { firstToken, tokenGapMs, outputTokens, tokensPerEvent, reasoningTokens, cutRatio },
+      llm: {
+        firstToken,
+        tokenGapMs,
+        outputTokens,
+        tokensPerEvent,
+        reasoningTokens,
+        cutRatio,
+        ...(tokenizer === "none" ? {} : { tokenizer }),
+      },
     },
   };
 }
@@ -254,25 +263,26 @@ function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
 /** Returns the format of a target. @param folder base of a tokenizer's relative path */
 function openAiContent({ options }: CheckedOpenAi, folder: string): LlmContent {
   const { model, tokenizer = model, tokenizerRevision = "main" } = options;
-  return toContent(options, { model, tokenizer, revision: tokenizerRevision }, folder);
+  return toContent(options, { model, tokenizer: fromFolder(tokenizer, folder), revision: tokenizerRevision });
 }
 
 /** Returns the format of the embedded language model. @param folder base of a tokenizer's relative path */
 function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): LlmContent {
-  return toContent(options, { model: EMBEDDED_LLM, tokenizer: options.tokenizer ?? "none", revision: "main" }, folder);
+  return toContent(options, { model: EMBEDDED_LLM, tokenizer: tokenizerOf(options, folder), revision: "main" });
+}
+
+/** Returns the tokenizer of the client, with which the embedded language model counts too. */
+function tokenizerOf({ tokenizer = "none" }: EmbeddedLlmOptions, folder: string): string {
+  return fromFolder(tokenizer, folder);
+}
+
+function fromFolder(tokenizer: string, folder: string): string {
+  return tokenizer.startsWith(".") && !isAbsolute(tokenizer) ? join(folder, tokenizer) : tokenizer;
 }
 
 function toContent(
   { endpoint = DEFAULT_LLM_ENDPOINT, streaming = false }: OpenAiOptions | EmbeddedLlmOptions,
   named: Pick<LlmContent, "model" | "tokenizer" | "revision">,
-  folder: string,
 ): LlmContent {
-  const { tokenizer } = named;
-  return {
-    ...named,
-    endpointName: endpoint,
-    endpoint: LLM_ENDPOINTS[endpoint],
-    isStreaming: streaming,
-    tokenizer: tokenizer.startsWith(".") && !isAbsolute(tokenizer) ? join(folder, tokenizer) : tokenizer,
-  };
+  return { ...named, endpointName: endpoint, endpoint: LLM_ENDPOINTS[endpoint], isStreaming: streaming };
 }

@@ -7,6 +7,8 @@ export interface ServerUsage {
   readonly promptTokens: number | undefined;
   readonly completionTokens: number | undefined;
   readonly reasoningTokens: number | undefined;
+  /** Name of the tokenizer that counted. Only Rampart's own server reports it. */
+  readonly tokenizer?: string;
 }
 
 export interface AnswerPart {
@@ -175,7 +177,9 @@ function readError(data: Json): string | undefined {
 function readUsage(usage: unknown): ServerUsage | undefined {
   if (!isObject(usage)) return undefined;
   const details = usage["completion_tokens_details"] ?? usage["output_tokens_details"];
+  const tokenizer = toName(usage["tokenizer"]);
   return {
+    ...(tokenizer === undefined ? {} : { tokenizer }),
     promptTokens: toCount(usage["prompt_tokens"] ?? inputTokens(usage)),
     completionTokens: toCount(usage["completion_tokens"] ?? usage["output_tokens"]),
     reasoningTokens: toCount(isObject(details) ? details["reasoning_tokens"] : usage["reasoning_tokens"]),

@@ -131,6 +131,8 @@ function readEvent(kind: AnswerKind, event: ServerEvent, field: ResponseField | 
 function mergeUsage(before: ServerUsage | undefined, now: ServerUsage | undefined): ServerUsage | undefined {
   if (before === undefined || now === undefined) return now ?? before;
   return {
+    ...before,
+    ...now,
     promptTokens: now.promptTokens ?? before.promptTokens,
     completionTokens: now.completionTokens ?? before.completionTokens,
     reasoningTokens: now.reasoningTokens ?? before.reasoningTokens,

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { before, describe, test } from "node:test";
 import { COMMANDS } from "../../../src/cli/commands.ts";
-import { EXIT } from "../../../src/cli/exit-codes.ts";
 import { formatManPage } from "../../../src/cli/shell/man-page.ts";
+import { EXIT } from "../../../src/result/exit-codes.ts";
 import { runDoor } from "../../fuzz/command.ts";
 import { installTool } from "../../servers/install-tool.ts";
 

@@ -111,9 +111,9 @@ test("an estimate lies in its interval, which has the resolution of the tally", 
         );
         assert.ok((low ?? value) <= value && value <= (high ?? value));
         assert.ok(effectiveCount >= 1 && effectiveCount <= latenciesNs.length);
-        assert.equal(isReliable, effectiveCount >= samplesNeeded(percentile));
+        if (isReliable) assert.ok(effectiveCount >= samplesNeeded(percentile));
         assert.ok(neededCount >= samplesNeeded(percentile));
-        if (!isReliable) assert.ok(neededCount > latenciesNs.length);
+        if (isReliable) assert.ok(neededCount <= latenciesNs.length);
       },
     ),
   );

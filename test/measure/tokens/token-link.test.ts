@@ -19,7 +19,13 @@ describe("a thread that measures tokens", () => {
       link.cut();
       const rows = (await link.merge(1)).rows();
       const tokenizer = await loadTokenizer(TINY, { revision: "main" });
-      const meter = new TokenMeter({ kind: "chat", wantsStreams: true, countTokens: (text) => tokenizer.count(text) });
+      const meter = new TokenMeter({
+        kind: "chat",
+        wantsStreams: true,
+        countTokens: (text) => tokenizer.count(text),
+        tokenizer: TINY,
+        omitsBunchedRates: true,
+      });
       const here = new AnswerPacker((packed) => meter.addPacked(packed));
       addAnswers(here);
       here.flush();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import {
   countUnmarkedEnds,
   explainNoText,
@@ -20,6 +20,16 @@ function withEnds(...isMarked: boolean[]): TokenColumns {
   const columns = makeColumns({ times: makeTimes([50, 60]) });
   for (const marked of isMarked) columns.addEnd({ isMarked: marked, mark: "[DONE]", eventCount: 1 });
   return columns;
+}
+
+/** The server counts 4 tokens of input where the client counts 7. */
+function makeNamed(client: string, server: string | undefined): TokenColumns {
+  const usage = { ...usageOf(4, 3), ...(server === undefined ? {} : { tokenizer: server }) };
+  const columns = makeColumns({ times: makeTimes([50, 60, 70]), usage });
+  columns.nameTokenizers({ client });
+  const merged = new TokenColumns();
+  merged.addRows(columns.rows());
+  return merged;
 }
 
 function withFailures(): TokenColumns {
@@ -54,6 +64,21 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
     "a smaller count of input, which no chat template explains",
     makeColumns({ times: makeTimes([50, 60, 70]), usage: usageOf(4, 3) }),
     [/^the server counts 4 input tokens where the client counts 7: it uses another tokenizer$/],
+  ],
+  [
+    "another tokenizer than the client's, which is named",
+    makeNamed("o200k_base", undefined),
+    [/^the server counts 4 input tokens where the client counts 7: it uses another tokenizer than o200k_base$/],
+  ],
+  [
+    "two tokenizers with names",
+    makeNamed("o200k_base", "words"),
+    [/^the server counts 4 input tokens with words, and the client 7 with o200k_base: give both the same tokenizer$/],
+  ],
+  [
+    "one tokenizer that counts differently",
+    makeNamed("gpt2", "gpt2"),
+    [/^the server counts 4 input tokens where the client counts 7$/],
   ],
   [
     "answers that are too short",

@@ -161,7 +161,7 @@ test("a search begins with its answer, and draws each limit by load with interva
   );
   const charts = chartsOf(html);
   const chart = charts.get("Throughput by Load") as Drawn;
-  const measuredAt = (level: LevelJson): number => level.limits?.verdicts[0]?.value ?? Number.NaN;
+  const measuredAt = (level: LevelJson): number => level.limits?.verdicts[0]?.measured?.value ?? Number.NaN;
   assert.deepEqual(
     pointsOf(chart.series[0] as DrawnSeries),
     levels.map((level) => [level.level, digits(measuredAt(level))]),
@@ -176,7 +176,7 @@ test("a search begins with its answer, and draws each limit by load with interva
     assert.deepEqual(
       intervals.map(pointsOf),
       own.flatMap((level) => {
-        const { value = 0, low, high } = level.limits?.verdicts[0] ?? {};
+        const { value = 0, low, high } = level.limits?.verdicts[0]?.measured ?? {};
         // Windows of equal throughput have an interval without a length. An end that is missing is drawn at the value.
         const ends = [low ?? value, high ?? value];
         return ends[0] === ends[1] ? [] : [ends.map((end) => [level.level, digits(end)])];
@@ -184,7 +184,9 @@ test("a search begins with its answer, and draws each limit by load with interva
     );
   }
   // The lowest loads alone are far below the limit.
-  const most = Math.max(...levels.map(({ limits }) => limits?.verdicts[0]?.high ?? limits?.verdicts[0]?.value ?? 0));
+  const most = Math.max(
+    ...levels.map(({ limits }) => limits?.verdicts[0]?.measured?.high ?? limits?.verdicts[0]?.measured?.value ?? 0),
+  );
   assert.equal(
     chart.series.some(({ name }) => name === "limit 450 infer/s"),
     most >= 450 / 4,

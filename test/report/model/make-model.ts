@@ -1,7 +1,7 @@
 import type { Plan } from "../../../src/plan/plan.ts";
+import { toRepeatedJson, toReportJson } from "../../../src/report/json/report-json.ts";
 import { buildRunModel } from "../../../src/report/model/build-model.ts";
 import type { Cell, ModelTable, ReportModel } from "../../../src/report/model/report-model.ts";
-import { toRepeatedJson, toReportJson } from "../../../src/report/rampart/json.ts";
 import type { ReportJson } from "../../../src/report/schema/report-schema.ts";
 import type { RepeatedResult } from "../../../src/result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";

@@ -12,7 +12,7 @@ import { cellsOf, linesOf, modelOf, tableOf, valuesOf } from "./make-model.ts";
 
 /** The model of one run: what every report of it says. */
 
-const P99 = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+const P99 = { key: "latency", statistic: 99 } as const;
 
 test("a level is a row: throughput, times in nanoseconds, failures", () => {
   const model = modelOf({}, [makeLevel(), makeLevel({ level: 2, window: makeWindow({ failedCount: 1 }) })]);
@@ -46,8 +46,8 @@ describe("the verdict", () => {
   const verdicts: readonly (readonly [name: string, model: ReturnType<typeof modelOf>, headline: RegExp])[] = [
     ["measured", modelOf({}, [many]), /^$/],
     ["passed", modelOf(asserted(2e6), [many]), /^$/],
-    ["failed", modelOf(asserted(0.5e6), [many]), /^1 of 1 check failed$/],
-    ["unresolved", modelOf(asserted(2e6), [makeLevel()]), /^1 of 1 check unresolved$/],
+    ["failed", modelOf(asserted(0.5e6), [many]), /^1 of 1 assertions failed$/],
+    ["unresolved", modelOf(asserted(2e6), [makeLevel()]), /^1 of 1 assertions unresolved$/],
     [
       "unresolved",
       modelOf({}, [makeLevel({ outcome: "unstable", instability: makeInstability() })]),
@@ -66,8 +66,8 @@ describe("the verdict", () => {
 test("a check has its limit as a comparison, the worst value with its level, and why it is unresolved", () => {
   const assertions = [
     { metric: P99, comparison: "below", limit: 2e6 },
-    { metric: { kind: "throughput" }, comparison: "at-least", limit: 100 },
-    { metric: { kind: "error-ratio" }, comparison: "at-most", limit: 0.01 },
+    { metric: { key: "throughput" }, comparison: "at-least", limit: 100 },
+    { metric: { key: "errorRate" }, comparison: "at-most", limit: 0.01 },
   ] as const;
   const { checks } = modelOf({ assertions }, [
     makeLevel(),

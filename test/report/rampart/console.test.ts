@@ -49,7 +49,7 @@ test("settings have the names of the front door", async () => {
 
 test("each run of a repeated plan is announced", () => {
   const sink = makeSink();
-  const plan = makePlan({ repeat: { atLeast: 2, atMost: 3, until: { metric: { kind: "throughput" }, ratio: 0.1 } } });
+  const plan = makePlan({ repeat: { atLeast: 2, atMost: 3, until: { metric: { key: "throughput" }, ratio: 0.1 } } });
   const report = createRampartConsole(plan, sink);
   for (const run of [1, 2]) {
     report.onRun?.(run, 3);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RepeatPlan } from "../../../src/plan/plan.ts";
 import { RunError } from "../../../src/plan/problem.ts";
+import { toRepeatedJson } from "../../../src/report/json/report-json.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
-import { toRepeatedJson } from "../../../src/report/rampart/json.ts";
 import type { RepeatedResult } from "../../../src/result/repeated-result.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { makeWindow } from "../../measure/make-window.ts";
@@ -15,7 +15,7 @@ import { cellsOf, linesOf, modelOfRuns, tableOf, valuesOf } from "../model/make-
 /** Repeated runs in Rampart's own reports. */
 
 const REPEAT: RepeatPlan = { atLeast: 3, atMost: 3 };
-const P99 = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+const P99 = { key: "latency", statistic: 99 } as const;
 const ASSERTIONS = [{ metric: P99, comparison: "below", limit: 12.5e6 }] as const;
 
 /** A run of 1,000 requests of about so many milliseconds. */
@@ -169,7 +169,7 @@ describe("a search that is repeated", () => {
       ["unresolved", "not certain in runs 1 and 2", "nothing measured"],
     );
     const json = checkRepeated(makePlan(SEARCH), { runs: [open, open] });
-    assert.deepEqual(json.combination.findMax, { unresolvedRuns: [1, 2], runsWithoutLoad: [] });
+    assert.deepEqual(json.combination.findMax, { unit: "concurrency", unresolvedRuns: [1, 2], runsWithoutLoad: [] });
   });
 
   test("does not hold where a run certainly has no load that keeps the limits", () => {

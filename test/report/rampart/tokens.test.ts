@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
-import { createJsonReport } from "../../../src/report/rampart/json.ts";
+import { createJsonReport } from "../../../src/report/json/report-json.ts";
 import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";

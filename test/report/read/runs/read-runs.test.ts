@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { findMetric } from "../../../../src/measure/compare/named-metrics.ts";
+import { findMetric } from "../../../../src/measure/metrics/metric-names.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
-import { toReportJson } from "../../../../src/report/rampart/json.ts";
+import { toReportJson } from "../../../../src/report/json/report-json.ts";
 import type { MeasuredRun } from "../../../../src/report/read/runs/measured-run.ts";
 import { readRuns } from "../../../../src/report/read/runs/read-runs.ts";
 import { makeDelta, makeWindow } from "../../../measure/make-window.ts";
@@ -255,6 +255,22 @@ describe("a folder", () => {
     const sources = readRuns(own).map(({ source }) => source.slice(own.length + 1).replaceAll("\\", "/"));
     assert.deepEqual(sources, ["run_1/profile_export_aiperf.json", "run_2/profile_export_aiperf.json"]);
   });
+});
+
+test("a report of version 1 is read like one of today, and both can be compared", () => {
+  const old = readOnly(fixture("rampart-1.json"));
+  assert.deepEqual(
+    old.levels.map(({ label, notes }) => [label, notes]),
+    [
+      ["concurrency 1", []],
+      ["concurrency 2", []],
+    ],
+  );
+  assertNear(valuesOf(old), { throughput: 303.47845458984375, "latency.p50": 2_469_000, errorRate: 0 });
+  const plan = makePlan({ outputs: { style: "rampart" } });
+  const document = toReportJson(plan, makeResult(plan, [makeLevel()]));
+  const today = readOnly(write("today.json", JSON.stringify(document)));
+  assert.deepEqual([...(old.levels[0]?.values.keys() ?? [])], [...(today.levels[0]?.values.keys() ?? [])]);
 });
 
 describe("a file that is no report", () => {

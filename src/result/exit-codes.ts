@@ -1,7 +1,5 @@
-import type { VerdictState } from "../measure/limits/verdict-state.ts";
 import type { RunErrorCode } from "../plan/problem.ts";
-import type { RunResult } from "../result/run-result.ts";
-import type { CommandIo } from "./execute.ts";
+import type { RunResult } from "./run-result.ts";
 
 /** Exit codes of scenarios and of Rampart's own commands. Compatible modes use those of the tools they replace. */
 export const EXIT = {
@@ -42,29 +40,16 @@ export function exitCodeOf(code: RunErrorCode): number {
   }
 }
 
-/** Returns the exit code of a finished command: `outputExit` if the only failure was writing to standard output. */
-export function withOutputFailure(
-  code: number,
-  io: Pick<CommandIo, "outputFailure">,
-  outputExit: number = EXIT.output,
-): number {
-  return code === EXIT.passed && io.outputFailure !== undefined ? outputExit : code;
-}
-
 /** Reports whether requests were answered and all of them failed. Such a run has measured nothing useful. */
 export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boolean {
   return completedCount === 0 && failedCount > 0;
 }
 
-/**
- * Returns the exit code of the runs of a plan: that of a run that ended early, else 65 when anything fails, 69 when a run has only failed
- * requests, and 66 when anything is unresolved.
- * @param state of everything that is judged
- */
-export function exitCodeOfRuns(runs: readonly RunResult[], state: VerdictState): number {
-  const ended = runs.find(({ error, isInterrupted }) => error !== undefined || isInterrupted);
-  if (ended !== undefined) return ended.error === undefined ? EXIT.interrupted : exitCodeOf(ended.error.code);
-  if (state === "fail") return EXIT.assertionFailed;
-  if (runs.some(hasOnlyFailures)) return EXIT.unreachable;
-  return state === "unresolved" ? EXIT.unstable : EXIT.passed;
+/** Returns the exit code of a finished command: `outputExit` if the only failure was writing to standard output. */
+export function withOutputFailure(
+  code: number,
+  io: { readonly outputFailure?: string | undefined },
+  outputExit: number = EXIT.output,
+): number {
+  return code === EXIT.passed && io.outputFailure !== undefined ? outputExit : code;
 }

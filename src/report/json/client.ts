@@ -3,13 +3,14 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { nsToMs, nsToUs } from "../../plan/units.ts";
+import type { ClientJson } from "../schema/level.ts";
 
 /**
  * Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was.
  * @param tokens of the window's requests; absent when none are measured
  * @param isStreamed whether their answers were streamed
  */
-export function toClientJson(window: Measurement, tokens?: TokenColumns, isStreamed = false): object {
+export function toClientJson(window: Measurement, tokens?: TokenColumns, isStreamed = false): ClientJson {
   const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
   const times = reportedTimes(window, tokens, isStreamed);
   const lag = clientLagOf(window);

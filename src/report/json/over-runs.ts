@@ -9,16 +9,20 @@ import {
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { errorRatioOfRun, inferPerSec } from "../../measure/metrics.ts";
-import { entryOf, isTimeMetric, nameOfMetric } from "../../measure/tokens/metrics.ts";
+import { entryOf, isTimeMetric } from "../../measure/tokens/metrics.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToUs } from "../../plan/units.ts";
+import { levelUnitOf } from "../../registry/load-modes.ts";
 import { judgedInRuns, judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { CombinationJson, OverRunsJson } from "../schema/runs.ts";
+import { byPercentile } from "./confidence.ts";
+import { nameInJson } from "./samples.ts";
 
-/** Several runs together, level by level, for Rampart's own reports. */
+/** Several runs together, level by level. */
 
 /** What is compared between runs: a level, or the highest load that each run of a search found. */
 export interface ResultsOverRuns {
@@ -105,7 +109,7 @@ export function percentileUs(tally: LatencyTally, percentile: number): RunValue 
 }
 
 /** Converts what complete runs give together to JSON. Latencies and times of tokens are in microseconds. */
-export function toCombinationJson(plan: Plan, repeated: RepeatedResult): object {
+export function toCombinationJson(plan: Plan, repeated: RepeatedResult): CombinationJson {
   const found = highestOverRuns(repeated);
   return {
     runs: completeRuns(repeated).length,
@@ -118,37 +122,38 @@ export function toCombinationJson(plan: Plan, repeated: RepeatedResult): object 
   };
 }
 
-function toHighestJson(plan: Plan, found: HighestOverRuns): object {
+function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<CombinationJson["findMax"]> {
   const { highest, unresolvedRuns, runsWithoutLoad } = found;
   return {
     ...(highest === undefined ? {} : { highest, atHighest: toResultsJson(plan, found) }),
-    unresolvedRuns,
-    runsWithoutLoad,
+    unit: levelUnitOf(plan.load),
+    unresolvedRuns: [...unresolvedRuns],
+    runsWithoutLoad: [...runsWithoutLoad],
   };
 }
 
-function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): object {
+function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): OverRunsJson {
   const { results } = level;
-  const latency = (tallyOf: (result: LevelResult) => LatencyTally): object => ({
-    mean: overRuns(level, (result) => averageUs(tallyOf(result))),
-    ...Object.fromEntries(
-      REPORTED_PERCENTILES.map((percentile) => [
-        `p${percentile}`,
+  const latency = (tallyOf: (result: LevelResult) => LatencyTally): OverRunsJson["latencyUs"] =>
+    withoutAbsent({
+      mean: overRuns(level, (result) => averageUs(tallyOf(result))),
+      ...byPercentile(REPORTED_PERCENTILES, (percentile) =>
         overRuns(level, (result) => percentileUs(tallyOf(result), percentile)),
-      ]),
-    ),
-  });
+      ),
+    });
   const isScheduled = results.some(({ window }) => window.isScheduled);
   const hasFirst = results.some(({ window }) => window.isDecoupled);
   const hasTokens = results.some(({ tokens }) => tokens !== undefined);
+  const perSec = overRuns(level, ({ window }) => {
+    const value = inferPerSec(window, target.batchSize);
+    const { low, high } = throughputInterval(window, value, target.batchSize);
+    return { value, standardError: standardErrorOf(low, high) };
+  });
+  const errors = overRuns(level, ({ window }) => errorRatioOfRun(window));
   return {
     runs: results.length,
-    inferPerSec: overRuns(level, ({ window }) => {
-      const value = inferPerSec(window, target.batchSize);
-      const { low, high } = throughputInterval(window, value, target.batchSize);
-      return { value, standardError: standardErrorOf(low, high) };
-    }),
-    errorRatio: overRuns(level, ({ window }) => errorRatioOfRun(window)),
+    ...(perSec === undefined ? {} : { inferPerSec: perSec }),
+    ...(errors === undefined ? {} : { errorRatio: errors }),
     latencyUs: latency(({ window }) => window.latency),
     ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => window.scheduledLatency) } : {}),
     ...(hasFirst ? { firstResponseUs: latency(({ window }) => window.firstResponse) } : {}),
@@ -156,9 +161,18 @@ function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): o
   };
 }
 
+type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Leaves out the fields without a value. */
+function withoutAbsent<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;
+}
+
 const TOKEN_PERCENTILES = [50, 90, 99] as const;
 
-function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): object {
+type TokensOverRunsJson = NonNullable<OverRunsJson["tokens"]>;
+
+function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): TokensOverRunsJson {
   const perRun = level.results.map(({ tokens }) =>
     tokens === undefined ? undefined : tokenSamples(tokens, isStreamed),
   );
@@ -166,30 +180,29 @@ function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): obje
   const rows = metrics
     .filter((metric) => entryOf(metric).isRow === true)
     .map((metric) => {
-      const isTime = isTimeMetric(metric);
       const values = perRun.map((samples) => samples?.get(metric)).filter((found) => found !== undefined);
-      return [isTime ? `${nameOfMetric(metric)}Us` : metric, combineSamples(values, isTime ? 1000 : 1)];
+      return [nameInJson(metric), combineSamples(values, isTimeMetric(metric) ? 1000 : 1)] as const;
     });
   const rate = overRuns(level, ({ tokens, window }) => {
     const value = tokens && outputTokensPerSec(tokens, window);
     return value === undefined ? undefined : { value };
   });
-  return { outputTokensPerSec: rate, metrics: Object.fromEntries(rows) as object };
+  return { ...(rate === undefined ? {} : { outputTokensPerSec: rate }), metrics: Object.fromEntries(rows) };
 }
 
-function combineSamples(runs: readonly Float64Array[], scale: number): object {
+function combineSamples(runs: readonly Float64Array[], scale: number): TokensOverRunsJson["metrics"][string] {
   const toError = (error: number | undefined): number | undefined => (error === undefined ? undefined : error / scale);
   const means = runs.map((values) => {
     const { value, low, high } = estimateMean(values);
     return { value: value / scale, standardError: toError(standardErrorOf(low, high)) };
   });
   const estimators = runs.map((values) => percentileEstimator(values));
-  const percentiles = TOKEN_PERCENTILES.map((percentile) => {
+  const percentiles = byPercentile(TOKEN_PERCENTILES, (percentile) => {
     const values = estimators.map((estimate) => {
       const { value, low, high } = estimate(percentile);
       return { value: value / scale, standardError: toError(standardErrorOf(low, high)) };
     });
-    return [`p${percentile}`, combineRuns(values)];
+    return combineRuns(values);
   });
-  return { mean: combineRuns(means), ...(Object.fromEntries(percentiles) as object) };
+  return { mean: combineRuns(means), ...percentiles };
 }

@@ -1,0 +1,57 @@
+/** What decides whether a reported number is certain: for columns, notes, JSON, searches and comparisons. */
+
+/** A number with its interval, in any unit. */
+export interface Uncertain {
+  readonly value: number;
+  /** Ends of the confidence interval; null where the sample has no bound. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Number of independent samples behind it, and how many it needs. Absent: the interval says it all. */
+  readonly effectiveCount?: number;
+  readonly neededEffectiveCount?: number;
+  /** Whether it is a ratio from 0 to 1, whose interval is judged as a difference and not as a factor. Default: false */
+  readonly isRatio?: boolean;
+}
+
+/**
+ * Why a number is uncertain.
+ *
+ * - `few-samples`: it has fewer independent samples than it needs
+ * - `no-bound`: its interval lacks an end
+ * - `wide`: its interval is too wide to say anything: see {@link isInformative}
+ */
+export type Doubt = "few-samples" | "no-bound" | "wide";
+
+/** Whether a number is certain. Only a certain one has an interval to show, so that a report never shows an interval and a mark together. */
+export type Certainty =
+  | { readonly isCertain: true; readonly low: number; readonly high: number }
+  | { readonly isCertain: false; readonly doubt: Doubt };
+
+/** An interval that reaches beyond this multiple of its value, or below the value divided by it, says nothing. */
+export const WIDEST_FACTOR = 2;
+/** An interval of a ratio that is wider than this says nothing. */
+const WIDEST_RATIO = 0.5;
+
+/**
+ * Reports whether an interval says something about its value: it has both ends, and neither is further from the value than by a factor of 2.
+ * Values that are 0 or negative have no such scale: there both ends are enough. Of a ratio the interval must not be wider than 0.5.
+ */
+export function isInformative({ value, low, high, isRatio = false }: Uncertain): boolean {
+  if (low === null || high === null) return false;
+  if (isRatio) return high - low <= WIDEST_RATIO;
+  return value <= 0 || (low * WIDEST_FACTOR >= value && high <= value * WIDEST_FACTOR);
+}
+
+/** Decides whether a number is certain. */
+export function certaintyOf(estimate: Uncertain): Certainty {
+  const { low, high, effectiveCount = Number.POSITIVE_INFINITY, neededEffectiveCount = 0 } = estimate;
+  if (effectiveCount < neededEffectiveCount) return { isCertain: false, doubt: "few-samples" };
+  if (low === null || high === null) return { isCertain: false, doubt: "no-bound" };
+  return isInformative(estimate) ? { isCertain: true, low, high } : { isCertain: false, doubt: "wide" };
+}
+
+/** Returns the ends of an interval that says something; both null otherwise. */
+export function informativeEnds(estimate: Uncertain): Pick<Uncertain, "low" | "high"> {
+  const { low, high } = estimate;
+  return isInformative(estimate) ? { low, high } : { low: null, high: null };
+}

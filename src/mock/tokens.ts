@@ -1,0 +1,93 @@
+import { userError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
+import type { AnswerKind } from "../service/openai/answer-kind.ts";
+import { readRequestText } from "../service/openai/request-text.ts";
+import type { Tokenizer } from "../tokenize/tokenizer.ts";
+
+/** Cached counts are forgotten when their bodies have more characters than this. */
+const MOST_CACHED_CHARACTERS = 8 * 1024 * 1024;
+const WORDS = "words";
+/** Words to try before those of the vocabulary. */
+const COMMON_WORDS = ["the", "a", "and", "I", "1", "."];
+/** Ids of the vocabulary to try. */
+const MOST_IDS = 20_000;
+/** Numbers of tokens that must be exact for a word to be used; short ones first, because they fail first. */
+const CHECKED_COUNTS = [...Array.from({ length: 20 }, (_, index) => index + 1), 64, 127, 255, 1000];
+
+/** How the mock's language model counts texts and writes its own. */
+export interface MockTokens {
+  /** Name of its tokenizer; `words` without one. */
+  readonly name: string;
+  /** Returns the text of tokens of an answer; the joined texts have as many tokens. @param isStart whether the answer begins with it */
+  write(count: number, isStart: boolean): string;
+  /**
+   * Returns the number of prompt tokens of a request. Each number of a prompt of token ids is one; roles, images and audio have none.
+   * @param request the parsed body
+   */
+  countPrompt(kind: AnswerKind, body: string, request: Readonly<Record<string, unknown>>): number;
+}
+
+/**
+ * Creates the tokens of a tokenizer by its name, as the client's option takes it.
+ * @param name `none` or undefined: words are tokens
+ * @throws UserError when it is not found, or no word of it is one token wherever it stands; RunError when it cannot be fetched
+ */
+export async function createMockTokens(name: string | undefined): Promise<MockTokens> {
+  if (name === undefined || name === "none")
+    return withCache(WORDS, [" the", " the"], (text) => text.match(/\S+/g)?.length ?? 0);
+  const { loadTokenizer } = await import("../tokenize/load-tokenizer.ts");
+  const tokenizer = await loadTokenizer(name);
+  return withCache(tokenizer.name, findUnit(tokenizer), (text) => tokenizer.count(text));
+}
+
+/** The text of an answer's first token, and that of each later one. */
+type Unit = readonly [first: string, next: string];
+
+function withCache(name: string, [first, next]: Unit, count: (text: string) => number): MockTokens {
+  const counts = new Map<string, number>();
+  let cachedCharacters = 0;
+  return {
+    name,
+    write: (tokens, isStart) => (isStart && tokens > 0 ? first + next.repeat(tokens - 1) : next.repeat(tokens)),
+    countPrompt: (kind, body, { prompt, input }) => {
+      const known = counts.get(body);
+      if (known !== undefined) return known;
+      const total = countNumbers(prompt ?? input) + count(readRequestText(kind, body));
+      cachedCharacters += body.length;
+      if (cachedCharacters > MOST_CACHED_CHARACTERS) {
+        counts.clear();
+        cachedCharacters = body.length;
+      }
+      counts.set(body, total);
+      return total;
+    },
+  };
+}
+
+/** Returns a word that is one token at the start of a text and after itself. @throws UserError without one */
+function findUnit(tokenizer: Tokenizer): Unit {
+  const fits = ([first, next]: Unit): boolean =>
+    CHECKED_COUNTS.every((count) => tokenizer.count(first + next.repeat(count - 1)) === count);
+  for (const word of candidates(tokenizer))
+    for (const unit of [
+      [` ${word}`, ` ${word}`],
+      [word, ` ${word}`],
+      [word, word],
+    ] as const)
+      if (fits(unit)) return unit;
+  const message = `cannot be used for the embedded language model: no word of ${tokenizer.name} is always one token`;
+  throw userError("unsupported", setting("inputs.tokenizer"), message, "Use another tokenizer.", tokenizer.name);
+}
+
+function* candidates(tokenizer: Tokenizer): Generator<string> {
+  yield* COMMON_WORDS;
+  for (let id = 0; id < MOST_IDS; id++) {
+    const word = tokenizer.decode([id]).trim();
+    if (word !== "") yield word;
+  }
+}
+
+function countNumbers(value: unknown): number {
+  if (typeof value === "number") return 1;
+  return Array.isArray(value) ? value.reduce((sum: number, each: unknown) => sum + countNumbers(each), 0) : 0;
+}

@@ -1,0 +1,71 @@
+import type { PhaseVerdict } from "../../measure/phase-verdicts.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { nsToSec, nsToUs } from "../../plan/units.ts";
+import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
+import { levelsOf } from "../rampart/phases.ts";
+import { verdictsOfPhases } from "../run-verdicts.ts";
+import type { CheckJson, PhasesJson } from "../schema/runs.ts";
+import { toDeliveryJson } from "./load.ts";
+
+/** Converts the phases and the time line to JSON. @param levels all of the run */
+export function toPhasesJson(
+  plan: Plan,
+  { phases, after, timeline }: PhasesResult,
+  levels: readonly LevelResult[],
+): PhasesJson {
+  const verdicts = verdictsOfPhases(plan, levels);
+  return {
+    phases: phases.map(({ index, label, isWarmup, startNs, endNs, tally, openBeforeCount, openAfterCount }) => ({
+      name: label,
+      ...(isWarmup ? { isWarmup } : {}),
+      startSec: nsToSec(startNs),
+      endSec: nsToSec(endNs),
+      inFlightAtStart: openBeforeCount,
+      inFlightAtEnd: openAfterCount,
+      sent: tally.sentCount,
+      completed: tally.completedCount,
+      failed: tally.failedCount,
+      cancelled: tally.cancelledCount,
+      load: levelsOf(levels, index).map((level) => ({ level: level.level, ...toDeliveryJson(plan, level) })),
+      checks: verdicts.filter(({ phaseIndex }) => phaseIndex === index).map(toVerdictJson),
+    })),
+    afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },
+    timeline: timeline.map((bucket) => ({
+      startSec: nsToSec(bucket.startNs),
+      endSec: nsToSec(bucket.endNs),
+      requests: bucket.requestCount,
+      failed: bucket.failedCount,
+      cancelled: bucket.cancelledCount,
+      outstandingMean: bucket.meanOutstanding,
+      latencyMeanUs: bucket.latencyMeanNs === undefined ? null : nsToUs(bucket.latencyMeanNs),
+      latencyP99Us: bucket.latencyP99Ns === undefined ? null : nsToUs(bucket.latencyP99Ns),
+    })),
+  };
+}
+
+function toVerdictJson({ text, state, measured, drift, recovery }: PhaseVerdict): CheckJson {
+  return {
+    ...{ text, state, isMet: state === "pass", measured },
+    ...(drift === undefined
+      ? {}
+      : {
+          latencyChange: toChangeJson(drift.latency),
+          throughputChange: toChangeJson(drift.throughput),
+        }),
+    ...(recovery === undefined
+      ? {}
+      : {
+          recoverySec: recovery.tookNs === undefined ? null : nsToSec(recovery.tookNs),
+          baseMedianUs: nsToUs(recovery.baseNs),
+          intervalSec: nsToSec(recovery.intervalNs),
+        }),
+  };
+}
+
+function toChangeJson({
+  ratio,
+  lowRatio,
+  highRatio,
+}: NonNullable<PhaseVerdict["drift"]>["latency"]): NonNullable<CheckJson["latencyChange"]> {
+  return { ratio, lowRatio, highRatio };
+}

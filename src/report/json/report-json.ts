@@ -1,0 +1,181 @@
+import type { RunsVerdict, Verdict } from "../../measure/verdicts.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { withoutSecrets } from "../../plan/secrets.ts";
+import { epochNsToIsoTime, nsToSec } from "../../plan/units.ts";
+import { measuredLevels } from "../../result/judged-levels.ts";
+import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
+import type { RunResult } from "../../result/run-result.ts";
+import { describeMachine } from "../../runtime/machine.ts";
+import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
+import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
+import type { Report, TextSink } from "../report.ts";
+import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
+import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
+import { REPORT_VERSION } from "../schema/version.ts";
+import { describeAssertion, judgeWhole } from "../verdict.ts";
+import { VERSION } from "../version.ts";
+import { writeReport } from "../write-report.ts";
+import { toFindMaxJson } from "./find-max.ts";
+import { toLevelJson } from "./level.ts";
+import { toCombinationJson } from "./over-runs.ts";
+import { toPhasesJson } from "./phases.ts";
+import { toEstimateJson, toValueJson } from "./values.ts";
+
+/** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
+
+/** Creates the report. @param path of its file */
+export function createJsonReport(plan: Plan, sink: TextSink, path: string): Report {
+  const write = (document: object): void =>
+    writeReport(path, `${JSON.stringify(document, null, 2)}\n`, "outputs.files.json");
+  return {
+    finish: (result) => write(toReportJson(plan, result, { word: sink.word })),
+    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated, { word: sink.word })),
+  };
+}
+
+/** Converts the report to JSON. */
+export function toReportJson(plan: Plan, result: RunResult, options: NoteOptions = {}): SingleJson {
+  return {
+    ...toHeadJson(plan, result, result, options),
+    ...toRunJson(plan, result),
+    plan: { ...withoutSecrets(plan) },
+  };
+}
+
+/**
+ * Converts the report of a repeated plan to JSON. `runs` has an object for each run, with the same fields as the report of one run, without
+ * `version`, `name`, `model` and `plan`, which are outside. So a reader of runs reads `document.runs ?? [document]`.
+ *
+ * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
+ * `inferPerSec`, `errorRatio`, `latencyUs.p99` and so on are the mean over the values of the runs with its 95 % interval (`low`, `high`),
+ * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
+ * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
+ */
+export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: NoteOptions = {}): RepeatedJson {
+  const { runs, precision } = repeated;
+  const [first] = runs as [RunResult];
+  const complete = completeRuns(repeated);
+  const { atLeast, atMost, until } = plan.repeat ?? { atLeast: runs.length, atMost: runs.length };
+  return {
+    ...toHeadJson(plan, first, repeated, options),
+    startedAt: toIsoTime(first),
+    durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
+    isPartial: complete.length < runs.length,
+    repeat: {
+      atLeast,
+      atMost,
+      ...(until === undefined
+        ? {}
+        : {
+            until: {
+              metric: { ...until.metric },
+              ratio: until.ratio,
+              ...(until.where === undefined ? {} : { where: { ...until.where } }),
+              reachedRatio: precision?.ratio ?? null,
+              isReached: precision?.isReached === true,
+            },
+          }),
+    },
+    runs: runs.map((run) => toRunJson(plan, run)),
+    combination: toCombinationJson(plan, repeated),
+    assertions: judgeRepeated(plan, repeated).map((verdict) => toAssertionJson(plan, verdict)),
+    plan: { ...withoutSecrets(plan) },
+  };
+}
+
+type HeadJson = Pick<SingleJson, "version" | "name" | "verdict" | "parameters" | "machine" | "model" | "notes">;
+
+function toHeadJson(
+  plan: Plan,
+  { prepared }: RunResult,
+  whole: RunResult | RepeatedResult,
+  options: NoteOptions,
+): HeadJson {
+  const { name, parameters, outputs } = plan;
+  const runs = "runs" in whole ? whole.runs : [whole];
+  const { reasons, exitCode, ...verdict } = judgeWhole(plan, whole);
+  const { model } = prepared.service;
+  const values = Object.entries(parameters ?? {}).map(([key, { value }]) => [key, value] as const);
+  return {
+    version: REPORT_VERSION,
+    name,
+    verdict: { ...verdict, reasons: [...reasons], ...(outputs.style === "rampart" ? { exitCode } : {}) },
+    ...(parameters === undefined ? {} : { parameters: Object.fromEntries(values) }),
+    machine: { ...describeMachine(), rampart: VERSION },
+    model: { name: model.name, version: model.version },
+    notes: makeNotes(plan, runs, options).map((note) => ({ ...note, levels: [...note.levels] })),
+  };
+}
+
+function toIsoTime({ startEpochNs }: RunResult): string {
+  return epochNsToIsoTime(startEpochNs);
+}
+
+/** Converts one run: all that can differ between the runs of a plan. */
+function toRunJson(plan: Plan, result: RunResult): RunJson {
+  const levels = measuredLevels(result);
+  const warnings = [describeRepeats(result), warnOfResends(result)].filter((text) => text !== undefined);
+  const { seed = 0 } = result.prepared.plan;
+  return {
+    startedAt: toIsoTime(result),
+    ...(plan.repeat === undefined && seed === 0 ? {} : { seed }),
+    durationSec: nsToSec(result.durationNs),
+    isPartial: result.isInterrupted || result.error !== undefined,
+    ...(result.error === undefined ? {} : { error: { code: result.error.code, message: result.error.message } }),
+    requests: {
+      sent: result.sentCount,
+      completed: result.completedCount,
+      failed: result.failedCount,
+      ...(result.cancelledCount === 0 ? {} : { cancelled: result.cancelledCount }),
+      ...(result.resendCount === 0 ? {} : { resent: result.resendCount }),
+    },
+    ...(result.warmup === undefined
+      ? {}
+      : { warmup: { sent: result.warmup.sentCount, failed: result.warmup.failedCount } }),
+    connections: result.connectionCount,
+    ...(result.servers === undefined
+      ? {}
+      : {
+          servers: result.servers.map(({ name, sentCount, failedCount }) => ({
+            name,
+            sent: sentCount,
+            failed: failedCount,
+          })),
+        }),
+    failures: result.failures.map(({ kind, count, example, status, isWarmup, answers }) => ({
+      kind,
+      count,
+      example,
+      ...(status === undefined ? {} : { status }),
+      ...(isWarmup === undefined ? {} : { isWarmup }),
+      ...(answers === undefined ? {} : { answers: [...answers] }),
+    })),
+    ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(result.server === undefined ? {} : { server: result.server }),
+    ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
+    ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),
+    levels: levels.map((level) => toLevelJson(plan, level)),
+    assertions: judgeAssertions(plan, result).map((verdict) => toAssertionJson(plan, verdict)),
+  };
+}
+
+function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJson {
+  const { text, state, level, phaseIndex, measured, reason, endedRun, assertion } = verdict;
+  const ends = "runCount" in verdict ? { low: verdict.low, high: verdict.high } : {};
+  const inWords = describeAssertion(plan, verdict);
+  return {
+    text,
+    state,
+    isMet: state === "pass",
+    ...(level === undefined ? {} : { level }),
+    ...(phaseIndex === undefined ? {} : { phase: phaseIndex }),
+    ...(endedRun === undefined ? {} : { endedRun }),
+    ...("runCount" in verdict ? { runs: verdict.runCount, runsMet: verdict.metCount } : {}),
+    ...(measured === undefined ? {} : { measured: toEstimateJson(assertion.metric, { ...ends, value: measured }) }),
+    ...(reason === undefined ? {} : { reason }),
+    measuredText: inWords.measured,
+    limit: toValueJson(assertion.metric, assertion.limit),
+    limitText: inWords.limit,
+  };
+}

@@ -1,0 +1,210 @@
+import { formatMetric } from "../measure/metrics/metric-text.ts";
+import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
+import type { Plan } from "../plan/plan.ts";
+import { formatCount } from "../plan/units.ts";
+import { describeLevel } from "../registry/load-modes.ts";
+import { throughputUnitOf } from "../registry/service-kinds.ts";
+import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
+import { isFarBehind } from "../result/judged-levels.ts";
+import type { RepeatedResult } from "../result/repeated-result.ts";
+import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
+import type { VerdictName } from "./model/report-model.ts";
+import { formatRange } from "./rampart/confidence-notes.ts";
+import { answerOf, answerOverRuns } from "./rampart/find-max.ts";
+import { judgeAssertions, judgeChecks, judgeRepeated } from "./run-verdicts.ts";
+import type { ReasonJson } from "./schema/report-schema.ts";
+
+/** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */
+
+/** How the runs of a plan ended. */
+export interface WholeVerdict {
+  readonly name: VerdictName;
+  /** One sentence that says why, without a full stop. */
+  readonly headline: string;
+  /** Why they did not pass, the worst first; empty if they passed. */
+  readonly reasons: readonly ReasonJson[];
+  /** Of Rampart's own commands. A run that ended early has the code of its end, whatever else failed. */
+  readonly exitCode: number;
+}
+
+/** A group of reasons of one kind, with the sentence for the headline. */
+interface Finding {
+  readonly state: ReasonJson["state"];
+  readonly code: string;
+  readonly headline: string;
+  /** One for each reason. Default: the headline. */
+  readonly texts?: readonly string[];
+}
+
+const ORDER: readonly ReasonJson["state"][] = ["fail", "partial", "unresolved"];
+const NAMES: Readonly<Record<ReasonJson["state"], VerdictName>> = {
+  fail: "failed",
+  partial: "partial",
+  unresolved: "unresolved",
+};
+
+/** Judges a run, or all runs of a repeated plan. The worst of what happened is the verdict. */
+export function judgeWhole(plan: Plan, whole: RunResult | RepeatedResult): WholeVerdict {
+  const repeated = "runs" in whole ? whole : { runs: [whole] };
+  const { runs } = repeated;
+  const assertions = "runs" in whole ? judgeRepeated(plan, whole) : judgeAssertions(plan, whole);
+  const judged = [
+    ...assertions.map((verdict) => ({ state: verdict.state, text: reasonOf(plan, verdict) })),
+    ...judgeChecks(plan, runs).map(({ state, text, measured }) => ({ state, text: `${text}: ${measured}` })),
+  ];
+  const findings = [
+    ...findEarlyEnd(runs),
+    ...findSearch(plan, repeated),
+    ...findJudged(judged, "fail"),
+    ...findLoad(plan, runs),
+    ...findJudged(judged, "unresolved"),
+    ...(repeated.precision?.isReached === false ? [IMPRECISE] : []),
+  ];
+  const sorted = ORDER.flatMap((state) => findings.filter((finding) => finding.state === state));
+  const reasons = sorted.flatMap(({ state, code, headline, texts = [headline] }) =>
+    texts.map((text) => ({ state, code, text })),
+  );
+  const [worst] = sorted;
+  const exitCode = exitCodeOfRuns(runs, sorted);
+  if (worst === undefined) return { ...praise(plan, repeated, judged.length), reasons, exitCode };
+  return { name: NAMES[worst.state], headline: worst.headline, reasons, exitCode };
+}
+
+const IMPRECISE: Finding = {
+  state: "unresolved",
+  code: "precision",
+  headline: "the runs together are not as precise as asked for",
+};
+
+/** The exit code of a run that ended early, else 65 when anything fails, 69 when a run has only failed requests, 66 when anything is unresolved. */
+function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]): number {
+  const ended = runs.find(({ error, isInterrupted }) => error !== undefined || isInterrupted);
+  if (ended !== undefined) return ended.error === undefined ? EXIT.interrupted : exitCodeOf(ended.error.code);
+  if (findings.some(({ state, code }) => state === "fail" && code !== "only-failures")) return EXIT.assertionFailed;
+  if (runs.some(hasOnlyFailures)) return EXIT.unreachable;
+  return findings.length > 0 ? EXIT.unstable : EXIT.passed;
+}
+
+/** Returns the verdict of runs without a reason against them. */
+function praise(plan: Plan, repeated: RepeatedResult, judgedCount: number): Pick<WholeVerdict, "name" | "headline"> {
+  const hasMlperf = repeated.runs.some(({ levels }) => levels.some(({ mlperf }) => mlperf !== undefined));
+  const held = judgedCount === 1 ? "the assertion holds" : `the ${judgedCount} assertions hold`;
+  const parts = [
+    ...(answerOfRuns(plan, repeated) ?? []),
+    ...(hasMlperf ? ["MLPerf: VALID"] : []),
+    ...(judgedCount > 0 ? [held] : []),
+  ];
+  if (parts.length === 0) return { name: "measured", headline: "measured; the plan has no assertions" };
+  return { name: "passed", headline: parts.join("; ") };
+}
+
+function findJudged(
+  judged: readonly { readonly state: string; readonly text: string }[],
+  state: "fail" | "unresolved",
+): Finding[] {
+  const texts = judged.filter((one) => one.state === state).map(({ text }) => text);
+  if (texts.length === 0) return [];
+  const what = state === "fail" ? "failed" : "unresolved";
+  return [{ state, code: "assertion", headline: `${texts.length} of ${judged.length} assertions ${what}`, texts }];
+}
+
+function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
+  const only = runs.filter(hasOnlyFailures);
+  const findings: Finding[] = [];
+  if (runs.some(({ isInterrupted, error }) => isInterrupted || error !== undefined)) {
+    const errors = runs.flatMap(({ error }) => error?.message ?? []);
+    const headline = errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted";
+    findings.push({ state: "partial", code: "ended-early", headline });
+  } else if (only.length > 0) {
+    const failed = only.reduce((sum, { failedCount }) => sum + failedCount, 0);
+    const example = only[0]?.failures[0]?.example ?? "";
+    const headline = `all ${formatCount(failed)} requests failed${example === "" ? "" : `: ${example}`}`;
+    findings.push({ state: "fail", code: "only-failures", headline });
+  }
+  return findings;
+}
+
+/** Returns the answer of a search as a list of one sentence; undefined for other loads. */
+function answerOfRuns(plan: Plan, repeated: RepeatedResult): [string] | undefined {
+  const [first, second] = repeated.runs;
+  if (first?.findMax === undefined) return undefined;
+  return [second === undefined ? answerOf(plan, first.findMax) : (answerOverRuns(plan, repeated) ?? "")];
+}
+
+function findSearch(plan: Plan, repeated: RepeatedResult): Finding[] {
+  const { runs } = repeated;
+  const answers = runs.flatMap(({ findMax }) => findMax ?? []);
+  const [answer] = answerOfRuns(plan, repeated) ?? [];
+  if (answer === undefined) return [];
+  const states = answers.map(stateOfSearch);
+  if (states.includes("fail")) return [{ state: "fail", code: "search", headline: answer }];
+  if (!states.includes("unresolved")) return [];
+  // Without a load that was found there is nothing to judge.
+  const isUnjudged = ({ highest, isResolved }: FindMaxResult): boolean =>
+    !isResolved && (highest === undefined || runs.length > 1);
+  const doubt = answers.every(isUnjudged) ? "" : "; it may be higher";
+  return [{ state: "unresolved", code: "search", headline: `${answer}${doubt}` }];
+}
+
+/** Judges the answer of a search: it fails when it is certain that no load keeps the limits. */
+export function stateOfSearch({ highest, isResolved }: FindMaxResult): Verdict["state"] {
+  if (!isResolved) return "unresolved";
+  return highest === undefined ? "fail" : "pass";
+}
+
+/** Returns what a load says by itself: rules of MLPerf, stability, and whether it was sent. */
+function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
+  const levels = runs.flatMap((run) => run.levels);
+  const broken = levels.flatMap(({ mlperf }) => (mlperf?.isValid === false ? mlperf.broken : []));
+  const unstable = levels.filter(({ outcome }) => outcome === "unstable");
+  const behind = runs.some(({ findMax }) => findMax !== undefined) ? [] : levels.filter(isFarBehind);
+  const name = ({ level, phase }: LevelResult): string => describeLevel(plan.load, level, phase?.index);
+  const naming = (found: readonly LevelResult[]): string => [...new Set(found.map(name))].join(", ");
+  return [
+    ...(broken.length === 0
+      ? []
+      : [{ state: "fail", code: "mlperf", headline: "the rules of MLPerf are not kept", texts: broken } as const]),
+    ...(unstable.length === 0
+      ? []
+      : [{ state: "unresolved", code: "unstable", headline: `not stable: ${naming(unstable)}` } as const]),
+    ...(behind.length === 0
+      ? []
+      : [
+          {
+            state: "unresolved",
+            code: "load-not-sent",
+            headline: `the client could not send the load asked for: ${naming(behind)}`,
+          } as const,
+        ]),
+  ];
+}
+
+/** An assertion in words. */
+export interface DescribedAssertion {
+  /** `31.2 ms at concurrency 8`, and why it is unresolved. */
+  readonly measured: string;
+  /** The limit with its unit. */
+  readonly limit: string;
+}
+
+/** Describes what an assertion measured. */
+export function describeAssertion(plan: Plan, verdict: Verdict | RunsVerdict): DescribedAssertion {
+  const { assertion, measured, reason, level, phaseIndex, endedRun } = verdict;
+  const unit = throughputUnitOf(plan.target);
+  const format = (value: number): string => formatMetric(assertion.metric, value, unit);
+  const limit = format(assertion.limit);
+  const where = level === undefined ? "" : ` at ${describeLevel(plan.load, level, phaseIndex)}`;
+  if (measured === undefined) return { measured: `${reason ?? "nothing measured"}${where}`, limit };
+  const { low, high, over } =
+    "runCount" in verdict
+      ? { low: verdict.low, high: verdict.high, over: `, ${verdict.metCount} of ${verdict.runCount} runs` }
+      : { low: null, high: null, over: "" };
+  const range = low === null || high === null ? "" : ` (${formatRange(format(low), format(high))})`;
+  const ended = endedRun === true ? ", which ended the run" : "";
+  const why = reason === undefined ? "" : `: ${reason}`;
+  return { measured: `${format(measured)}${range}${where}${over}${ended}${why}`, limit };
+}
+
+function reasonOf(plan: Plan, verdict: Verdict | RunsVerdict): string {
+  return `${verdict.text}: ${describeAssertion(plan, verdict).measured}`;
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RunError, type RunErrorCode } from "../../src/plan/problem.ts";
+import { toReportJson } from "../../src/report/json/report-json.ts";
+import { formatMarkdownReport } from "../../src/report/markdown.ts";
+import { buildRunModel } from "../../src/report/model/build-model.ts";
+import { renderText } from "../../src/report/text/render-text.ts";
+import { judgeWhole } from "../../src/report/verdict.ts";
+import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
+import { createRandom } from "../../src/runtime/random.ts";
+import { makeWindow } from "../measure/make-window.ts";
+import { makePlan } from "../plan/make-plan.ts";
+import { makeLevel, makeResult } from "./make-result.ts";
+
+/** The exit code, JSON and the reports for people have the same verdict. */
+
+/** What happened in a run, and what its plan asks for. */
+interface Facts {
+  readonly isErrorAsserted: boolean;
+  readonly hasFailures: boolean;
+  /** Too few requests to decide on p99. */
+  readonly isPercentileAsserted: boolean;
+  readonly isUnstable: boolean;
+  readonly hasOnlyFailures: boolean;
+  readonly isInterrupted: boolean;
+  readonly error: RunErrorCode | undefined;
+  readonly mlperf: "VALID" | "INVALID" | undefined;
+}
+
+const ERRORS = { unreachable: 69, stalled: 69, "host-limit": 66, internal: 1, exception: 64 } as const;
+
+function drawFacts(random: () => number): Facts {
+  const is = (ratio: number): boolean => random() < ratio;
+  const hasOnlyFailures = is(0.2);
+  return {
+    isErrorAsserted: is(0.4),
+    hasFailures: hasOnlyFailures || is(0.4),
+    isPercentileAsserted: is(0.3),
+    isUnstable: is(0.2),
+    hasOnlyFailures,
+    isInterrupted: is(0.15),
+    error: is(0.15) ? (Object.keys(ERRORS)[Math.floor(random() * 5)] as RunErrorCode) : undefined,
+    mlperf: is(0.2) ? (is(0.5) ? "VALID" : "INVALID") : undefined,
+  };
+}
+
+const LATENCY = { key: "latency", statistic: 99 } as const;
+
+function planOf({ isErrorAsserted, isPercentileAsserted }: Facts): ReturnType<typeof makePlan> {
+  return makePlan({
+    outputs: { style: "rampart" },
+    assertions: [
+      ...(isErrorAsserted ? [{ metric: { key: "errorRate" }, comparison: "is", limit: 0 } as const] : []),
+      ...(isPercentileAsserted ? [{ metric: LATENCY, comparison: "below", limit: 25e6 } as const] : []),
+    ],
+  });
+}
+
+function resultOf(facts: Facts): RunResult {
+  const latenciesNs = facts.hasOnlyFailures ? [] : new Array<number>(30).fill(1e6);
+  const level: LevelResult = makeLevel({
+    outcome: facts.isUnstable ? "unstable" : "measured",
+    window: makeWindow({ latenciesNs, failedCount: facts.hasFailures ? 5 : 0 }),
+    ...(facts.mlperf === undefined
+      ? {}
+      : {
+          mlperf: {
+            scenario: "offline",
+            isValid: facts.mlperf === "VALID",
+            broken: facts.mlperf === "VALID" ? [] : ["too few queries"],
+            queryCount: 1,
+            sampleCount: 1,
+          },
+        }),
+  });
+  return makeResult(planOf(facts), [level], {
+    isInterrupted: facts.isInterrupted,
+    error: facts.error === undefined ? undefined : new RunError(facts.error, "it ended", ""),
+  });
+}
+
+/** The rules in the guide: how a run ended early comes first, then failures, an unreachable server, and what is unresolved. */
+function expected(facts: Facts): { readonly exitCode: number; readonly name: string } {
+  const hasEnded = facts.isInterrupted || facts.error !== undefined;
+  const isFailed = (facts.isErrorAsserted && facts.hasFailures) || facts.mlperf === "INVALID";
+  // A percentile cannot pass: of no requests, or of too few.
+  const isOpen = facts.isPercentileAsserted || facts.isUnstable || (hasEnded && facts.isErrorAsserted);
+  const isAsked = facts.isErrorAsserted || facts.isPercentileAsserted || facts.mlperf !== undefined;
+  const name = isFailed
+    ? "failed"
+    : hasEnded
+      ? "partial"
+      : facts.hasOnlyFailures
+        ? "failed"
+        : isOpen
+          ? "unresolved"
+          : isAsked
+            ? "passed"
+            : "measured";
+  if (facts.error !== undefined) return { name, exitCode: ERRORS[facts.error as keyof typeof ERRORS] };
+  if (facts.isInterrupted) return { name, exitCode: 130 };
+  if (isFailed) return { name, exitCode: 65 };
+  if (facts.hasOnlyFailures) return { name, exitCode: 69 };
+  return { name, exitCode: isOpen ? 66 : 0 };
+}
+
+test("the verdict and the exit code follow the rules, and JSON, the console and Markdown have the same ones", () => {
+  const random = createRandom(24);
+  const seen = new Set<string>();
+  for (let run = 0; run < 400; run++) {
+    const facts = drawFacts(random);
+    const [plan, result] = [planOf(facts), resultOf(facts)];
+    const { name, headline, exitCode, reasons } = judgeWhole(plan, result);
+    const text = JSON.stringify(facts);
+    assert.deepEqual({ name, exitCode }, expected(facts), text);
+    assert.equal(reasons.length === 0, name === "passed" || name === "measured", text);
+    assert.equal(exitCode === 0, name === "passed" || name === "measured", text);
+    const json = toReportJson(plan, result);
+    assert.deepEqual(json.verdict, { name, headline, exitCode, reasons }, text);
+    const model = buildRunModel(plan, json);
+    const isGood = name === "passed" || name === "measured";
+    assert.deepEqual([model.verdict.name, model.verdict.headline], [name, isGood ? "" : headline], text);
+    assert.ok(formatMarkdownReport(model).includes(isGood ? "" : headline), text);
+    assert.ok(renderText(model).startsWith(name.toUpperCase()), text);
+    seen.add(`${name} ${exitCode}`);
+  }
+  assert.ok(seen.size >= 12, [...seen].join());
+});
+
+test("reasons are words: what was asserted, what was measured and where", () => {
+  const facts = { ...drawFacts(() => 1), isErrorAsserted: true, hasFailures: true, isUnstable: true };
+  const { headline, reasons } = judgeWhole(planOf(facts), resultOf(facts));
+  assert.equal(headline, "1 of 1 assertions failed");
+  assert.deepEqual(reasons, [
+    { state: "fail", code: "assertion", text: "error rate is 0 %: 14.29 % at concurrency 1" },
+    { state: "unresolved", code: "unstable", text: "not stable: concurrency 1" },
+  ]);
+});
+
+test("perf_analyzer and genai-perf have exit codes of their own, so that JSON names none", () => {
+  const plan = makePlan({ outputs: { style: "perf_analyzer" } });
+  assert.equal("exitCode" in toReportJson(plan, makeResult(plan, [makeLevel()])).verdict, false);
+});
