@@ -383,7 +383,7 @@ const BURSTS = { kind: "bursts", size: 5, everyMs: 500 } as unknown as Plan["loa
 test("a made-up load mode sends, is checked, and is named in reports", LIMIT, async () => {
   const exportFile = join(folder, "export.json");
   const plan = planOf({});
-  const outputs = { ...plan.outputs, verbosity: 1, files: { profileExport: exportFile } };
+  const outputs = { ...plan.outputs, verbosity: 1 as const, files: { profileExport: exportFile } };
   const beginMs = Date.now();
   const text = await execute({ ...plan, load: BURSTS, outputs });
   assert.match(text, /bursts of 5 every 500 ms\n/);
@@ -419,7 +419,7 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
   });
   const metric = { key: "halfLatency", statistic: "average" } as unknown as Plan["assertions"][number]["metric"];
   const assertions: Plan["assertions"] = [{ metric, comparison: "at-least", limit: 0 }];
-  const text = await execute({ ...plan, assertions, outputs: { ...plan.outputs, verbosity: 1 } });
+  const text = await execute({ ...plan, assertions, outputs: { ...plan.outputs, verbosity: 1 as const } });
   assert.match(text, /^ +1 +half of the latency /m);
   assert.match(text, /^ {2}pass +average half of the latency/m);
   assert.match(readFileSync(join(folder, "report.json"), "utf8"), /"halfLatency\w*": \{/);
