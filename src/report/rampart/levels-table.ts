@@ -1,14 +1,13 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { latencyOf } from "../../measure/measurement.ts";
 import { errorRatio, inferPerSec, responsesPerSec, sentPerSec, sequencesPerSec } from "../../measure/metrics.ts";
-import { percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, nsToSec } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { CONSOLE_PERCENTILES, formatMarked } from "./confidence-notes.ts";
-import { formatTable, formatUs } from "./format.ts";
+import { formatTable } from "./format.ts";
 import { describeOutcome, formatGap, formatServer } from "./level-cells.ts";
 
 /** Formats a row per level. @param unit of throughput @param hasGaps whether a request may have many responses, so that times between them exist */
@@ -63,13 +62,12 @@ export function formatLevels(plan: Plan, levels: readonly LevelResult[], unit: s
 export function formatTimeline({ timeline }: LevelResult, batchSize: number, unit: string): string {
   const rows = timeline.map((bucket) => {
     const seconds = nsToSec(bucket.endNs - bucket.startNs);
-    const hasSamples = bucket.requestCount > 0;
     return [
       `${nsToSec(bucket.startNs).toFixed(1)} s`,
       formatCount(bucket.meanOutstanding),
       formatCount((bucket.requestCount * batchSize) / seconds),
-      hasSamples ? formatDurationNs(bucket.latency.mean) : "-",
-      hasSamples ? formatUs(percentileUs(bucket.latency, 99)) : "-",
+      bucket.latency === undefined ? "-" : formatDurationNs(bucket.latency.meanNs),
+      bucket.latency === undefined ? "-" : formatDurationNs(bucket.latency.p99Ns),
       formatCount(bucket.failedCount),
     ];
   });

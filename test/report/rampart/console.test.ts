@@ -94,7 +94,8 @@ test("scheduled loads show the latency from the due time too", () => {
 
 test("a load that changes within its level has a time line, and requests that its limit delayed are reported", () => {
   const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6] });
-  const bucket = { requestCount: 2, failedCount: 0, latency: window.latency, meanOutstanding: 3 };
+  const latency = { meanNs: 1e6, p50Ns: 1e6, p99Ns: 1e6 };
+  const bucket = { requestCount: 2, failedCount: 0, cancelledCount: 0, latency, meanOutstanding: 3 };
   const timeline = [
     { ...bucket, startNs: 0, endNs: 1e9 },
     { ...bucket, startNs: 1e9, endNs: 2e9, meanOutstanding: 7 },
