@@ -70,8 +70,8 @@ const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> 
   streams: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
   statistics: ({ window }) =>
     window.server === undefined ? "the server reported no statistics of these requests" : undefined,
-  gpu: ({ window: { gpu } }) =>
-    gpu === undefined || gpuUuidsOf(gpu).length === 0 ? "the server reported no GPU" : undefined,
+  gpu: ({ window }) =>
+    window.gpu === undefined || gpuUuidsOf(window.gpu).length === 0 ? "the server reported no GPU" : undefined,
 };
 
 /** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. */

@@ -55,7 +55,7 @@ const REQUESTS = {
     needs: "responses",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => (window.isDecoupled ? sampleOfSketch(latencyOf(window, "firstResponse")) : undefined),
+    sample: ({ window }) => window.firstResponse && sampleOfSketch(window.firstResponse),
   },
   /** Mean over all pairs of responses that follow each other. */
   betweenResponses: {

@@ -52,9 +52,11 @@ function endsOf({ low, high, effectiveCount, neededEffectiveCount }: PercentileE
 
 /** Latencies in nanoseconds. */
 export function sampleOfSketch(sketch: Sketch): Sample {
-  const { count, mean, min, max } = sketch;
   return {
-    ...{ count, average: mean, min, max },
+    count: sketch.count,
+    average: sketch.mean,
+    min: sketch.min,
+    max: sketch.max,
     get drift() {
       return driftOfSketch(sketch);
     },
@@ -72,7 +74,10 @@ export function sampleOfSketch(sketch: Sketch): Sample {
 export function sampleOfExtracted(extracted: Extracted): Sample {
   const { count, mean, min, max } = extracted.numbers;
   return {
-    ...{ count, average: mean, min, max },
+    count,
+    average: mean,
+    min,
+    max,
     percentile: (percentile) => extractedPercentile(extracted, percentile),
     averageEnds: ({ confidence }) =>
       boundsOf(estimateExtractedMean(extracted, confidence === undefined ? {} : { confidence })),

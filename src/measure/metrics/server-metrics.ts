@@ -45,10 +45,10 @@ const SERVER = {
     better: "lower",
     needs: "gpu",
     value: ({ window }) => {
-      const series = window.gpu === undefined ? [] : gpuSeriesOf(window.gpu, "energyJoules");
-      const spent = series.map(([, { count, first, last }]) =>
-        // A single reading spans no time. A counter that decreased was restarted with the server.
-        count < 2 || last < first ? Number.NaN : last - first,
+      const spent = (window.gpu === undefined ? [] : gpuSeriesOf(window.gpu, "energyJoules")).map(
+        ([, { count, first, last }]) =>
+          // A single reading spans no time. A counter that decreased was restarted with the server.
+          count < 2 || last < first ? Number.NaN : last - first,
       );
       const sum = spent.reduce((all, one) => all + one, 0);
       return spent.length === 0 || Number.isNaN(sum) ? undefined : sum;
