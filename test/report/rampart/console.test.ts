@@ -28,10 +28,7 @@ test("a run has a row per level, notes on it, and totals", () => {
     out,
     /^ {2}30 samples, worth 30 independent ones for the average; with 95 % confidence: average 1 to 1 ms, p50 /m,
   );
-  assert.match(
-    out,
-    /^ {2}\* too few independent samples: p90 30 of 64, p99 30 of 662; about 662 samples would be enough$/m,
-  );
+  assert.match(out, /^ {2}\* too few independent samples: p90 30 of 64, p99 30 of 662; about 23 s would be enough$/m);
   assert.match(out, /^sent 60 requests over 1 connection in 3\.5 s: 60 completed, 0 failed$/m);
 });
 
@@ -88,7 +85,7 @@ test("scheduled loads show the latency from the due time too", () => {
   assert.match(out, /^req\/s asked +p99 from due time .*\n.*\n *50 +9 ms\* /m);
   assert.match(
     out,
-    /too few independent samples: .*, p99 \d+ of 662, p99 from due time \d+ of 662; about [\d,]+ samples would be enough$/m,
+    /too few independent samples: .*, p99 \d+ of 662, p99 from due time \d+ of 662; about \d+ \w+ would be enough$/m,
   );
 });
 
