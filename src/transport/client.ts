@@ -159,6 +159,8 @@ export interface ClientOptions {
   readonly onDone: OnDone;
   /** Called when a request has been sent whose call was `isSending` when `send` returned. */
   readonly onSent?: ((call: Call) => void) | undefined;
+  /** Called when a connection could not be opened ahead of its first request. Rampart's own HTTP/1.1 client only. */
+  readonly onConnectFailure?: ((failure: Failure) => void) | undefined;
   /**
    * Called for each response of a request except the last. Where only the end of the response shows which one was the last, called for every
    * one. A gRPC call may be cancelled here.

@@ -106,21 +106,27 @@ export class FailurePolicy {
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;
-    const { plan } = this;
-    const isNew = failure.kind === "connect" && completedCount === 0;
+    if (reach === "unreachable" && failure.kind === "connect" && completedCount === 0) {
+      this.signal.fail(cannotConnect(this.plan, failure));
+      return;
+    }
     const [message, hint] =
       reach === "stalled"
         ? ["the target stopped answering", `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`]
-        : isNew
-          ? [`cannot connect to ${urlsOf(plan.target).join(", ")}`, "Is the server running, and is this its address?"]
-          : [
-              "the target can no longer be reached",
-              completedCount === 0
-                ? "Is the server still running?"
-                : `It answered ${formatCount(completedCount)} requests before. Has it stopped? Look at its log.`,
-            ];
+        : [
+            "the target can no longer be reached",
+            completedCount === 0
+              ? "Is the server still running?"
+              : `It answered ${formatCount(completedCount)} requests before. Has it stopped? Look at its log.`,
+          ];
     this.signal.fail(new RunError(reach, `${message}: ${describeFailure(failure)}`, hint));
   }
+}
+
+/** Returns the error of a target to which no connection could be opened. */
+export function cannotConnect({ target }: Plan, failure: Failure): RunError {
+  const message = `cannot connect to ${urlsOf(target).join(", ")}: ${describeFailure(failure)}`;
+  return new RunError("unreachable", message, "Is the server running, and is this its address?", { failure });
 }
 
 function kindOf(failure: Failure): "unreachable" | "stalled" | "failed-request" {

@@ -220,6 +220,7 @@ export class Connection {
     const wasOpen = this.isOpen;
     this.socket = undefined;
     this.isOpen = false;
+    if (!wasOpen && !this.call.isActive) this.options.onConnectFailure?.(connectFailure(error));
     this.settlePreconnect();
     this.trust.closed();
     if (wasOpen && this.servedCount > 0) this.trust.refute(this.servedNs, nowNs());
