@@ -1,4 +1,4 @@
-import { findMetric, type NamedMetric } from "../../measure/compare/named-metrics.ts";
+import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { MeasuredLevel } from "../read/runs/measured-run.ts";
 import type { Comparison, RunSet } from "./comparison.ts";
 import { formatValue } from "./words.ts";
