@@ -10,7 +10,7 @@ import { msToNs } from "../plan/units.ts";
 import { findConflicts } from "../registry/conflicts.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { memberPlansOf, membersOf } from "../registry/mix.ts";
-import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
+import { urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
@@ -18,7 +18,7 @@ import type { Failure } from "../transport/failure.ts";
 import type { WireRequest } from "../transport/request.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
-import { cannotConnect } from "./judge/failure-policy.ts";
+import { cannotConnect, takesPrompts } from "./judge/failure-policy.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
@@ -181,12 +181,6 @@ async function openContentCheck(named: FunctionPlan): Promise<(plan: Plan) => Co
   return (plan) => createContentCheck(plan, named);
 }
 
-/** Whether a target's requests are prompts, which are few and long: late code would be visible in the time to first token. */
-function takesPrompts({ target }: Plan): boolean {
-  const kind = targetKindOf(target);
-  return urlsOf(target).length > 0 && kind.takes(target) === "payloads" && kind.hasShortRequests !== true;
-}
-
 /** @param atEnd registers what to undo after the run */
 async function loadRehearsal(
   rehearsed: readonly Rehearsed[],
@@ -197,6 +191,7 @@ async function loadRehearsal(
 ): Promise<() => Promise<void>> {
   const { rehearse, OWN_BOUNDS, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
   const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
+  // Late code would be visible in the time to first token of prompts.
   const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
   const boundsOf = (one: Rehearsed): RehearsalBounds =>
     hasTime(one) ? PROMPT_BOUNDS : startsEarly(one) ? SHORT_BOUNDS : OWN_BOUNDS;
