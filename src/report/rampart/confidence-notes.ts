@@ -7,9 +7,9 @@ import {
   samplesNeeded,
 } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
-import type { LatencyTally } from "../../measure/latency-tally.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
+import { driftOfSketch, type Sketch } from "../../measure/sketch.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatUs } from "./format.ts";
 
@@ -22,7 +22,7 @@ const TAIL_PERCENTILES = [99.9, 99.99] as const;
 export const MARK = "*";
 
 /** Formats a percentile for a table, with a mark when there are too few samples; `-` without any. */
-export function formatMarked(tally: LatencyTally, percentile: number): string {
+export function formatMarked(tally: Sketch, percentile: number): string {
   if (tally.count === 0) return "-";
   const { value, isReliable } = estimatePercentile(tally, percentile);
   return `${formatUs(value)}${isReliable ? "" : MARK}`;
@@ -33,7 +33,7 @@ export function formatMarked(tally: LatencyTally, percentile: number): string {
  * latencies. @param unit of throughput
  */
 export function describeConfidence(window: Measurement, batchSize: number, unit: string): string[] {
-  const { latency, scheduledLatency } = window;
+  const { latency } = window;
   if (latency.count === 0) return [];
   const perSec = inferPerSec(window, batchSize);
   const rate = certaintyOf({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
@@ -47,11 +47,13 @@ export function describeConfidence(window: Measurement, batchSize: number, unit:
   const average = ofMean.isCertain
     ? [`average ${formatRange(formatDurationNs(ofMean.low), formatDurationNs(ofMean.high))}`]
     : [];
-  const samples = formatSamples(latency.count, mean.effectiveCount, latency.drift, formatDurationNs);
+  const samples = formatSamples(latency.count, mean.effectiveCount, driftOfSketch(latency), formatDurationNs);
   const bounded = shown.filter(([, { isReliable }]) => isReliable).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...throughput, ...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
-  const due: Named[] = !window.isScheduled ? [] : [["p99 from due time", estimatePercentile(scheduledLatency, 99)]];
+  const due: Named[] = !window.isScheduled
+    ? []
+    : [["p99 from due time", estimatePercentile(latencyOf(window, "scheduledLatency"), 99)]];
   return [
     `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
     ...due.filter(([, { isReliable }]) => isReliable).map(([name, one]) => `${name} ${rangeOf(one)}`),
@@ -64,7 +66,7 @@ export function describeConfidence(window: Measurement, batchSize: number, unit:
 
 type Named = readonly [name: string, estimate: PercentileEstimate];
 
-function named(tally: LatencyTally, percentile: number): Named {
+function named(tally: Sketch, percentile: number): Named {
   return [`p${percentile}`, estimatePercentile(tally, percentile)];
 }
 
