@@ -174,6 +174,17 @@ export interface ClientOptions {
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
 }
 
+/** What came over the connections of an HTTP client. */
+export interface ReceivedCounts {
+  /** Of responses, as they came: heads, and compressed bodies. */
+  bytes: number;
+  /** Number of complete responses by status. */
+  readonly statusCounts: Uint32Array;
+}
+
+/** Highest status that {@link ReceivedCounts} has, as HTTP has three digits for it. */
+export const MOST_STATUS = 999;
+
 /** A client of the measured path. It has slots; each carries one request at a time. */
 export interface LoadClient {
   /** The calls by slot; grows with `reserve`. */
@@ -201,6 +212,8 @@ export interface LoadClient {
    * connection right after the send. Libraries that retry internally do not report it.
    */
   readonly resendCount: number;
+  /** Absent when it does not count what it receives. */
+  readonly received?: ReceivedCounts | undefined;
   /** Counts by server; absent when there is one server. */
   readonly servers?: readonly ServerLoad[] | undefined;
   /** Counts a failure for its server and returns it with the server's name; absent when there is one server. */
