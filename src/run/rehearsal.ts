@@ -1,5 +1,5 @@
 import type { LevelSearch } from "../load/load-mode.ts";
-import { WindowTally } from "../measure/measurement.ts";
+import { WindowTally } from "../measure/tally/window-tally.ts";
 import type { AnswerSink } from "../measure/tokens/packed-answers.ts";
 import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";

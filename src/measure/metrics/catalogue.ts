@@ -1,4 +1,5 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
+import { gpuUuidsOf } from "../gpu-tally.ts";
 import { explainUnstreamed } from "../tokens/token-warnings.ts";
 import type { MeasuredPart, Metric, Need, Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
@@ -69,7 +70,8 @@ const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> 
   streams: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
   statistics: ({ window }) =>
     window.server === undefined ? "the server reported no statistics of these requests" : undefined,
-  gpu: ({ window }) => ((window.gpu?.uuids.length ?? 0) === 0 ? "the server reported no GPU" : undefined),
+  gpu: ({ window }) =>
+    window.gpu === undefined || gpuUuidsOf(window.gpu).length === 0 ? "the server reported no GPU" : undefined,
 };
 
 /** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. */

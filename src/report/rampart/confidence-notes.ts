@@ -3,9 +3,9 @@ import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, type PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
 import type { SeriesShape } from "../../measure/intervals/series-shape.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
-import type { LatencyTally } from "../../measure/latency-tally.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
+import { type Sketch, shapeOfSketch } from "../../measure/sketch.ts";
 import { formatCount, formatDurationNs, secToNs } from "../../plan/units.ts";
 import { formatUs } from "./format.ts";
 
@@ -18,7 +18,7 @@ const TAIL_PERCENTILES = [99.9, 99.99] as const;
 export const MARK = "*";
 
 /** Formats a percentile for a table, with a mark when there are too few samples; `-` without any. */
-export function formatMarked(tally: LatencyTally, percentile: number): string {
+export function formatMarked(tally: Sketch, percentile: number): string {
   if (tally.count === 0) return "-";
   const { value, isReliable } = estimatePercentile(tally, percentile);
   return `${formatUs(value)}${isReliable ? "" : MARK}`;
@@ -29,7 +29,7 @@ export function formatMarked(tally: LatencyTally, percentile: number): string {
  * latencies. @param unit of throughput
  */
 export function describeConfidence(window: Measurement, batchSize: number, unit: string): string[] {
-  const { latency, scheduledLatency } = window;
+  const { latency } = window;
   if (latency.count === 0) return [];
   const perSec = inferPerSec(window, batchSize);
   const rate = certaintyOf({ value: perSec, ...throughputInterval(window, perSec, batchSize) });
@@ -43,12 +43,14 @@ export function describeConfidence(window: Measurement, batchSize: number, unit:
   const average = ofMean.isCertain
     ? [`average ${formatRange(formatDurationNs(ofMean.low), formatDurationNs(ofMean.high))}`]
     : [];
-  const { shape } = latency;
+  const shape = shapeOfSketch(latency);
   const samples = formatSamples(latency.count, mean.effectiveCount, shape, window.startNs);
   const bounded = shown.filter(([, { isReliable }]) => isReliable).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...throughput, ...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
-  const due: Named[] = !window.isScheduled ? [] : [["p99 from due time", estimatePercentile(scheduledLatency, 99)]];
+  const due: Named[] = !window.isScheduled
+    ? []
+    : [["p99 from due time", estimatePercentile(latencyOf(window, "scheduledLatency"), 99)]];
   return [
     `${samples}${ranges.length === 0 ? "" : `; with 95 % confidence: ${ranges.join(", ")}`}`,
     ...due.filter(([, { isReliable }]) => isReliable).map(([name, one]) => `${name} ${rangeOf(one)}`),
@@ -61,7 +63,7 @@ export function describeConfidence(window: Measurement, batchSize: number, unit:
 
 type Named = readonly [name: string, estimate: PercentileEstimate];
 
-function named(tally: LatencyTally, percentile: number): Named {
+function named(tally: Sketch, percentile: number): Named {
   return [`p${percentile}`, estimatePercentile(tally, percentile)];
 }
 
