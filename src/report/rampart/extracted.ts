@@ -54,10 +54,11 @@ function describeNumbers(column: Extracted): string[] {
     const found = certaintyOf(one);
     return found.isCertain ? [`${name} ${formatRange(formatNumber(found.low), formatNumber(found.high))}`] : [];
   });
-  const samples = `${column.name}: ${formatSamples(column.numbers.count, mean.effectiveCount, shapeOfSketch(column.numbers))}`;
+  const shape = shapeOfSketch(column.numbers);
+  const samples = `${column.name}: ${formatSamples(column.numbers.count, mean.effectiveCount, shape)}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
-    ...formatNeeds(percentiles, { shape: shapeOfSketch(column.numbers) }),
+    ...formatNeeds(percentiles, { shape }),
   ];
 }
 
