@@ -156,6 +156,8 @@ export interface RunResult {
    * Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send.
    */
   readonly resendCount: number;
+  /** What came over HTTP in the whole run: bytes of responses, and the number of complete ones by status. Absent where it is not counted. */
+  readonly received?: { readonly bytes: number; readonly statuses: Readonly<Record<string, number>> } | undefined;
   /** Requests sent to each server; absent if there is only one. */
   readonly servers?: readonly ServerLoad[] | undefined;
   /** Session counts; undefined without sessions. */
