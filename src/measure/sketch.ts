@@ -226,6 +226,9 @@ const FEWEST_BINS = 5;
 
 /** Returns the smallest mean of a bin of time; undefined with a few bins, or when the times are not kept. */
 export function lowestMeanOf({ bins }: Sketch): number | undefined {
-  const means = bins === undefined ? [] : binMeans(bins).map(({ mean }) => mean);
-  return means.length < FEWEST_BINS ? undefined : Math.min(...means);
+  const filled = bins === undefined ? [] : binMeans(bins);
+  if (filled.length < FEWEST_BINS) return undefined;
+  const usualCount = filled.reduce((sum, { count }) => sum + count, 0) / filled.length;
+  // Those at the ends may be cut off after a few samples.
+  return Math.min(...filled.filter(({ count }) => count >= usualCount / 2).map(({ mean }) => mean));
 }

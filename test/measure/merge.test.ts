@@ -215,6 +215,29 @@ describe("a load in parallel parts", () => {
     assert.deepEqual([both.memberServers?.["b"]?.successCount, both.gpu?.count], [5, 2]);
   });
 
+  test("have the groups of all, by their tags, and the servers of the members that each used", () => {
+    const groupOf = (size: string, count: number) => ({
+      tags: { target: "m", size },
+      window: makeWindow({ latenciesNs: new Array<number>(count).fill(1e6) }),
+    });
+    const both = joinParallel([
+      { ...makeWindow(), groups: [groupOf("a", 2), groupOf("b", 1)], memberServers: { m: makeDelta(3) } },
+      { ...makeWindow(), groups: [groupOf("b", 5)], memberServers: { m: makeDelta(5), n: makeDelta(1) } },
+    ]);
+    assert.deepEqual(
+      both.groups?.map(({ tags, window }) => [tags["size"], window.requestCount, window.durationNs]),
+      [
+        ["a", 2, 1e9],
+        ["b", 6, 1e9],
+      ],
+    );
+    const servers = Object.entries(both.memberServers ?? {}).map(([name, server]) => [name, server.successCount]);
+    assert.deepEqual(servers, [
+      ["m", 8],
+      ["n", 1],
+    ]);
+  });
+
   test("keep what only some of them have: a schedule, and several responses", () => {
     const [plain, streamed] = [
       makeWindow({ latenciesNs: [2e6] }),
