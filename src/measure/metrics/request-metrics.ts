@@ -1,9 +1,11 @@
 import { nsToSec } from "../../plan/units.ts";
+import { findExtracted } from "../extracted-tally.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
 import { errorRatioInterval } from "../limits/ratio-interval.ts";
+import { latencyOf } from "../measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../metrics.ts";
 import { type Asked, factsOf, type MeasuredPart, type Metric } from "./metric.ts";
-import { type Ends, sampleOfColumn, sampleOfSum, sampleOfTally } from "./sample.ts";
+import { type Ends, sampleOfExtracted, sampleOfSketch, sampleOfSum } from "./sample.ts";
 
 const ALL = ["average", "min", "max", "percentiles"] as const;
 
@@ -36,7 +38,7 @@ const REQUESTS = {
     better: "lower",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => sampleOfTally(window.latency),
+    sample: ({ window }) => sampleOfSketch(window.latency),
   },
   /** From the intended send, which includes delays by a late client or a slow server. */
   scheduledLatency: {
@@ -47,7 +49,7 @@ const REQUESTS = {
     needs: "schedule",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => sampleOfTally(window.scheduledLatency),
+    sample: ({ window }) => sampleOfSketch(latencyOf(window, "scheduledLatency")),
   },
   /** Of requests that may have several responses. */
   firstResponse: {
@@ -58,7 +60,7 @@ const REQUESTS = {
     needs: "responses",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => (window.isDecoupled ? sampleOfTally(window.firstResponse) : undefined),
+    sample: ({ window }) => window.firstResponse && sampleOfSketch(window.firstResponse),
   },
   /** Mean over all pairs of responses that follow each other. */
   betweenResponses: {
@@ -104,8 +106,8 @@ const OTHERS = {
     quantity: "number",
     statistics: ALL,
     sample: ({ window }, { name = "" }) => {
-      const column = window.extracted?.find(name);
-      return column && sampleOfColumn(column);
+      const found = findExtracted(window.extracted, name);
+      return found && sampleOfExtracted(found);
     },
     explain: () => "no answer had a number there",
   },

@@ -1,4 +1,4 @@
-import type { GpuMetric } from "../gpu-tally.ts";
+import { type GpuMetric, gpuSeriesOf } from "../gpu-tally.ts";
 import type { ServerDelta } from "../server-delta.ts";
 import { factsOf, type MeasuredPart, type Metric } from "./metric.ts";
 import { type Sample, sampleOfGpus, sampleOfSum } from "./sample.ts";
@@ -51,9 +51,10 @@ const SERVER = {
     better: "lower",
     needs: "page",
     value: ({ window }) => {
-      const spent = (window.gpu?.of("energyJoules") ?? []).map(([, { count, first, last }]) =>
-        // A single reading spans no time. A counter that decreased was restarted with the server.
-        count < 2 || last < first ? Number.NaN : last - first,
+      const spent = (window.gpu === undefined ? [] : gpuSeriesOf(window.gpu, "energyJoules")).map(
+        ([, { count, first, last }]) =>
+          // A single reading spans no time. A counter that decreased was restarted with the server.
+          count < 2 || last < first ? Number.NaN : last - first,
       );
       const sum = spent.reduce((all, one) => all + one, 0);
       return spent.length === 0 || Number.isNaN(sum) ? undefined : sum;

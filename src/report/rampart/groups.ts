@@ -1,5 +1,5 @@
 import { splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { errorRatio, inferPerSec } from "../../measure/metrics.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -56,9 +56,9 @@ function formatTag(plan: Plan, name: string, rows: readonly Row[], unit: string)
   const cells = rows.map(({ level, value, part: { window } }) => [
     nameRow(plan, level, value, hasLevels),
     formatCount(inferPerSec(window, plan.target.batchSize)),
-    window.requestCount === 0 ? "-" : formatDurationNs(window.latency.meanNs),
+    window.requestCount === 0 ? "-" : formatDurationNs(window.latency.mean),
     ...CONSOLE_PERCENTILES.map((percentile) => formatMarked(window.latency, percentile)),
-    ...(isScheduled ? [formatMarked(window.scheduledLatency, 99)] : []),
+    ...(isScheduled ? [formatMarked(latencyOf(window, "scheduledLatency"), 99)] : []),
     ...(hasServer ? [formatServer(window)] : []),
     formatPct(errorRatio(window)),
     formatCount(window.requestCount),

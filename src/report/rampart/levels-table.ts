@@ -1,5 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { latencyOf } from "../../measure/measurement.ts";
 import { errorRatio, inferPerSec, responsesPerSec, sentPerSec, sequencesPerSec } from "../../measure/metrics.ts";
+import { percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, nsToSec } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
@@ -40,14 +42,14 @@ export function formatLevels(plan: Plan, levels: readonly LevelResult[], unit: s
       ...(isDecoupled
         ? [
             formatCount(responsesPerSec(window)),
-            formatMarked(window.firstResponse, 99),
+            formatMarked(latencyOf(window, "firstResponse"), 99),
             ...(hasGaps ? [formatGap(window)] : []),
           ]
         : []),
       ...(hasSequences ? [formatCount(sequencesPerSec(window))] : []),
-      hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
+      hasSamples ? formatDurationNs(window.latency.mean) : "-",
       ...CONSOLE_PERCENTILES.map((percentile) => formatMarked(window.latency, percentile)),
-      ...(isScheduled ? [hasSchedule(level) ? formatMarked(window.scheduledLatency, 99) : "-"] : []),
+      ...(isScheduled ? [hasSchedule(level) ? formatMarked(latencyOf(window, "scheduledLatency"), 99) : "-"] : []),
       ...(hasStatistics ? [formatServer(window)] : []),
       formatPct(errorRatio(window)),
       formatCount(window.requestCount),
@@ -66,8 +68,8 @@ export function formatTimeline({ timeline }: LevelResult, batchSize: number, uni
       `${nsToSec(bucket.startNs).toFixed(1)} s`,
       formatCount(bucket.meanOutstanding),
       formatCount((bucket.requestCount * batchSize) / seconds),
-      hasSamples ? formatDurationNs(bucket.latency.meanNs) : "-",
-      hasSamples ? formatUs(bucket.latency.percentileUs(99)) : "-",
+      hasSamples ? formatDurationNs(bucket.latency.mean) : "-",
+      hasSamples ? formatUs(percentileUs(bucket.latency, 99)) : "-",
       formatCount(bucket.failedCount),
     ];
   });

@@ -1,4 +1,5 @@
 import type { OverRuns } from "../../measure/intervals/over-runs.ts";
+import { latencyOf } from "../../measure/measurement.ts";
 import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import { errorRatio, errorRatioOfRun, inferPerSec, sentPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -69,7 +70,7 @@ function toColumns({ target }: Plan, level: ResultsOverRuns, unit: string): Colu
     perSec(unit, ({ window }) => inferPerSec(window, target.batchSize)),
     {
       title: "average",
-      cell: ({ window }) => (window.requestCount === 0 ? "-" : formatDurationNs(window.latency.meanNs)),
+      cell: ({ window }) => (window.requestCount === 0 ? "-" : formatDurationNs(window.latency.mean)),
       over: overRuns(level, ({ window }) => averageUs(window.latency)),
       format: formatUs,
     },
@@ -83,8 +84,8 @@ function toColumns({ target }: Plan, level: ResultsOverRuns, unit: string): Colu
       ? [
           {
             title: "p99 from due time",
-            cell: ({ window }: LevelResult) => formatMarked(window.scheduledLatency, 99),
-            over: overRuns(level, ({ window }) => percentileUs(window.scheduledLatency, 99)),
+            cell: ({ window }: LevelResult) => formatMarked(latencyOf(window, "scheduledLatency"), 99),
+            over: overRuns(level, ({ window }) => percentileUs(latencyOf(window, "scheduledLatency"), 99)),
             format: formatUs,
           },
         ]

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GpuTally } from "../../../src/measure/gpu-tally.ts";
+import { addGpuReading, type GpuTally, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
 import {
   explainMissing,
   findEntry,
@@ -22,12 +22,12 @@ const ENTRIES = METRIC_KEYS.map((key) => [key, findEntry(key) as Metric] as cons
 
 /** Ten requests whose server counted 2 ms in the queue for each, and answered three of four from its cache, on two GPUs. */
 function servedPart(): MeasuredPart {
-  const gpu = new GpuTally();
+  let gpu: GpuTally = NO_GPU_READINGS;
   for (const [first, second] of [
     [0.5, 0.7],
     [0.7, 0.9],
   ] as const)
-    gpu.add({
+    gpu = addGpuReading(gpu, {
       utilizationRatio: new Map([
         ["a", first],
         ["b", second],
