@@ -65,8 +65,8 @@ export function gpuSeriesOf({ series }: GpuTally, metric: GpuMetric): [uuid: str
 
 /** UUIDs of all GPUs, sorted. */
 export function gpuUuidsOf({ series }: GpuTally): string[] {
-  const { kvCacheRatio: _ofEngines, ...ofGpus } = series;
-  return [...new Set(Object.values(ofGpus).flatMap((byUuid) => Object.keys(byUuid)))].sort();
+  const all = Object.entries(series).filter(([metric]) => metric !== "kvCacheRatio");
+  return [...new Set(all.flatMap(([, byUuid]) => Object.keys(byUuid)))].sort();
 }
 
 /** Returns the first and the last value of two series. */

@@ -8,8 +8,8 @@ import type { EstimateJson, ValueJson } from "../schema/parts.ts";
 
 /** Values whose unit depends on the metric, in Rampart's JSON. */
 
-/** The unit by what a metric counts. */
-const UNITS: Readonly<Record<Quantity, ValueJson["unit"]>> = {
+/** The unit of a value in JSON, by what its metric counts. */
+export const JSON_UNITS: Readonly<Record<Quantity, ValueJson["unit"]>> = {
   time: "us",
   rate: "perSec",
   count: "count",
@@ -19,7 +19,7 @@ const UNITS: Readonly<Record<Quantity, ValueJson["unit"]>> = {
 
 /** Converts a value of a metric, such as a limit. @param value nanoseconds, per second, a count or a ratio */
 export function toValueJson(metric: MetricPlan, value: number): ValueJson {
-  const unit = UNITS[metricOf(metric).quantity];
+  const unit = JSON_UNITS[metricOf(metric).quantity];
   return { value: unit === "us" ? nsToUs(value) : value, unit };
 }
 

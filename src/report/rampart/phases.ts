@@ -2,7 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
-import { loadDelivery } from "../load-delivery.ts";
+import { loadDelivery } from "../notes/load-delivery.ts";
 import { formatTable } from "./format.ts";
 
 /** Phases of a run in Rampart's reports: what each counted, the whole run as a time line. */
@@ -61,8 +61,8 @@ export function formatRunTimeline({ phases, timeline }: PhasesResult, batchSize:
       `${nsToSec(bucket.startNs).toFixed(1)} s`,
       formatCount(bucket.meanOutstanding),
       formatCount((bucket.requestCount * batchSize) / seconds),
-      bucket.latencyMeanNs === undefined ? "-" : formatDurationNs(bucket.latencyMeanNs),
-      bucket.latencyP99Ns === undefined ? "-" : formatDurationNs(bucket.latencyP99Ns),
+      bucket.latency === undefined ? "-" : formatDurationNs(bucket.latency.meanNs),
+      bucket.latency === undefined ? "-" : formatDurationNs(bucket.latency.p99Ns),
       formatCount(bucket.failedCount),
       within.map(({ index }) => numberOf(index)).join(", "),
     ];
