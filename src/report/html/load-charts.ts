@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import type { LatencyTally } from "../../measure/latency-tally.ts";
+import { forEachValue, type Sketch } from "../../measure/sketch.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "../plots/plot.ts";
 import { asSet, leaveOut } from "../plots/plotted-run.ts";
@@ -63,7 +63,7 @@ function drawPercentiles({ runs }: ShownReport): PlotSet {
   );
   if (curves.length === 0) return leaveOut(title, "no request succeeded");
   const shown = pickEvenly(curves, MOST_CURVES);
-  const time = timeUnitFor(Math.max(...shown.map(({ tally }) => nsToUs(tally.maxNs))));
+  const time = timeUnitFor(Math.max(...shown.map(({ tally }) => nsToUs(tally.max))));
   const series = shown.map(
     ({ name, tally }): XySeries => ({ name, style: "line", points: percentileCurve(tally, time) }),
   );
@@ -83,18 +83,17 @@ export function ninesOf(count: number): number[] {
 }
 
 /** Returns a tally's percentiles by their number of nines. */
-export function percentileCurve(tally: LatencyTally, time: TimeUnit): PlotPoint[] {
+export function percentileCurve(tally: Sketch, time: TimeUnit): PlotPoint[] {
   const { count } = tally;
   const cells: [us: number, count: number][] = [];
-  tally.forEach((us, cell) => {
-    cells.push([us, cell]);
+  forEachValue(tally, (ns, cell) => {
+    cells.push([nsToUs(ns), cell]);
   });
-  cells.sort(([a], [b]) => a - b);
   let cell = 0;
   let seen = cells[0]?.[1] ?? 0;
   const nines = ninesOf(count);
   return nines.map((nine, index) => {
-    // The same rank as `LatencyTally.percentileUs`; the last point is the maximum.
+    // The same rank as `percentileAt`; the last point is the maximum.
     const rank = index === nines.length - 1 ? count - 1 : Math.floor((1 - 10 ** -nine) * (count - 1) + 0.5);
     while (seen <= rank && cell < cells.length - 1) seen += cells[++cell]?.[1] ?? 0;
     return [roundForPlot(nine), roundForPlot((cells[cell]?.[0] ?? 0) / time.us)];
