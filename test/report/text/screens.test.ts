@@ -85,8 +85,6 @@ concurrency   infer/s      mean       p50       p90       p99       max   failed
 
   pass  p99 latency < 50 ms   worst 1.54 ms at concurrency 4
   pass  error rate = 0 %      0 of 14,000
-
-  *     too few independent requests to be sure of it
 `;
 const FAILURES = `
 PASSED  a test: model, 127.0.0.1:8000, http               3.5 s   6,040 requests
@@ -100,8 +98,6 @@ Failures
   http 503         40   the server is not ready
 
   pass  error rate < 1 %   0.99 % at concurrency 2: 40 of 4,040
-
-  *     too few independent requests to be sure of it
 `;
 const REPEATED = `
 MEASURED  a test: model, 127.0.0.1:8000, http
@@ -127,6 +123,4 @@ concurrency   infer/s       p50       p90       p99   failed
           1     1,000   1.02 ms   1.20 ms   1.29 ms        0   keeps the limits
           2     2,000   1.12 ms   1.31 ms   1.42 ms        0   keeps the limits
           4     4,000   2.04 ms   2.39 ms   2.57 ms        0   breaks a limit
-
-  *     too few independent requests to be sure of it
 `;
