@@ -1,10 +1,8 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
-import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
-import { shapeOfSketch } from "../../measure/sketch.ts";
 import { findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
@@ -16,7 +14,6 @@ import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
 import { formatThreeDigits, formatTime } from "../model/values.ts";
 import { UNSENT_LOAD } from "../model/verdict.ts";
-import { describeShape } from "../rampart/confidence-notes.ts";
 import { askedRate, describeUndelivered, loadDelivery, scheduledRate } from "./load-delivery.ts";
 import { type Finding, findLoad } from "./load-notes.ts";
 import { findShortSamples } from "./short-samples.ts";
@@ -46,20 +43,8 @@ export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelRes
     ...findLoad(whole, result),
     ...(client === undefined ? [] : [finding(lag === undefined ? "client-limit" : "client-late", "caution", client)]),
     ...findShortSamples(whole, plan, result, isOnly),
-    ...findShape(result),
     ...(tokens === undefined ? [] : findTokenWarnings(tokens)).map(({ code, text }) => finding(code, "detail", text)),
   ];
-}
-
-/** Samples that are worth a larger share of their number say enough, whatever their shape is. */
-const WORTH_RATIO = 0.5;
-
-/** Reports a drift, one burst or a slow start of the latency. */
-function findShape({ window: { latency, startNs } }: LevelResult): Finding[] {
-  if (latency.count === 0 || estimateMeanNs(latency).effectiveCount >= WORTH_RATIO * latency.count) return [];
-  const shape = shapeOfSketch(latency);
-  const text = describeShape(shape, startNs);
-  return text === undefined ? [] : [finding(shape.kind, "detail", `the latency has few independent values: ${text}`)];
 }
 
 /** Says how much of the load was delivered. */

@@ -3,14 +3,8 @@ import type { EstimatedStop, MlperfResult } from "../../measure/mlperf/judge-mlp
 import { type MlperfTokenTime, type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
 import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
-import { formatTable } from "./format.ts";
 
 /** The result of a scenario of MLPerf, under the names of LoadGen's summary. */
-
-/** Formats the result for people. */
-export function formatMlperf(result: MlperfResult): string {
-  return formatTable(["MLPerf", result.scenario], mlperfRows(result));
-}
 
 /** Returns the lines of the result: what, and its value. The first one is the verdict. */
 export function mlperfRows(result: MlperfResult): string[][] {
