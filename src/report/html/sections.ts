@@ -1,6 +1,8 @@
 import { averageUs } from "../../measure/server-delta.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
-import { escapeHtml } from "../plots/page.ts";
+import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import { type ChartRun, type ChartSource, levelRows, type NamedLevel } from "../model/charts/chart-source.ts";
 import { answerOverRuns, formatFindMax } from "../rampart/find-max.ts";
 import { formatUs } from "../rampart/format.ts";
 import type { ServerCountersJson } from "../schema/level.ts";
@@ -8,20 +10,26 @@ import type { LevelJson } from "../schema/report-schema.ts";
 import { LIMIT_STATES, mlperfTables, searchTable, sessionTable, wrongAnswerTable } from "../tables/answer-tables.ts";
 import { groupTable, groupValueTables, tagGroupsOf } from "../tables/group-tables.ts";
 import { loadTable } from "../tables/load-table.ts";
-import { averageCell, percentileCell, type TableCell, withRange } from "../tables/result-table.ts";
+import { averageCell, percentileCell, type ResultTable, type TableCell, withRange } from "../tables/result-table.ts";
 import { combinationTable } from "../tables/runs-table.ts";
 import { extractedTable, tokenTable } from "../tables/value-tables.ts";
-import { levelRows, type ShownReport } from "./shown-run.ts";
-import { formatPanel, formatResultTables, formatTable, MARK_NOTE } from "./tables.ts";
 
 /** The tables of the page. Every number is from the JSON report. */
+
+/** A run with its results. */
+export interface ShownReport extends ChartSource {
+  readonly plan: Plan;
+  readonly runs: readonly (ChartRun & {
+    readonly result: RunResult;
+    readonly shown: readonly (NamedLevel & { readonly result: LevelResult })[];
+  })[];
+}
 
 const PERCENTILES = ["p50", "p90", "p99", "p99.9"] as const;
 
 /** Formats the results by level. */
-export function formatLevels(report: ShownReport): string {
+export function formatLevels(report: ShownReport): ResultTable {
   const rows = levelRows(report);
-  if (rows.length === 0) return "";
   const isScheduled = rows.some(({ json }) => json.scheduledLatency !== undefined);
   const hasFirst = rows.some(({ json }) => json.firstResponse !== undefined);
   const header = [
@@ -48,7 +56,7 @@ export function formatLevels(report: ShownReport): string {
     formatCount(json.requests),
     outcomeCell(json),
   ]);
-  return `${formatPanel(formatTable(header, cells))}${MARK_NOTE}`;
+  return { title: "", header, rows: cells };
 }
 
 function outcomeCell({ outcome, limits }: LevelJson): TableCell {
@@ -58,13 +66,12 @@ function outcomeCell({ outcome, limits }: LevelJson): TableCell {
 }
 
 /** Formats the load asked for beside the load delivered, and Little's law. */
-export function formatLoad(report: ShownReport): string {
-  const { header, rows } = loadTable(levelRows(report));
-  return rows.length === 0 ? "" : formatPanel(formatTable(header, rows));
+export function formatLoad(report: ShownReport): ResultTable {
+  return { ...loadTable(levelRows(report)), title: "" };
 }
 
 /** Formats how stable each level was; empty when no level was measured in windows. */
-export function formatStability(report: ShownReport): string {
+export function formatStability(report: ShownReport): ResultTable {
   const rows = levelRows(report).filter(({ json }) => json.trials > 1 || json.instability !== undefined);
   const cells = rows.map(({ name, json }): TableCell[] => {
     const { instability } = json;
@@ -79,7 +86,7 @@ export function formatStability(report: ShownReport): string {
     ];
   });
   const header = ["level", "windows", "", "throughput varied by", "latency varied by", "allowed"];
-  return rows.length === 0 ? "" : formatPanel(formatTable(header, cells));
+  return { title: "", header, rows: cells };
 }
 
 function formatVariation(ratio: number | null): string {
@@ -87,7 +94,7 @@ function formatVariation(ratio: number | null): string {
 }
 
 /** Formats the server's times by level, with those of the models that it calls. Empty without statistics. */
-export function formatServer(report: ShownReport): string {
+export function formatServer(report: ShownReport): ResultTable {
   const rows = levelRows(report).flatMap(({ name, json: { server } }) =>
     server === undefined ? [] : serverRows(name, server, 0),
   );
@@ -103,7 +110,7 @@ export function formatServer(report: ShownReport): string {
     "cache hits",
     "cache misses",
   ];
-  return rows.length === 0 ? "" : formatPanel(formatTable(header, rows));
+  return { title: "", header, rows };
 }
 
 function serverRows(level: string, server: ServerCountersJson, depth: number): string[][] {
@@ -126,55 +133,53 @@ function serverRows(level: string, server: ServerCountersJson, depth: number): s
 }
 
 /** Formats the token metrics by level; empty when none are measured. */
-export function formatTokens(report: ShownReport): string {
-  return formatResultTables([{ ...tokenTable(levelRows(report)), title: "" }]);
+export function formatTokens(report: ShownReport): readonly ResultTable[] {
+  return [{ ...tokenTable(levelRows(report)), title: "" }];
 }
 
 /** Formats the values that the target extracts from answers; empty without any. */
-export function formatExtracted(report: ShownReport): string {
-  return formatResultTables([{ ...extractedTable(levelRows(report)), title: "" }]);
+export function formatExtracted(report: ShownReport): readonly ResultTable[] {
+  return [{ ...extractedTable(levelRows(report)), title: "" }];
 }
 
 /** Formats the requests by tag; empty without tags. */
-export function formatGroups(report: ShownReport): string {
-  return formatResultTables(
-    tagGroupsOf(levelRows(report)).flatMap((tag) => [groupTable(tag, report.unit), ...groupValueTables(tag)]),
-  );
+export function formatGroups(report: ShownReport): readonly ResultTable[] {
+  return tagGroupsOf(levelRows(report)).flatMap((tag) => [groupTable(tag, report.unit), ...groupValueTables(tag)]);
 }
 
 /** Formats the result of each MLPerf scenario; empty for other loads. */
-export function formatMlperf(report: ShownReport): string {
-  return formatResultTables(mlperfTables(levelRows(report)));
+export function formatMlperf(report: ShownReport): readonly ResultTable[] {
+  return mlperfTables(report.runs.flatMap(({ shown }) => shown));
 }
 
-/** Formats the answer of a search for the highest load, and its points; empty for other loads. */
-export function formatSearch(report: ShownReport): string {
-  const { plan, runs, unit } = report;
-  const answers = runs.map(({ name, result }) => {
-    if (result.findMax === undefined) return "";
-    const [answer = "", ...rest] = formatFindMax(plan, result, unit).split("\n");
-    const lines = rest.map((line) => `<li>${escapeHtml(line.trim())}</li>`).join("");
-    return formatPanel(`<p class="answer">${escapeHtml(answer)}</p><ul class="why">${lines}</ul>`, name);
-  });
+/** Describes the answer of a search for the highest load; nothing for other loads. */
+export function searchLines({ plan, runs, unit }: ShownReport): string[] {
   const results = runs.map(({ result }) => result);
-  const overall = runs.length > 1 ? answerOverRuns(plan, { runs: results }) : undefined;
-  const together = overall === undefined ? "" : formatPanel(`<p class="answer">${escapeHtml(overall)}</p>`);
-  return `${together}${answers.join("")}${formatResultTables([searchTable(plan, levelRows(report), unit)])}`;
+  const overall = runs.length > 1 ? (answerOverRuns(plan, { runs: results }) ?? []) : [];
+  const answers = results.flatMap((result) =>
+    result.findMax === undefined ? [] : formatFindMax(plan, result, unit).split("\n"),
+  );
+  return [overall, answers].flat();
+}
+
+/** Makes the table of the points of a search. */
+export function formatSearch(report: ShownReport): ResultTable {
+  return searchTable(report.plan, levelRows(report), report.unit);
 }
 
 /** Formats the means over repeated runs; empty for a single run. */
-export function formatCombination({ plan, json, unit }: ShownReport): string {
+export function formatCombination({ plan, json, unit }: ShownReport): readonly ResultTable[] {
   const table = combinationTable(plan, json, unit);
-  return table === undefined ? "" : formatResultTables([{ ...table, title: "" }]);
+  return table === undefined ? [] : [{ ...table, title: "" }];
 }
 
 /** Formats the counts of conversations; empty when the load has none. */
-export function formatSessions({ runs }: ShownReport): string {
-  return formatResultTables([{ ...sessionTable(runs), title: "" }]);
+export function formatSessions({ runs }: ShownReport): ResultTable {
+  return { ...sessionTable(runs), title: "" };
 }
 
 /** Formats failed and cancelled requests by kind, with an example of each. Empty without any. */
-export function formatFailures({ runs }: ShownReport): string {
+export function formatFailures({ runs }: ShownReport): readonly ResultTable[] {
   const rows = runs.flatMap((run) =>
     run.result.failures.map(({ kind, status, count, example, isWarmup }): TableCell[] => [
       run.name,
@@ -186,13 +191,11 @@ export function formatFailures({ runs }: ShownReport): string {
       { text: example, look: "wide" },
     ]),
   );
-  if (rows.length === 0) return "";
-  const failures = formatPanel(formatTable(["run", "kind", "requests", "for example"], rows));
-  return `${failures}${formatResultTables([wrongAnswerTable(runs)])}`;
+  return [{ title: "", header: ["run", "kind", "requests", "for example"], rows }, wrongAnswerTable(runs)];
 }
 
 /** Formats what measuring cost, and whether the client was the limit. */
-export function formatClient(report: ShownReport): string {
+export function formatClient(report: ShownReport): ResultTable {
   const rows = levelRows(report).map(({ name, json: { client, sendDelay } }): TableCell[] => [
     name,
     formatPct(client.cpuRatio),
@@ -219,5 +222,5 @@ export function formatClient(report: ShownReport): string {
     "overhead",
     "was it the limit?",
   ];
-  return rows.length === 0 ? "" : formatPanel(formatTable(header, rows));
+  return { title: "", header, rows };
 }

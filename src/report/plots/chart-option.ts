@@ -13,14 +13,25 @@ import { drawXy } from "./xy-option.ts";
 export interface OptionSettings {
   /** Whether the plot stands alone with its title, or is on a page with tooltips and a toolbar. */
   readonly isAlone: boolean;
+  /** Whether the page has the plot's legend, so that the picture needs none. Default: false. */
+  readonly isLegendOutside?: boolean;
 }
 
+/** Top of the axes below the toolbar of a page; with a legend in between; and below a title. */
+const TOPS_PX = { onPage: 34, withLegend: 52, alone: 64 } as const;
+
 /** Converts a plot to an ECharts option. */
-export function toChartOption(plot: Plot, { isAlone }: OptionSettings): EChartsOption {
-  const drawn = drawPlot(plot, isAlone ? 64 : 52, !isAlone);
+export function toChartOption(plot: Plot, { isAlone, isLegendOutside = false }: OptionSettings): EChartsOption {
+  if (isLegendOutside) return { animation: false, ...TOOLS, ...hideLegend(drawPlot(plot, TOPS_PX.onPage, true)) };
+  const drawn = drawPlot(plot, isAlone ? TOPS_PX.alone : TOPS_PX.withLegend, !isAlone);
   return isAlone
     ? { animation: false, ...titleOf(plot), ...makeStill(drawn) }
     : { animation: false, ...TOOLS, ...drawn };
+}
+
+/** Hides the legend, which still switches series on and off. */
+function hideLegend(option: EChartsOption): EChartsOption {
+  return option.legend === undefined ? option : { ...option, legend: { ...option.legend, show: false } };
 }
 
 /** Removes interactivity. */
