@@ -10,10 +10,13 @@ import { formatHtml } from "../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../src/report/compare/json.ts";
 import { formatMarkdown } from "../../src/report/compare/markdown.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
+import { createSvgPainter, readChartLibrary } from "../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../src/report/read/runs/read-runs.ts";
 import { createRandom, type Random } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../report/make-result.ts";
+
+const paint = createSvgPainter(await readChartLibrary(), "transparent");
 
 /** Reports with mistakes: each is read, or is one clear error, and what is read can be compared. */
 
@@ -64,7 +67,7 @@ function check(path: string, good: string): void {
     const several = { name: "new", runs: acceptsWithinRuns ? runs : [...runs, ...base.runs] };
     const comparison = compareRuns(base, several, { precision: 0.05, acceptsWithinRuns });
     const sides = { comparison, limits: [], isAll: true };
-    for (const text of [formatComparison(sides), formatMarkdown([sides]), formatHtml([sides])])
+    for (const text of [formatComparison(sides), formatMarkdown([sides]), formatHtml([sides], paint)])
       assert.ok(!text.includes("NaN") && !text.includes("undefined"), text);
     JSON.stringify(toComparisonJson([sides]));
   }

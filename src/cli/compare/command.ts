@@ -9,6 +9,7 @@ import { toComparisonJson } from "../../report/compare/json.ts";
 import { type ChangeLimit, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
 import { formatMarkdown } from "../../report/compare/markdown.ts";
 import { writeOutput } from "../../report/output-file.ts";
+import { createSvgPainter, readChartLibrary } from "../../report/plots/chart-library.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
@@ -44,7 +45,7 @@ export async function runCompareCommand(args: readonly string[], command: string
       io.out(formatHelp(command));
       return Promise.resolve(EXIT.passed);
     }
-    return Promise.resolve(compare(readRequest(given, flags), io));
+    return compare(readRequest(given, flags), io);
   });
 }
 
@@ -95,7 +96,7 @@ function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem
   return Object.fromEntries(known);
 }
 
-function compare(request: Request, io: CommandIo): number {
+async function compare(request: Request, io: CommandIo): Promise<number> {
   const { given, limits, files, isAll } = request;
   const [base, ...candidates] = readSides([given.base, ...given.candidates]);
   if (base === undefined) throw new Error("there is always a base");
@@ -111,7 +112,7 @@ function compare(request: Request, io: CommandIo): number {
   const textIo = besideReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   textIo.out(sides.map(formatComparison).join("\n\n"));
-  writeFiles(sides, files);
+  await writeFiles(sides, files);
   return conclude(sides, request, io);
 }
 
@@ -134,7 +135,7 @@ function checkMetric({ name, label }: NamedMetric, text: string, { base, next }:
   });
 }
 
-function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: OutputFiles): void {
+async function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: OutputFiles): Promise<void> {
   const write = (flag: string, path: string | undefined, format: () => string): void => {
     if (path === undefined) return;
     try {
@@ -146,7 +147,9 @@ function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: O
   };
   write("--json", json, () => `${JSON.stringify(toComparisonJson(sides), null, 2)}\n`);
   write("--markdown", markdown, () => formatMarkdown(sides));
-  write("--html", html, () => formatHtml(sides));
+  if (html === undefined) return;
+  const paint = createSvgPainter(await readChartLibrary(), "transparent");
+  write("--html", html, () => formatHtml(sides, paint));
 }
 
 /** Returns the exit code, and says what a limit without a result means. */

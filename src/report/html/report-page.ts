@@ -6,7 +6,7 @@ import { formatScripts, POLICY } from "../plots/page.ts";
 import { pageScript } from "../plots/page-script.ts";
 import type { Plot } from "../plots/plot.ts";
 import { VERSION } from "../version.ts";
-import { formatChart } from "./charts.ts";
+import { formatChart, formatPlace } from "./charts.ts";
 import { REPORT_SCRIPT } from "./script.ts";
 import { REPORT_STYLE } from "./style.ts";
 import { formatTable, hasMarks } from "./tables.ts";
@@ -15,31 +15,37 @@ import { formatTable, hasMarks } from "./tables.ts";
 
 /** What a page has besides the report. */
 export interface PageParts {
-  /** ECharts' code; empty for a page without charts. */
+  /** ECharts' code; empty for a page without scripts. */
   readonly library: string;
+  /** Draws a chart into a page without scripts. Default: the page's script draws it. */
+  readonly draw?: ((plot: Plot) => string) | undefined;
   /** For the last line, after the version: when it was measured. */
   readonly footer: string;
   /** Shown folded at the end: the plan as JSON. Default: none. */
   readonly plan?: object | undefined;
 }
 
+const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>`;
+
 /** Formats the page, without secrets. */
-export function formatReportPage(model: ReportModel, { library, footer, plan }: PageParts): string {
+export function formatReportPage(model: ReportModel, { library, draw, footer, plan }: PageParts): string {
   const { verdict } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
+  const place = (plot: Plot, isSummary: boolean): string =>
+    draw?.(plot) ?? formatPlace(plot, plots.indexOf(plot), isSummary);
   const [first, ...rest] = model.sections.filter(hasContent);
   const shown = [
-    ...(first === undefined ? [] : [formatSection(first, plots)]),
+    ...(first === undefined ? [] : [formatSection(first, place)]),
     formatNotes(model.notes),
-    ...rest.map((section) => formatSection(section, plots)),
+    ...rest.map((section) => formatSection(section, place)),
   ];
   const body = `<header>
 <div><h1>${escapeHtml(model.name)}</h1>${[model.subject, ...model.setup].map((line) => `<p>${escapeHtml(line)}</p>`).join("")}</div>
-<button id="theme" type="button" aria-label="Light or dark">◐</button>
+${library === "" ? "" : `<button id="theme" type="button" aria-label="Light or dark">◐</button>`}
 </header>
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
 ${formatChecks(model.checks)}
-<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>
+${library === "" ? "" : NO_SCRIPT}
 <main>
 ${shown.join("\n")}
 ${formatPlan(plan)}
@@ -131,9 +137,12 @@ function fold(count: number, summary: string, content: string): string {
   return count === 0 ? "" : `<details><summary>${escapeHtml(summary)}</summary>${content}</details>`;
 }
 
-/** @param plots all of the page */
-function formatSection({ id, title, isSummary, tables, charts, lines = [] }: Section, plots: readonly Plot[]): string {
-  const cards = charts.map((plot) => formatChart(plot, plots.indexOf(plot), isSummary));
+/** @param place formats the place of a chart */
+function formatSection(
+  { id, title, isSummary, tables, charts, lines = [] }: Section,
+  place: (plot: Plot, isSummary: boolean) => string,
+): string {
+  const cards = charts.map((plot) => formatChart(plot, place(plot, isSummary)));
   const marks = tables.some(hasMarks) ? `<p class="note">* too few samples to trust. Small: 95 % intervals.</p>` : "";
   const parts = [
     title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,

@@ -25,7 +25,7 @@ nav { flex-basis: 100%; display: flex; flex-wrap: wrap; gap: 0 .9rem; font-size:
 nav a { color: var(--faint); text-decoration: none; } nav a:hover, nav a:focus { color: var(--text); text-decoration: underline; }
 .checks, .notes { list-style: none; margin: 0; padding: 0; }
 .checks li, .notes li { margin: .12rem 0; overflow-wrap: anywhere; }
-.checks li { display: flex; } .checks b { flex: 0 0 6rem; }
+.checks li { display: flex; gap: .6rem; } .checks b { flex: 0 0 6rem; overflow-wrap: normal; }
 .checks .pass b { color: var(--good); } .checks .fail b { color: var(--bad); } .checks .unresolved b { color: var(--warn); }
 .checks .measured { color: var(--faint); padding-left: .6rem; }
 .notes li { padding-left: .7rem; border-left: 3px solid var(--line); }
@@ -40,6 +40,9 @@ figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; wid
 .legend button { all: unset; cursor: pointer; font-size: .78rem; color: var(--text); } .legend button:focus-visible { outline: 2px solid var(--faint); }
 .legend button[aria-pressed="false"] { color: var(--faint); text-decoration: line-through; }
 .legend i { display: inline-block; width: 1.1rem; border-top: 3px solid; margin-right: .35rem; vertical-align: middle; }
+.picture svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto; } .picture.narrow { display: none; }
+.summary figure:not(:only-child) .narrow { display: block; } .summary figure:not(:only-child) .wide { display: none; }
+.picture [fill="#1d2433"] { fill: var(--text); } .picture [fill="#5b6575"] { fill: var(--faint); } .picture [stroke="#5b6575"] { stroke: var(--faint); } .picture [stroke="#e3e7ee"] { stroke: var(--line); }
 .scroll { overflow-x: auto; background: linear-gradient(to right, var(--panel) 30%, transparent) left / 2.5rem 100% no-repeat local,
   linear-gradient(to left, var(--panel) 30%, transparent) right / 2.5rem 100% no-repeat local,
   linear-gradient(to right, rgba(91,101,117,.45), transparent) left / .8rem 100% no-repeat scroll,
@@ -57,13 +60,15 @@ pre { overflow: auto; max-height: 32rem; font-size: .8rem; margin: .6rem 0 0; }
 summary { cursor: pointer; color: var(--faint); font-size: .88rem; }
 footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
 @media (max-width: 600px) {
+  .picture.narrow { display: block; } .picture.wide { display: none; }
   .checks .measured { display: block; padding: 0; }
-  tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .6rem; max-width: 40vw; white-space: normal; overflow-wrap: anywhere; }
+  tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .6rem; min-width: 6rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
 }
 [data-print] body { max-width: 700px; padding: 0; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }
 @page { margin: 12mm; }
 @media print {
   :root { --ground: #fff; } body { max-width: none; padding: 0; font-size: 12px; } header button, nav, .plan { display: none; }
+  details:not(.plan)::details-content { content-visibility: visible; display: block; block-size: auto; }
   h2, h3, figcaption, thead { break-after: avoid; } h2 { margin-top: 1rem; } tr, li, .verdict, figure { break-inside: avoid; }
   .cards, .cards.summary { grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); }
   .scroll { overflow: visible; background: none; } table { width: 100%; font-size: 9.5px; min-width: 0; }

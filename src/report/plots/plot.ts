@@ -194,7 +194,20 @@ export interface SpanPlot extends PlotFrame {
   readonly spans: readonly RequestSpan[];
 }
 
-export type Plot = BarPlot | BoxPlot | HeatMapPlot | XyPlot | SpanPlot | TimeLinePlot;
+/** Changes from one side to another, one below the other, in percent. */
+export interface ChangesPlot extends PlotFrame {
+  readonly kind: "changes";
+  /** The axis reaches this far to each side of no change. */
+  readonly reach: number;
+  readonly rows: readonly (PointInterval & {
+    readonly name: string;
+    /** Null where there is none. */
+    readonly value: number | null;
+    readonly mark?: "worse" | "better" | undefined;
+  })[];
+}
+
+export type Plot = BarPlot | BoxPlot | ChangesPlot | HeatMapPlot | XyPlot | SpanPlot | TimeLinePlot;
 
 /** Plots, and titles of plots without data. */
 export interface PlotSet {

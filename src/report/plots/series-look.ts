@@ -31,6 +31,7 @@ export function legendOf(plot: Plot): LegendEntry[] {
       return entriesOf(plot.panels.flatMap(({ series }) => series));
     case "spans":
     case "box":
+    case "changes":
     case "heat-map":
       return [];
   }

@@ -7,8 +7,11 @@ import { type ComparedSides, formatComparison } from "../../../src/report/compar
 import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
+import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
 import { makeMeasuredLevel, makeMeasuredRun } from "./make-runs.ts";
+
+const paint = createSvgPainter(await readChartLibrary(), "transparent");
 
 /** What is said about files of GenAI-Perf and perf_analyzer, which are real ones, shortened. */
 
@@ -75,7 +78,7 @@ test("sessions and other parts of a file that are not compared are named in ever
   const sides = compare(read("genai-perf-sessions.json", 2), read("genai-perf-sessions.json", 2));
   const note = "Not compared: request_count, sessions (3)";
   assert.ok(formatComparison(sides).includes(`\n${note}\n`));
-  assert.ok(formatHtml([sides]).includes(note));
+  assert.ok(formatHtml([sides], paint).includes(note));
   assert.ok(formatMarkdown([sides]).replaceAll("\\", "").includes(note));
   const { comparisons } = toComparisonJson([sides]) as {
     comparisons: { base: { notCompared: string[] }; new: { notCompared: string[] } }[];
