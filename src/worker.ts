@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { SentSettings } from "./cli/genai-perf/profile/token-work.ts";
 import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
-import type { MockPlan } from "./plan/mock.ts";
+import type { EmbeddedStart } from "./mock/embedded.ts";
 import { ERROR_FORM } from "./plan/sent-error.ts";
 import { lowerThreadPriority } from "./runtime/thread-priority.ts";
 import { serveCalls } from "./runtime/worker-calls.ts";
@@ -14,8 +14,8 @@ if (parentPort === null) throw new Error("worker.ts is started by Rampart, not b
 if (role === "mock") {
   const { startMock } = await import("./mock/server.ts");
   const { warmUpMock } = await import("./mock/warm-up.ts");
-  const start = async (plan: MockPlan): Promise<{ httpPort: number; grpcPort: number }> => {
-    await warmUpMock();
+  const start = async ({ plan, kind }: EmbeddedStart): Promise<{ httpPort: number; grpcPort: number }> => {
+    await warmUpMock([kind]);
     const { httpPort, grpcPort } = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
     return { httpPort, grpcPort };
   };

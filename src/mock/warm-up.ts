@@ -1,17 +1,36 @@
-import { Agent, request as requestHttp } from "node:http";
-import { connect } from "node:http2";
 import { DEFAULT_MOCK, type MockPlan } from "../plan/mock.ts";
 import { sleepUnless } from "../runtime/clock.ts";
-import { runtimeName } from "../runtime/runtime.ts";
+import type { Socket } from "../runtime/socket.ts";
+import { openSocket } from "../runtime/sockets.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { encodeMessage } from "../service/protobuf/message.ts";
 import { INFER_REQUEST } from "../service/triton/messages.ts";
+import { FrameReader } from "../transport/http2/frame-reader.ts";
+import {
+  CONNECTION_PREFACE,
+  DEFAULT_WINDOW_BYTES,
+  encodeSettings,
+  encodeWords,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  MAX_WINDOW_BYTES,
+  putFrameHeader,
+  SETTING,
+} from "../transport/http2/frames.ts";
+import { encodeLiterally } from "../transport/http2/hpack.ts";
 import { frame } from "./grpc-frames.ts";
 import { startMock } from "./server.ts";
 
-/** The warm-up ends at the first of these. */
-const MOST_MS = 200;
-export const MOST_REQUESTS = 3000;
+/** What a mock is asked for: inference over HTTP or gRPC, or a chat. */
+export type WarmUpKind = "http" | "grpc" | "chat";
+
+/** The warm-up of a kind ends at the first of these. */
+const MOST_MS = 600;
+export const MOST_REQUESTS = 6000;
+/** Requests at a time, and the most of them on one connection for gRPC, as Rampart sends them. */
+const LANES = 12;
+const LANES_PER_CONNECTION = 6;
 
 const NO_TIME = { kind: "constant", ms: 0 } as const;
 const QUICK: MockPlan = {
@@ -23,74 +42,167 @@ const QUICK: MockPlan = {
 
 const ELEMENTS = 16;
 const INPUTS = ["INPUT0", "INPUT1"];
-const DATA = Array.from({ length: ELEMENTS }, (_, index) => index);
-const INFER_BODY = JSON.stringify({
-  inputs: INPUTS.map((name) => ({ name, shape: [1, ELEMENTS], datatype: "INT32", data: DATA })),
-});
-const CHAT_BODY = JSON.stringify({ model: EMBEDDED_LLM, stream: true, messages: [{ role: "user", content: "x" }] });
+const TENSOR = new Uint8Array(Int32Array.from({ length: ELEMENTS }, (_, index) => index).buffer);
 
 /**
  * Sends requests to another mock in this thread, which answers at once, so that the server's code is JIT-compiled before it is measured. The
- * mock's own counts do not change.
+ * mock's own counts do not change. They are sent as bytes, from several connections at a time: a general client would take most of the time.
+ * @param kinds one after the other. Default: all
  */
-export async function warmUpMock(): Promise<void> {
+export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc", "chat"]): Promise<void> {
   const twin = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const senders: Readonly<Record<WarmUpKind, (load: Load) => Socket[]>> = {
+    http: (load) => sendHttp(twin.httpPort, inferRequest(), load),
+    chat: (load) => sendHttp(twin.httpPort, chatRequest(), load),
+    grpc: (load) => sendGrpc(twin.grpcPort, load),
+  };
   try {
-    const sending = Promise.all([
-      repeatHttp(twin.httpPort, `/v2/models/${EMBEDDED_MODEL}/infer`, INFER_BODY),
-      repeatHttp(twin.httpPort, "/v1/chat/completions", CHAT_BODY),
-      // Deno's client for HTTP/2 is not reliable enough.
-      runtimeName === "deno" ? undefined : repeatGrpc(twin.grpcPort),
-    ]);
-    // The start does not wait for an answer that never comes.
-    await sleepUnless(MOST_MS * 2, sending);
+    for (const kind of kinds) {
+      const load = new Load();
+      const sockets = senders[kind](load);
+      // The start does not wait for an answer that never comes.
+      await sleepUnless(MOST_MS * 2, load.ended);
+      for (const socket of sockets) socket.close();
+    }
   } finally {
     await twin.stop();
   }
 }
 
-/** Repeats requests one after the other, until one fails or a bound is reached. */
-async function repeat(send: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + MOST_MS;
-  for (let sent = 0; sent < MOST_REQUESTS && performance.now() < endMs; sent++) if (!(await send())) return;
+/** Counts requests until a bound is reached, or a connection ends. */
+class Load {
+  readonly ended: Promise<void>;
+  readonly end: () => void;
+  private left = MOST_REQUESTS;
+  private readonly endMs = performance.now() + MOST_MS;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.end = resolve;
+  }
+
+  /** Reports whether another request may be sent. */
+  next(): boolean {
+    if (this.left-- > 0 && performance.now() < this.endMs) return true;
+    this.end();
+    return false;
+  }
 }
 
-async function repeatHttp(port: number, path: string, body: string): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
-  const options = { host: "127.0.0.1", port, path, method: "POST", agent };
-  await repeat(
-    () =>
-      new Promise((resolve) => {
-        const sent = requestHttp(options, (response) => {
-          response.on("error", () => resolve(false));
-          response.on("end", () => resolve(true)).resume();
-        });
-        sent.on("error", () => resolve(false)).end(body);
-      }),
-  );
-  agent.destroy();
+function postRequest(path: string, type: string, body: Uint8Array, more = ""): Uint8Array {
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n${more}Content-Length: ${body.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
 }
 
-async function repeatGrpc(port: number): Promise<void> {
-  const bytes = new Uint8Array(Int32Array.from(DATA).buffer);
+/** Returns a request with binary tensors, as Rampart sends them. */
+function inferRequest(): Uint8Array {
+  const json = {
+    inputs: INPUTS.map((name) => ({
+      ...{ name, shape: [1, ELEMENTS], datatype: "INT32" },
+      parameters: { binary_data_size: TENSOR.length },
+    })),
+    outputs: ["OUTPUT0", "OUTPUT1"].map((name) => ({ name, parameters: { binary_data: true } })),
+  };
+  const head = Buffer.from(JSON.stringify(json));
+  const length = `Inference-Header-Content-Length: ${head.length}\r\n`;
+  const body = Buffer.concat([head, ...INPUTS.map(() => TENSOR)]);
+  return postRequest(`/v2/models/${EMBEDDED_MODEL}/infer`, "application/octet-stream", body, length);
+}
+
+function chatRequest(): Uint8Array {
+  const body = { model: EMBEDDED_LLM, stream: true, messages: [{ role: "user", content: "x" }] };
+  return postRequest("/v1/chat/completions", "application/json", Buffer.from(JSON.stringify(body)));
+}
+
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+
+/** Sends a request again and again over each connection. */
+function sendHttp(port: number, request: Uint8Array, load: Load): Socket[] {
+  const send = (): Socket => {
+    let received = Buffer.alloc(0);
+    const socket = openSocket(
+      { host: "127.0.0.1", port },
+      {
+        onOpen: () => load.next() && socket.write(request),
+        onData: (bytes) => {
+          received = Buffer.concat([received, bytes]);
+          if (!isWhole(received)) return;
+          received = Buffer.alloc(0);
+          if (load.next()) socket.write(request);
+        },
+        onClose: load.end,
+      },
+    );
+    return socket;
+  };
+  return Array.from({ length: LANES }, send);
+}
+
+function isWhole(response: Buffer): boolean {
+  const headEnd = response.indexOf("\r\n\r\n");
+  if (headEnd < 0) return false;
+  const length = /content-length: (\d+)/i.exec(response.toString("latin1", 0, headEnd))?.[1];
+  if (length === undefined) return response.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK);
+  return response.length >= headEnd + 4 + Number(length);
+}
+
+/** Sends calls over each connection, each as soon as one has ended. */
+function sendGrpc(port: number, load: Load): Socket[] {
   const message = encodeMessage(INFER_REQUEST, {
     model_name: EMBEDDED_MODEL,
     inputs: INPUTS.map((name) => ({ name, datatype: "INT32", shape: [1, ELEMENTS] })),
-    raw_input_contents: INPUTS.map(() => bytes),
+    raw_input_contents: INPUTS.map(() => TENSOR),
   });
-  const client = connect(`http://127.0.0.1:${port}`).on("error", () => {});
-  const headers = {
-    ":method": "POST",
-    ":path": "/inference.GRPCInferenceService/ModelInfer",
-    "content-type": "application/grpc",
+  const headers = encodeLiterally([
+    [":method", "POST"],
+    [":scheme", "http"],
+    [":path", "/inference.GRPCInferenceService/ModelInfer"],
+    [":authority", "localhost"],
+    ["te", "trailers"],
+    ["content-type", "application/grpc"],
+  ]);
+  const data = frame(message);
+  const dataAt = FRAME_HEADER_BYTES + headers.length;
+  const send = (): Socket => {
+    let streamId = 1;
+    const call = (): void => {
+      if (!load.next()) return;
+      const bytes = new Uint8Array(dataAt + FRAME_HEADER_BYTES + data.length);
+      putFrameHeader(bytes, 0, headers.length, FRAME.headers, FLAG.endHeaders, streamId);
+      bytes.set(headers, FRAME_HEADER_BYTES);
+      putFrameHeader(bytes, dataAt, data.length, FRAME.data, FLAG.endStream, streamId);
+      bytes.set(data, dataAt + FRAME_HEADER_BYTES);
+      socket.write(bytes);
+      streamId += 2;
+    };
+    const reader = new FrameReader({
+      onHeaderBlock: (_stream, _bytes, _start, _end, isLast) => isLast && call(),
+      onFrame: (type, flags) => {
+        if (type === FRAME.settings && (flags & FLAG.ack) === 0) socket.write(SETTINGS_ACK);
+      },
+    });
+    const socket = openSocket(
+      { host: "127.0.0.1", port },
+      {
+        onOpen: () => {
+          for (const bytes of GREETING) socket.write(bytes);
+          for (let lane = 0; lane < LANES_PER_CONNECTION; lane++) call();
+        },
+        onData: (bytes) => reader.feed(bytes),
+        onClose: load.end,
+      },
+    );
+    return socket;
   };
-  await repeat(
-    () =>
-      new Promise((resolve) => {
-        const call = client.request(headers);
-        call.on("error", () => resolve(false)).on("end", () => resolve(true));
-        call.resume().end(frame(message));
-      }),
-  );
-  client.destroy();
+  return Array.from({ length: LANES / LANES_PER_CONNECTION }, send);
 }
+
+/** Enough room for all answers. */
+const GREETING = [
+  CONNECTION_PREFACE,
+  encodeSettings([[SETTING.initialWindowSize, MAX_WINDOW_BYTES]]),
+  encodeWords(FRAME.windowUpdate, 0, [MAX_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]),
+];
+const SETTINGS_ACK = new Uint8Array(FRAME_HEADER_BYTES);
+putFrameHeader(SETTINGS_ACK, 0, 0, FRAME.settings, FLAG.ack, 0);

@@ -21,6 +21,8 @@ export function tokensSchema(v: Builders) {
     field: v.exactOptional(named),
     /** Set: keep every window; requests without an answer are counted elsewhere. Absent: keep only the windows of the result. */
     keepsAllWindows: v.exactOptional(v.literal(true)),
+    /** Set: the rate of tokens per user is GenAI-Perf's. Absent: a request has none if its tokens arrived together. */
+    keepsBunchedRates: v.exactOptional(v.literal(true)),
     /** Set: also measure the gaps between tokens. */
     wantsGaps: v.exactOptional(v.literal(true)),
   });

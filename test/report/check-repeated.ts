@@ -41,9 +41,7 @@ export interface ReportedRuns {
   readonly assertions: readonly {
     readonly state: string;
     readonly isMet: boolean;
-    readonly measured?: number;
-    readonly low: number | null;
-    readonly high: number | null;
+    readonly measured?: { readonly value: number; readonly low: number | null; readonly high: number | null };
     readonly runs: number;
     readonly runsMet: number;
   }[];
@@ -67,11 +65,12 @@ export function checkRepeated(plan: Plan, repeated: RepeatedResult): ReportedRun
   }
   checkPlaces(report, complete);
   const unresolved = checkSearch(report, complete);
-  for (const { measured, low, high, runs, runsMet } of report.assertions) {
+  for (const { measured, runs, runsMet } of report.assertions) {
     assert.equal(runs, complete.length - unresolved);
     assert.ok(runsMet <= runs);
-    if (measured !== undefined)
-      assert.ok((low ?? measured) <= measured && measured <= (high ?? measured), `${low} ${measured} ${high}`);
+    if (measured === undefined) continue;
+    const { value, low, high } = measured;
+    assert.ok((low ?? value) <= value && value <= (high ?? value), `${low} ${value} ${high}`);
   }
   return report;
 }

@@ -180,12 +180,21 @@ test("the JSON report contains the plan, every level and every verdict", () => {
     const json = JSON.parse(readFileSync(jsonFile, "utf8")) as Record<string, unknown> & {
       levels: Record<string, unknown>[];
     };
-    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [1, "a test", true, 3.5]);
+    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [2, "a test", true, 3.5]);
     assert.deepEqual(json["requests"], { sent: 32, completed: 31, failed: 1 });
     assert.deepEqual(json["plan"], plan);
     assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");
     assert.deepEqual(json["assertions"], [
-      { text: "throughput above 31 infer/s", state: "fail", isMet: false, level: 2, measured: 1, limit: 31 },
+      {
+        text: "throughput above 31 infer/s",
+        state: "fail",
+        isMet: false,
+        level: 2,
+        measured: { value: 1, unit: "perSec" },
+        measuredText: "1 infer/s at concurrency 2",
+        limit: { value: 31, unit: "perSec" },
+        limitText: "31 infer/s",
+      },
     ]);
     const [first, second] = json.levels as {
       inferPerSec: number;

@@ -262,7 +262,7 @@ for (const [name, scenario] of RUNS) {
     const [level] = levels;
     if (levels.length === 1 && level?.tokens?.requests === level?.requests)
       assert.ok(
-        Math.abs((assertions[0]?.measured ?? 0) - (level?.inferPerSec ?? 0)) < 1e-4 * (level?.inferPerSec ?? 0),
+        Math.abs((assertions[0]?.measured?.value ?? 0) - (level?.inferPerSec ?? 0)) < 1e-4 * (level?.inferPerSec ?? 0),
       );
   });
 }

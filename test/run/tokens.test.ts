@@ -8,6 +8,7 @@ import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
 import { judge } from "../../src/measure/verdicts.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import type { TokensPlan } from "../../src/plan/tokens.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toTokensJson } from "../../src/report/json/samples.ts";
 import { formatTokens } from "../../src/report/rampart/tokens.ts";
@@ -25,6 +26,9 @@ import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions
 
 const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+
+/** Answers of twenty tokens. */
+const LONG = prompts({ isl: 12, osl: 20, count: 4 });
 
 function planOf(llm: EmbeddedLlmOptions, change: Partial<ScenarioDefinition> = {}): Plan {
   const target = embeddedLlm({ tokenizer: TINY, ...llm });
@@ -182,6 +186,31 @@ describe("a run of a language model", () => {
     );
     assert.equal(verdicts[0]?.text, "p50 time to first token below 1 ms");
     assert.equal(verdicts[3]?.measured, 0);
+  });
+
+  test("has no rate per user where tokens share a read, and says why", LIMIT, async () => {
+    const rate = average("outputTokensPerSecPerUser").above(1);
+    const load = hold(1, { requests: 4 });
+    const bunched = planOf({ streaming: true, tokensPerEvent: 5, itl: "2 ms" }, { load, assert: [rate], inputs: LONG });
+    const { levels } = await run(bunched);
+    const tokens = tokensOf(levels[0]);
+    assert.equal(tokens.metrics.outputTokensPerSecPerUser.measured().length, 0);
+    assert.equal(tokens.metrics.interTokenLatencyNs.measured().length, 4);
+    const [note = ""] = tokenWarnings(tokens);
+    assert.match(
+      note,
+      /^\d+ % of the tokens came together .*, so there are no output tokens\/s per user, and inter-token/,
+    );
+    const [verdict] = bunched.assertions.map((assertion) => judge(assertion, levels, 1));
+    assert.equal(verdict?.measured, undefined);
+    assert.match(verdict?.reason ?? "", /^\d+ % of the tokens came together/);
+    // GenAI-Perf has a formula for such answers too.
+    const kept = {
+      ...bunched.measurement,
+      tokens: { ...(bunched.measurement.tokens as TokensPlan), keepsBunchedRates: true as const },
+    };
+    const { levels: same } = await run({ ...bunched, measurement: kept });
+    assert.equal(tokensOf(same[0]).metrics.outputTokensPerSecPerUser.measured().length, 4);
   });
 
   test("has no tokens where answers are vectors", LIMIT, async () => {

@@ -81,7 +81,11 @@ const messages: Part = ({ inputs: { kind, ...rest } }) => ({
 const client: Part = ({ client: { maxLanes: _, callMode: __, ...rest } }) => rest;
 const telemetry: Part = (plan) => plan.telemetry;
 /** GenAI-Perf mode has all windows as one. */
-const tokens: Part = (plan) => ({ ...plan.measurement.tokens, keepsAllWindows: undefined });
+const tokens: Part = (plan) => ({
+  ...plan.measurement.tokens,
+  keepsAllWindows: undefined,
+  keepsBunchedRates: undefined,
+});
 const sequences: Part = (plan) => plan.sequences;
 const cancellation: Part = (plan) => plan.cancellation;
 const failures: Part = (plan) => plan.failures;

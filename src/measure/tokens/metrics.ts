@@ -26,6 +26,8 @@ export interface MetricInput {
   readonly lacksStream: boolean;
   /** Images in the request; 0 if images are not measured. */
   readonly imageCount: number;
+  /** Whether tokens that arrived together have no rate per user. Default: false, as in GenAI-Perf. */
+  readonly omitsBunchedRate?: boolean | undefined;
 }
 
 interface MetricEntry {
@@ -56,6 +58,8 @@ interface MetricEntry {
   readonly more?: { readonly label: string; readonly scale?: number; readonly beside?: string };
 }
 
+/** Where at least this ratio of the tokens arrived together, their times show how an answer was cut. */
+export const BUNCHED_RATIO = 0.2;
 /** Reads closer together than this arrived together: 10,000 tokens/s for one user, which no model reaches. */
 const BUNCH_GAP_NS = 100_000;
 const NS_TO_MS = nsToMs(1);
@@ -129,7 +133,10 @@ export const METRICS = {
     limit: "least",
     genaiPerf: { name: "output_token_throughput_per_user", unit: "tokens/sec/user", row: 5 },
     // No such rate exists when all tokens arrive together. GenAI-Perf divides by zero there.
-    value: ({ interTokenLatencyNs }) => (interTokenLatencyNs > 0 ? 1 / nsToSec(interTokenLatencyNs) : Number.NaN),
+    value: (input) =>
+      input.interTokenLatencyNs > 0 && !(input.omitsBunchedRate === true && bunchedRatio(input) >= BUNCHED_RATIO)
+        ? 1 / nsToSec(input.interTokenLatencyNs)
+        : Number.NaN,
   },
   /** Ratio of tokens that arrived together with the previous one, 0 to 1. */
   bunchedRatio: {

@@ -25,6 +25,8 @@ export interface AnsweredRequest {
   readonly callsTools?: boolean | undefined;
   /** The conversation to which it belongs. */
   readonly session?: string | undefined;
+  /** Whether it has no rate of tokens per user if its tokens arrived together. Default: false, as in GenAI-Perf. */
+  readonly omitsBunchedRate?: boolean | undefined;
 }
 
 const NO_SESSION = -1;
@@ -52,6 +54,7 @@ export interface TokenRows {
   readonly answerKind: AnswerKind | undefined;
   readonly gaps: GapSummary | undefined;
   readonly tokenizers: Tokenizers;
+  readonly lacksRates: boolean;
 }
 
 /** Number of streams with and without the end mark of their protocol. Streams that failed for another reason are in neither count. */
@@ -86,6 +89,8 @@ export class TokenColumns {
   /** Gaps between tokens, if they are plotted. */
   gaps: GapSummary | undefined;
   tokenizers: Tokenizers = { client: undefined, server: undefined };
+  /** Whether the rates of tokens per user were forgotten, because too few requests had one. */
+  lacksRates = false;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
@@ -139,7 +144,7 @@ export class TokenColumns {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, copy(this.metrics[name])]));
     const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount, answerKind, gaps } =
       this;
-    const { tokenizers } = this;
+    const { tokenizers, lacksRates } = this;
     return {
       sendNs: copy(this.sendNs),
       waitNs: copy(this.waitNs),
@@ -155,6 +160,7 @@ export class TokenColumns {
       answerKind,
       gaps,
       tokenizers,
+      lacksRates,
     };
   }
 
@@ -171,6 +177,7 @@ export class TokenColumns {
     this.answerKind ??= counts.answerKind;
     this.gaps ??= counts.gaps;
     this.nameTokenizers(counts.tokenizers);
+    this.lacksRates ||= counts.lacksRates;
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {
@@ -178,6 +185,14 @@ export class TokenColumns {
       unmarkedCount: unmarkedCount + counts.streamEnds.unmarkedCount,
       mark: mark ?? counts.streamEnds.mark,
     };
+  }
+
+  /** Forgets the rates of tokens per user if fewer than half of the streams have one: the rest is not a fair sample. */
+  forgetFewRates(): void {
+    const { outputTokensPerSecPerUser: rates, bunchedRatio } = this.metrics;
+    if (2 * rates.measured().length >= bunchedRatio.measured().length) return;
+    rates.forget();
+    this.lacksRates = true;
   }
 
   /** Counts failed requests. @param example error of the first one, if known */
@@ -215,7 +230,7 @@ export class TokenColumns {
 
 /** Converts a request with content to the input of its metrics. */
 export function toMetricInput(request: AnsweredRequest): MetricInput {
-  const { times, usage, requestedTokens = Number.NaN, lacksStream = false } = request;
+  const { times, usage, requestedTokens = Number.NaN, lacksStream = false, omitsBunchedRate } = request;
   const { contentNs } = times;
   // Without a tokenizer, only the server's counts exist.
   const inputTokens = Number.isNaN(request.inputTokens) ? (usage?.promptTokens ?? Number.NaN) : request.inputTokens;
@@ -235,6 +250,7 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
     usage,
     lacksStream,
     imageCount: 0,
+    omitsBunchedRate,
   };
 }
 

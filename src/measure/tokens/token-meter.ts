@@ -39,6 +39,8 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
   readonly keepsAllWindows?: boolean | undefined;
   /** What is known of the ends of the server's streams, for meters that share a server. Default: the meter's own. */
   readonly endMarks?: EndMarks | undefined;
+  /** Whether the rate of tokens per user leaves out requests whose tokens arrived together. Default: false, as in GenAI-Perf. */
+  readonly omitsBunchedRates?: boolean | undefined;
   /** Name of the client's tokenizer, for notes. */
   readonly tokenizer?: string | undefined;
   /** Receives single requests. */
@@ -138,6 +140,7 @@ export class TokenMeter {
     const merged = new TokenColumns();
     for (const window of this.windows.slice(-windowCount)) this.addWindow(merged, window);
     merged.answerKind = this.kind;
+    if (this.rules.omitsBunchedRates === true) merged.forgetFewRates();
     this.queue.close();
     return merged;
   }
@@ -150,6 +153,7 @@ export class TokenMeter {
     const taken = new TokenColumns();
     this.addWindow(taken, this.taps.get(tap) ?? openWindow());
     taken.answerKind = this.kind;
+    if (this.rules.omitsBunchedRates === true) taken.forgetFewRates();
     this.taps.set(tap, openWindow());
     return taken;
   }
@@ -217,6 +221,7 @@ export class TokenMeter {
       session: prompt.session,
       lacksStream: this.rules.wantsStreams === true && !answer.isStreamed,
       callsTools: callsTools(finishReason),
+      omitsBunchedRate: this.rules.omitsBunchedRates,
     };
     const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
     this.record(({ columns, unmarked }) => {

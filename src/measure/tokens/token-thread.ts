@@ -100,7 +100,7 @@ export class MeterDesk {
   }
 
   private begin(run: MeteredRun): void {
-    const { answers, field, isStreamed, isLengthAsked, keepsAllWindows, wantsGaps } = run.plan;
+    const { answers, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, wantsGaps } = run.plan;
     const { countTokens, countPayload, openRecords, tokenizer } = this.help;
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
     this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
@@ -120,6 +120,7 @@ export class MeterDesk {
       wantsStreams: isStreamed,
       isLengthAsked,
       keepsAllWindows,
+      omitsBunchedRates: keepsBunchedRates !== true,
       readsModels: this.records !== undefined,
       countTokens,
       countPayload,

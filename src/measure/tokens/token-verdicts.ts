@@ -17,7 +17,7 @@ import { type GoodputLimits, goodRows } from "./goodput.ts";
 import { entryOf, findAsserted, isTimeMetric, type TokenMetric } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import { goodPerSec, outputTokensPerSec } from "./token-rates.ts";
-import { explainUnstreamed } from "./token-warnings.ts";
+import { explainNoRates, explainUnstreamed } from "./token-warnings.ts";
 
 /** Token metrics in assertions. */
 
@@ -105,9 +105,9 @@ export function explainNoValue(
   columns: TokenColumns,
   window: Measurement,
 ): string | undefined {
-  return tokenMetricValue(metric, columns, window) === undefined && needsStreams(metric)
-    ? explainUnstreamed(columns)
-    : undefined;
+  if (tokenMetricValue(metric, columns, window) !== undefined || !needsStreams(metric)) return undefined;
+  const isRate = "of" in metric && columnOf(metric.of) === "outputTokensPerSecPerUser";
+  return explainUnstreamed(columns) ?? (isRate ? explainNoRates(columns) : undefined);
 }
 
 /** Returns what each request adds to a rate of tokens or of good requests; undefined without a value. */

@@ -1,9 +1,9 @@
 import { meanOf, sumOf } from "../statistics.ts";
+import { BUNCHED_RATIO } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
 /** Warnings about token metrics that can mislead. */
 
-const BUNCHED_RATIO = 0.2;
 const DIFFERENT_RATIO = 0.02;
 
 /** Returns one sentence for each warning. */
@@ -26,7 +26,16 @@ export function explainUnstreamed({ unstreamedCount, count }: TokenColumns): str
   return `${unstreamedCount} of ${count} answers were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
+/** Explains why there are no rates of tokens per user although answers were streamed; undefined if there are. */
+export function explainNoRates(columns: TokenColumns): string | undefined {
+  if (!columns.lacksRates || columns.metrics.outputTokensPerSecPerUser.measured().length > 0) return undefined;
+  return `${percent(meanOf(columns.metrics.bunchedRatio.measured()))} of the tokens came together with the one before, so there are no output tokens/s per user`;
+}
+
 function explainBunching(columns: TokenColumns): string | undefined {
+  const noRates = explainNoRates(columns);
+  if (noRates !== undefined)
+    return `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
   const ratios = columns.metrics.bunchedRatio.measured();
   const ratio = ratios.length === 0 ? 0 : meanOf(ratios);
   if (ratio < BUNCHED_RATIO) return undefined;

@@ -14,6 +14,7 @@ import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToUs } from "../../plan/units.ts";
+import { levelUnitOf } from "../../registry/load-modes.ts";
 import { judgedInRuns, judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
@@ -125,6 +126,7 @@ function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<Combinat
   const { highest, unresolvedRuns, runsWithoutLoad } = found;
   return {
     ...(highest === undefined ? {} : { highest, atHighest: toResultsJson(plan, found) }),
+    unit: levelUnitOf(plan.load),
     unresolvedRuns: [...unresolvedRuns],
     runsWithoutLoad: [...runsWithoutLoad],
   };

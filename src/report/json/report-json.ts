@@ -20,6 +20,7 @@ import { toLevelJson } from "./level.ts";
 import { makeNotes } from "./notes.ts";
 import { toCombinationJson } from "./over-runs.ts";
 import { toPhasesJson } from "./phases.ts";
+import { toEstimateJson, toValueJson } from "./values.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
@@ -74,13 +75,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): RepeatedJs
     },
     runs: runs.map((run) => toRunJson(plan, run)),
     combination: toCombinationJson(plan, repeated),
-    assertions: judgeRepeated(plan, repeated).map((verdict) => ({
-      ...toAssertionJson(plan, verdict),
-      low: verdict.low,
-      high: verdict.high,
-      runs: verdict.runCount,
-      runsMet: verdict.metCount,
-    })),
+    assertions: judgeRepeated(plan, repeated).map((verdict) => toAssertionJson(plan, verdict)),
     plan: { ...withoutSecrets(plan) },
   };
 }
@@ -159,6 +154,7 @@ function toRunJson(plan: Plan, result: RunResult): RunJson {
 
 function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJson {
   const { text, state, level, phaseIndex, measured, reason, endedRun, assertion } = verdict;
+  const ends = "runCount" in verdict ? { low: verdict.low, high: verdict.high } : {};
   const inWords = describeAssertion(plan, verdict);
   return {
     text,
@@ -167,10 +163,11 @@ function toAssertionJson(plan: Plan, verdict: Verdict | RunsVerdict): AssertionJ
     ...(level === undefined ? {} : { level }),
     ...(phaseIndex === undefined ? {} : { phase: phaseIndex }),
     ...(endedRun === undefined ? {} : { endedRun }),
-    ...(measured === undefined ? {} : { measured }),
+    ...("runCount" in verdict ? { runs: verdict.runCount, runsMet: verdict.metCount } : {}),
+    ...(measured === undefined ? {} : { measured: toEstimateJson(assertion.metric, { ...ends, value: measured }) }),
     ...(reason === undefined ? {} : { reason }),
     measuredText: inWords.measured,
-    limit: assertion.limit,
+    limit: toValueJson(assertion.metric, assertion.limit),
     limitText: inWords.limit,
   };
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { ServerCounters } from "../../service/statistics.ts";
 import { extractedSchema, gpusSchema, latencySchema, tokensSchema } from "./latency.ts";
 import { mlperfSchema } from "./mlperf.ts";
-import { count, type Parts, ratio } from "./parts.ts";
+import { count, estimateSchema, type Parts, ratio, valueSchema } from "./parts.ts";
 
 /** A level in Rampart's JSON report. */
 
@@ -32,7 +32,8 @@ export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
 /** An interval of a time line, as data. */
 export type TimelineJson = LevelJson["timeline"][number];
 
-const UNITS = v.picklist(["concurrency", "request-rate"]);
+/** What the number of a level counts: requests in flight, or requests per second. */
+export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate"]);
 
 /** The increase of a server's counters. Durations are sums in nanoseconds. */
 export interface ServerCountersJson extends ServerCounters {
@@ -100,8 +101,8 @@ function instabilitySchema({ object }: Parts) {
   });
 }
 
-function limitsSchema({ object }: Parts) {
-  const end = v.exactOptional(v.nullable(v.number()));
+function limitsSchema(parts: Parts) {
+  const { object } = parts;
   return object({
     state: v.picklist(["kept", "broken", "unresolved"]),
     reason: v.exactOptional(v.string()),
@@ -109,10 +110,11 @@ function limitsSchema({ object }: Parts) {
       object({
         text: v.string(),
         state: v.picklist(["kept", "broken", "unresolved"]),
-        limit: v.number(),
-        value: v.exactOptional(v.number()),
-        low: end,
-        high: end,
+        limit: valueSchema(parts),
+        measured: v.exactOptional(estimateSchema(parts)),
+        aboveRatio: v.exactOptional(
+          v.pipe(ratio(), v.description("Requests above the limit of a percentile, over all requests.")),
+        ),
       }),
     ),
   });
@@ -149,7 +151,7 @@ function repeatSchema({ object }: Parts) {
 /** The load asked for beside the load delivered. */
 export function deliveryEntries() {
   return {
-    unit: UNITS,
+    unit: LEVEL_UNIT,
     asked: v.pipe(
       v.nullable(v.number()),
       v.description("Mean over the measured time: requests in flight, or per second."),
@@ -206,13 +208,18 @@ function measuredEntries(parts: Parts) {
   };
 }
 
+/** The requests of a level with certain values of their tags. */
+export function groupSchema(parts: Parts) {
+  return parts.object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries(parts) });
+}
+
 /** A level. */
 export function levelSchema(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
-  const group = object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries(parts) });
+  const group = groupSchema(parts);
   return object({
-    unit: UNITS,
+    unit: LEVEL_UNIT,
     level: v.pipe(v.number(), v.description("Concurrency, or requests per second.")),
     phase: optional(object({ index: v.pipe(count(), v.description("From 0.")), name: v.string() })),
     outcome: v.picklist(["measured", "unstable", "over-limit", "partial"]),

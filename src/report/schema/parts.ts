@@ -6,6 +6,26 @@ export interface Parts {
   readonly object: typeof v.object;
 }
 
+/** What the unit of a value can be: microseconds, per second, a number of things, 0 to 1, or none that is known. */
+export const VALUE_UNITS = ["us", "perSec", "count", "ratio", "number"] as const;
+
+/** A value with its unit as data. */
+export type ValueJson = v.InferOutput<ReturnType<typeof valueSchema>>;
+
+/** A value with its unit and interval as data. */
+export type EstimateJson = v.InferOutput<ReturnType<typeof estimateSchema>>;
+
+/** A value whose unit depends on what is measured. */
+export function valueSchema({ object }: Parts) {
+  return object({ value: v.number(), unit: v.picklist(VALUE_UNITS) });
+}
+
+/** A value with its interval: an end is null where the sample has no bound, and absent where there is no interval. */
+export function estimateSchema(parts: Parts) {
+  const end = v.exactOptional(v.nullable(v.number()));
+  return parts.object({ ...valueSchema(parts).entries, low: end, high: end });
+}
+
 /** A number of things. */
 export function count() {
   return v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { FAILURE_KINDS } from "../../transport/failure.ts";
-import { levelSchema, serverSchema } from "./level.ts";
-import { count, type Parts } from "./parts.ts";
+import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
+import { count, estimateSchema, type Parts, valueSchema } from "./parts.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 import { REPORT_VERSION } from "./version.ts";
 
@@ -90,7 +90,8 @@ function timeEntries() {
   };
 }
 
-function runSchema(parts: Parts) {
+/** A run. */
+export function runSchema(parts: Parts) {
   return parts.object(runEntries(parts));
 }
 
@@ -171,22 +172,28 @@ function runEntries(parts: Parts) {
     ),
     warnings: optional(v.array(v.string())),
     server: optional(serverSchema(parts)),
-    findMax: optional(
-      object({
-        limits: v.array(v.string()),
-        highest: v.nullable(v.number()),
-        next: v.nullable(v.number()),
-        isResolved: v.boolean(),
-      }),
-    ),
+    findMax: optional(findMaxSchema(parts)),
     ...phaseEntries(parts),
     levels: v.array(levelSchema(parts)),
     assertions: v.array(assertionSchema(parts)),
   };
 }
 
+/** The answer of a search. */
+export function findMaxSchema({ object }: Parts) {
+  const load = v.nullable(v.number());
+  return object({
+    limits: v.array(v.string()),
+    unit: LEVEL_UNIT,
+    highest: v.pipe(load, v.description("The highest load that keeps the limits; null: none is known to.")),
+    next: v.pipe(load, v.description("The lowest load above it that does not; null: there is none in the range.")),
+    isResolved: v.boolean(),
+  });
+}
+
 /** An assertion and its verdict. */
-function assertionSchema({ object }: Parts) {
+function assertionSchema(parts: Parts) {
+  const { object } = parts;
   return object({
     text: v.string(),
     state: verdictState(),
@@ -194,19 +201,17 @@ function assertionSchema({ object }: Parts) {
     level: v.exactOptional(v.number()),
     phase: v.exactOptional(v.pipe(count(), v.description("Index of the phase, from 0."))),
     endedRun: v.exactOptional(v.pipe(v.literal(true), v.description("It ended the run early."))),
-    low: v.exactOptional(v.nullable(v.number())),
-    high: v.exactOptional(v.nullable(v.number())),
     runs: v.exactOptional(count()),
     runsMet: v.exactOptional(v.pipe(count(), v.description("Number of runs that meet it on their own."))),
     measured: v.exactOptional(
-      v.pipe(v.number(), v.description("The worst value: nanoseconds, a rate, a count or a ratio.")),
+      v.pipe(estimateSchema(parts), v.description("The worst value, over several runs with its interval.")),
     ),
     reason: v.exactOptional(v.pipe(v.string(), v.description("Why it is unresolved."))),
     measuredText: v.pipe(
       v.string(),
       v.description("The worst value with its unit, where it was measured, and why it is unresolved."),
     ),
-    limit: v.number(),
+    limit: valueSchema(parts),
     limitText: v.pipe(v.string(), v.description("The limit with its unit.")),
   });
 }

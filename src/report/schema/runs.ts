@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { deliveryEntries, timelineSchema } from "./level.ts";
+import { deliveryEntries, LEVEL_UNIT, timelineSchema } from "./level.ts";
 import { count, type Parts } from "./parts.ts";
 
 /** Phases and repeated runs in Rampart's JSON report. */
@@ -111,6 +111,7 @@ export function combinationSchema(parts: Parts) {
   };
   const numbers = v.array(v.pipe(count(), v.minValue(1)));
   const findMax = object({
+    unit: LEVEL_UNIT,
     highest: optional(
       v.pipe(
         overRuns(parts),
@@ -126,7 +127,7 @@ export function combinationSchema(parts: Parts) {
     findMax: optional(findMax),
     levels: v.array(
       object({
-        unit: v.picklist(["concurrency", "request-rate"]),
+        unit: LEVEL_UNIT,
         level: v.number(),
         phase: optional(object({ index: count(), name: v.string() })),
         ...results,

@@ -2,6 +2,7 @@ import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import type { RunResult } from "../../result/run-result.ts";
+import { inPlanUnit } from "../json/values.ts";
 import { formatRange } from "../rampart/confidence-notes.ts";
 import { mlperfRows } from "../rampart/mlperf.ts";
 import type { NamedLevel, ResultTable, TableCell } from "./result-table.ts";
@@ -23,14 +24,14 @@ export function searchTable({ limits = [] }: Plan, levels: readonly NamedLevel[]
     LIMIT_STATES[json.limits?.state ?? "unresolved"],
     ...limits.map(({ metric }, index): TableCell => {
       const verdict = json.limits?.verdicts[index];
-      if (verdict?.value === undefined) return "-";
+      if (verdict?.measured === undefined) return "-";
       const format = (value: number): string => formatMetric(metric, value, unit);
-      const { low = null, high = null } = verdict;
+      const { value, low, high } = inPlanUnit(verdict.measured);
       const ends =
         low === high && low !== null
           ? ""
           : formatRange(low === null ? "no bound" : format(low), high === null ? "no bound" : format(high));
-      const text = format(verdict.value);
+      const text = format(value);
       const cell = verdict.state === "kept" ? { text } : { text, look: "bad" as const };
       return ends === "" ? cell : { ...cell, small: ends };
     }),

@@ -170,7 +170,8 @@ async function startOwnTarget(
   const kind = targetKindOf(target);
   if (kind.toServer === undefined || !("mock" in target)) return undefined;
   const { startEmbedded } = await import("../../mock/embedded.ts");
-  const server = await startEmbedded(target.mock);
+  const asked = target.llmPath === undefined ? target.protocol : "chat";
+  const server = await startEmbedded({ plan: target.mock, kind: asked });
   const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
   return { target: kind.toServer(target, port) as ServerTargetPlan, stop: server.stop };
 }

@@ -79,6 +79,26 @@ test("tokens that arrived at once have no rate, instead of a division by zero", 
   assert.match(tokenWarnings(columns)[0] ?? "", /^100 % of the tokens came together/);
 });
 
+test("a request whose tokens arrived together has no rate where that is omitted, and few rates are forgotten", () => {
+  const columns = new TokenColumns();
+  const single = makeTimes([10, 20, 30, 40, 50, 60], 6);
+  const paired = makeTimes([10, 20, 30], 6, { eventCount: 6 });
+  for (const times of [paired, single, paired])
+    columns.add({ sendNs: 0, times, inputTokens: 7, omitsBunchedRate: true });
+  assert.deepEqual(
+    [0, 1, 2].map((row) => columns.metrics.outputTokensPerSecPerUser.at(row)),
+    [Number.NaN, 100, Number.NaN],
+  );
+  const half = new TokenColumns();
+  half.addRows(columns.rows([0]));
+  half.forgetFewRates();
+  assert.deepEqual([...half.metrics.outputTokensPerSecPerUser.measured()], [100]);
+  columns.forgetFewRates();
+  assert.equal(columns.metrics.outputTokensPerSecPerUser.measured().length, 0);
+  assert.equal(columns.metrics.outputTokensPerSecPerUser.length, 3);
+  assert.deepEqual([...measure([0, paired]).metrics.outputTokensPerSecPerUser.measured()], [250]);
+});
+
 const bunches: readonly (readonly [
   name: string,
   times: AnswerTimes,

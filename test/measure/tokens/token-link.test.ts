@@ -24,6 +24,7 @@ describe("a thread that measures tokens", () => {
         wantsStreams: true,
         countTokens: (text) => tokenizer.count(text),
         tokenizer: TINY,
+        omitsBunchedRates: true,
       });
       const here = new AnswerPacker((packed) => meter.addPacked(packed));
       addAnswers(here);

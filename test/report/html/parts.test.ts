@@ -163,7 +163,7 @@ test("a search begins with its answer, and draws each limit by load with interva
   );
   const charts = chartsOf(html);
   const chart = charts.get("Throughput by load") as Drawn;
-  const measuredAt = (level: LevelJson): number => level.limits?.verdicts[0]?.value ?? Number.NaN;
+  const measuredAt = (level: LevelJson): number => level.limits?.verdicts[0]?.measured?.value ?? Number.NaN;
   assert.deepEqual(
     pointsOf(chart.series[0] as DrawnSeries),
     levels.map((level) => [level.level, digits(measuredAt(level))]),
@@ -177,13 +177,13 @@ test("a search begins with its answer, and draws each limit by load with interva
     );
     const drawn = (bars?.data ?? []) as unknown as { coords: [number, number][]; symbol: string[] }[];
     const known = own.filter(({ limits }) => {
-      const { low = null, high = null } = limits?.verdicts[0] ?? {};
+      const { low = null, high = null } = limits?.verdicts[0]?.measured ?? {};
       // Windows of equal throughput have an interval without a length.
       return (low !== null || high !== null) && low !== high;
     });
     assert.equal(drawn.length, known.length);
     for (const [index, level] of known.entries()) {
-      const { low = null, high = null } = level.limits?.verdicts[0] ?? {};
+      const { low = null, high = null } = level.limits?.verdicts[0]?.measured ?? {};
       for (const [at, end] of [low, high].entries()) {
         assert.equal(drawn[index]?.symbol[at], end === null ? "arrow" : "none");
         if (end !== null) assert.deepEqual(drawn[index]?.coords[at], [level.level, digits(end)]);
@@ -191,7 +191,9 @@ test("a search begins with its answer, and draws each limit by load with interva
     }
   }
   // The lowest loads alone are far below the limit.
-  const most = Math.max(...levels.map(({ limits }) => limits?.verdicts[0]?.high ?? limits?.verdicts[0]?.value ?? 0));
+  const most = Math.max(
+    ...levels.map(({ limits }) => limits?.verdicts[0]?.measured?.high ?? limits?.verdicts[0]?.measured?.value ?? 0),
+  );
   assert.equal(
     chart.series.some(({ name }) => name === "limit 450 infer/s"),
     most >= 450 / 4,

@@ -172,7 +172,7 @@ describe("a search that is repeated", () => {
     assert.match(out, /^not certain in runs 1 and 2$/m);
     assert.match(out, /^unresolved +p99 latency below 12\.5 ms +nothing measured/m);
     const json = checkRepeated(makePlan(SEARCH), { runs: [open, open] });
-    assert.deepEqual(json.combination.findMax, { unresolvedRuns: [1, 2], runsWithoutLoad: [] });
+    assert.deepEqual(json.combination.findMax, { unit: "concurrency", unresolvedRuns: [1, 2], runsWithoutLoad: [] });
   });
 
   test("does not hold where a run certainly has no load that keeps the limits", () => {

@@ -98,6 +98,8 @@ function checkTokens(lines: readonly Line[], tokens: NonNullable<LevelJson["toke
   for (const [name, reported] of TOKEN_NAMES) {
     const values = lines.flatMap(({ metrics }) => metrics[name]?.value ?? []);
     const metric = tokens.metrics[reported];
+    // Forgotten where most tokens arrived together, which a busy machine does to them.
+    if (metric === undefined && reported === "outputTokensPerSecPerUser") continue;
     assert.equal(values.length, metric?.count, name);
     const scale = reported.endsWith("Us") ? 1000 : 1;
     const mean = (scale * values.reduce((sum, value) => sum + value, 0)) / values.length;

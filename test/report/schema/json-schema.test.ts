@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { runSchemaCommand } from "../../../src/cli/schema.ts";
+import { entryOf, TOKEN_METRICS } from "../../../src/measure/tokens/metrics.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
+import { nameInJson } from "../../../src/report/json/samples.ts";
 import { reportJsonSchema } from "../../../src/report/schema/json-schema.ts";
 import { createReportSchema } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";
@@ -26,7 +28,73 @@ test("a report has the fields of the schema, and tests reject any other", () => 
 test("the published schema accepts fields of a later version, and refuses another version", () => {
   const schema = createReportSchema();
   assert.equal(v.is(schema, { ...report(), surprise: 1 }), true);
-  assert.equal(v.is(schema, { ...report(), version: 2 }), false);
+  assert.equal(v.is(schema, { ...report(), version: 1 }), false);
+});
+
+/** Endings of names that say the unit. */
+const UNIT = /(^us|Us|Ns|Ms|Sec|Pct|[rR]atio|[cC]ount|Bytes|Watts|Joules)(Low|High)?$/;
+/** Numbers of things, and numbers that name or order things. */
+const COUNTS = new Set([
+  ...["sent", "completed", "failed", "cancelled", "resent", "delayed", "requests", "responses", "sequences"],
+  ...["connections", "trials", "readings", "cores", "withoutContent", "withoutEndMark", "missing", "otherTexts"],
+  ...[
+    "runs",
+    "runsMet",
+    "atLeast",
+    "atMost",
+    "inFlightAtStart",
+    "inFlightAtEnd",
+    "outstandingMean",
+    "percentileDigits",
+  ],
+  ...["index", "phase", "seed", "status", "exitCode", "percentile", "unresolvedRuns", "runsWithoutLoad"],
+]);
+/** Objects whose numbers are counts, or have a unit that their own names give: of token metrics, and of what a user extracts. */
+const WITH_UNIT = new Set(["inFlight", "windows", "metrics", "extracted", "parameters"]);
+/** Fields of an object with a `unit`, which is theirs. The level of an assertion is in the unit of its load. */
+const IN_UNIT = new Set(["value", "low", "high", "level", "asked", "delivered", "highest", "next"]);
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** Returns the paths of numbers without a unit. */
+function findUnitless(
+  { type, anyOf = [], items, additionalProperties, properties = {} }: Schema,
+  path: string,
+): string[] {
+  return [
+    ...(type === "number" || type === "integer" ? [path] : []),
+    ...anyOf.flatMap((one) => findUnitless(one, path)),
+    ...(items === undefined ? [] : findUnitless(items, path)),
+    ...(additionalProperties === undefined ? [] : findUnitless(additionalProperties, `${path}.*`)),
+    ...Object.entries(properties).flatMap(([key, one]) => {
+      const isNamed = UNIT.test(key) || COUNTS.has(key) || WITH_UNIT.has(key);
+      const isInUnit = "unit" in properties && IN_UNIT.has(key);
+      const isLevel = path.endsWith("assertions") && key === "level";
+      return isNamed || isInUnit || isLevel ? [] : findUnitless(one, `${path}.${key}`);
+    }),
+  ];
+}
+
+test("every number has its unit in its name, in a field unit beside it, or is a count", () => {
+  assert.deepEqual([...new Set(findUnitless(reportJsonSchema() as Schema, ""))], []);
+  const number = { type: "number" };
+  const wrong = { properties: { speed: number, timeMs: number, unit: {}, value: number, at: { anyOf: [{}, number] } } };
+  assert.deepEqual(findUnitless(wrong, ""), [".speed", ".at"]);
+});
+
+test("the names of token metrics have their units, or are numbers of tokens", () => {
+  const names = TOKEN_METRICS.filter((metric) => entryOf(metric).isRow === true).map(nameInJson);
+  assert.deepEqual(
+    names.filter((name) => !UNIT.test(name) && !/PerSec|Tokens$/.test(name)),
+    [],
+  );
 });
 
 test("rampart schema report prints the schema with its version", async () => {
@@ -35,7 +103,7 @@ test("rampart schema report prints the schema with its version", async () => {
   const schema = JSON.parse(io.out) as Record<string, unknown>;
   assert.deepEqual(schema, JSON.parse(JSON.stringify(reportJsonSchema())));
   assert.equal(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-  assert.equal(schema["$id"], "urn:rampart:report:1");
+  assert.equal(schema["$id"], "urn:rampart:report:2");
 });
 
 for (const [args, message] of [

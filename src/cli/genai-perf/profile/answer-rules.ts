@@ -22,6 +22,7 @@ export function withTokens(plan: Plan, settings: GenaiSettings): Plan {
     tokenizer: tokenizer.name === "" ? (modelNames[0] ?? "") : tokenizer.name,
     revision: tokenizer.revision,
     keepsAllWindows: true,
+    keepsBunchedRates: true,
     ...(asksLength(settings) ? { isLengthAsked: true } : {}),
     ...(field === undefined ? {} : { field }),
     ...(output.isPlotting ? { wantsGaps: true } : {}),

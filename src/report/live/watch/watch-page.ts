@@ -25,12 +25,11 @@ const ms = (value) => value === null || value === undefined ? "–" : (value < 1
 const clock = (sec) => { const s = Math.floor(sec), two = (n) => String(n).padStart(2, "0"); return (s >= 3600 ? Math.floor(s / 3600) + ":" : "") + two(Math.floor(s / 60) % 60) + ":" + two(s % 60); };
 const percent = (ratio) => ratio === null ? "far more" : Number((ratio * 100).toPrecision(2)) + " %";
 let history = [];
-const SVG = "http://www.w3.org/2000/svg";
 const LEFT = 64, RIGHT = 12, TOP = 10, BOTTOM = 28, HEIGHT = 190;
 /* The next of 1, 2 and 5 times powers of ten. */
 const nice = (value) => { const power = 10 ** Math.floor(Math.log10(value)); return [1, 2, 5, 10].find((factor) => factor * power >= value * 0.999) * power; };
 function add(svg, name, attributes, text) {
-  const part = document.createElementNS(SVG, name);
+  const part = document.createElementNS(svg.namespaceURI, name);
   for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
   if (text !== undefined) part.textContent = text;
   svg.append(part);
@@ -40,7 +39,7 @@ function draw(id, lines, format) {
   const svg = byId(id), width = Math.max(200, svg.clientWidth);
   svg.setAttribute("viewBox", "0 0 " + width + " " + HEIGHT);
   svg.replaceChildren();
-  const most = Math.max(0, ...history.flatMap((point) => lines.map(([pick]) => pick(point) ?? 0)));
+  const most = Math.max(0, ...history.flatMap((point, index) => lines.map(([pick]) => pick(point, history[index - 1]) ?? 0)));
   const step = nice((most || 1) / 4), top = step * Math.max(1, Math.ceil(most / step - 1e-9));
   const first = history[0]?.elapsedSec ?? 0, last = history.at(-1)?.elapsedSec ?? 1;
   const x = (sec) => LEFT + (width - LEFT - RIGHT) * (last > first ? (sec - first) / (last - first) : 0);
@@ -55,8 +54,8 @@ function draw(id, lines, format) {
   for (const [pick, name] of lines) {
     let part = [];
     const end = () => { if (part.length > 0) add(svg, "polyline", { class: name, points: part.join(" ") }); part = []; };
-    for (const point of history) {
-      const value = pick(point);
+    for (const [index, point] of history.entries()) {
+      const value = pick(point, history[index - 1]);
       if (value === null) end();
       else part.push(x(point.elapsedSec).toFixed(1) + "," + y(value).toFixed(1));
     }
@@ -64,8 +63,7 @@ function draw(id, lines, format) {
   }
 }
 /* Failures per second between this state and the one before. */
-function failedPerSec(point) {
-  const before = history[history.indexOf(point) - 1];
+function failedPerSec(point, before) {
   return before === undefined || point.elapsedSec <= before.elapsedSec ? 0 : Math.max(0, point.failed - before.failed) / (point.elapsedSec - before.elapsedSec);
 }
 function redraw() {

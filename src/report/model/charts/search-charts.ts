@@ -1,8 +1,10 @@
 import { LEVEL_UNITS, type LevelUnit } from "../../../load/level-units.ts";
+import type { MetricEstimate } from "../../../measure/limits/estimate-metric.ts";
 import { isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../../measure/tokens/metrics.ts";
 import { formatMetric, metricText } from "../../../measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
+import { inPlanUnit } from "../../json/values.ts";
 import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
@@ -27,7 +29,7 @@ type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 interface SearchPoint {
   readonly run: ChartRun;
   readonly load: number;
-  readonly verdict: VerdictJson & { readonly value: number };
+  readonly verdict: Pick<VerdictJson, "state"> & MetricEstimate;
 }
 
 /** Draws a chart for each limit of a search; nothing for other loads. */
@@ -42,7 +44,8 @@ function pointsOf(source: ChartSource, index: number): SearchPoint[] {
   return levelRows(source)
     .flatMap(({ run, json: { level, limits } }): SearchPoint[] => {
       const verdict = limits?.verdicts[index];
-      return verdict?.value === undefined ? [] : [{ run, load: level, verdict: { ...verdict, value: verdict.value } }];
+      if (verdict?.measured === undefined) return [];
+      return [{ run, load: level, verdict: { state: verdict.state, ...inPlanUnit(verdict.measured) } }];
     })
     .toSorted((a, b) => a.load - b.load);
 }

@@ -4,6 +4,8 @@ import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
 import { NS_PER_US } from "../../../plan/units.ts";
+import { groupSchema, levelSchema } from "../../schema/level.ts";
+import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
 import { REPORT_VERSION } from "../../schema/version.ts";
 import { listFacts } from "./facts.ts";
 import { describeLoad } from "./load-label.ts";
@@ -13,76 +15,61 @@ import { putStatistics, withBounds } from "./put-statistics.ts";
 
 /** Rampart's own JSON: one run, or the `runs` of a repeated plan. */
 
-const bound = v.nullish(v.number());
+/** Versions of the report that are read. In all of them, the fields that are picked here are the same. */
+const READ_VERSIONS: readonly unknown[] = [1, REPORT_VERSION];
 
-const latencySchema = v.nullish(
-  v.object({
-    meanUs: v.number(),
-    meanLowUs: bound,
-    meanHighUs: bound,
-    percentiles: v.record(
-      v.string(),
-      v.object({ us: v.number(), lowUs: bound, highUs: bound, isReliable: v.optional(v.boolean(), true) }),
-    ),
-  }),
-);
-const intervalSchema = v.looseObject({ low: bound, high: bound });
-const statisticsSchema = v.looseObject({
-  mean: v.number(),
-  confidence95: v.optional(v.record(v.string(), intervalSchema)),
-});
-const serverSchema = v.record(v.string(), v.unknown());
+const parts = { object: v.object };
+/** Fields that a level may lack, because an older version did not write them. */
+const OPTIONAL = [
+  "inferPerSec",
+  "inferPerSecLow",
+  "inferPerSecHigh",
+  "latency",
+  "scheduledLatency",
+  "firstResponse",
+  "responsesPerSec",
+  "betweenResponsesMeanUs",
+  "sequencesPerSec",
+  "server",
+  "tokens",
+  "extracted",
+] as const;
+const group = groupSchema(parts);
+const level = levelSchema(parts);
+const run = runSchema(parts);
 
 const partSchema = v.object({
-  requests: v.number(),
-  failed: v.number(),
-  inferPerSec: v.optional(v.number()),
-  inferPerSecLow: v.nullish(v.number()),
-  inferPerSecHigh: v.nullish(v.number()),
-  errorRatio: v.number(),
-  latency: latencySchema,
-  scheduledLatency: latencySchema,
-  firstResponse: latencySchema,
-  responsesPerSec: v.optional(v.number()),
-  betweenResponsesMeanUs: v.optional(v.number()),
-  sequencesPerSec: v.optional(v.number()),
-  server: v.optional(serverSchema),
-  tokens: v.optional(
-    v.object({ outputTokensPerSec: v.optional(v.number()), metrics: v.record(v.string(), statisticsSchema) }),
-  ),
-  extracted: v.optional(v.record(v.string(), v.object({ numbers: v.optional(statisticsSchema) }))),
+  ...v.pick(group, ["requests", "failed", "errorRatio"]).entries,
+  ...v.partial(v.pick(group, OPTIONAL)).entries,
 });
 type Part = v.InferOutput<typeof partSchema>;
 
-const groupSchema = v.object({ ...partSchema.entries, tags: v.record(v.string(), v.unknown()) });
+const partOfTagsSchema = v.object({ ...partSchema.entries, tags: group.entries.tags });
 
-const levelSchema = v.object({
+const readLevelSchema = v.object({
   ...partSchema.entries,
-  unit: v.string(),
-  level: v.number(),
-  outcome: v.optional(v.string()),
-  phase: v.optional(v.object({ index: v.number(), name: v.string() })),
-  client: v.optional(v.object({ saturation: v.nullish(v.string()) })),
-  load: v.optional(v.object({ isDelivered: v.nullish(v.boolean()) })),
-  groups: v.optional(v.array(groupSchema), []),
-  combinations: v.optional(v.array(groupSchema), []),
+  ...v.pick(level, ["unit", "level", "phase"]).entries,
+  ...v.partial(v.pick(level, ["outcome"])).entries,
+  client: v.optional(v.pick(level.entries.client, ["saturation"])),
+  load: v.optional(v.pick(level.entries.load, ["isDelivered"])),
+  groups: v.optional(v.array(partOfTagsSchema), []),
+  combinations: v.optional(v.array(partOfTagsSchema), []),
 });
-type Level = v.InferOutput<typeof levelSchema>;
+type Level = v.InferOutput<typeof readLevelSchema>;
 
-const findMaxSchema = v.object({ highest: v.nullable(v.number()), isResolved: v.boolean() });
+const answerSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
 
-const runSchema = v.object({
-  startedAt: v.optional(v.string()),
-  findMax: v.optional(findMaxSchema),
-  isPartial: v.optional(v.boolean(), false),
-  levels: v.array(levelSchema),
+const readRunSchema = v.object({
+  ...v.partial(v.pick(run, ["startedAt", "isPartial"])).entries,
+  findMax: v.optional(answerSchema),
+  levels: v.array(readLevelSchema),
 });
 
 const documentSchema = v.object({
   model: v.object({ name: v.string(), version: v.string() }),
   parameters: v.optional(v.unknown()),
   plan: v.optional(v.unknown()),
-  runs: v.optional(v.array(runSchema)),
+  runs: v.optional(v.array(readRunSchema)),
 });
 
 /** What a plan has that does not change what is measured. */
@@ -98,11 +85,11 @@ export const rampartJson: RunFormat = {
     const document = file.readDocument();
     checkVersion(document?.["version"], path);
     const { model, parameters, plan, runs: several } = parseDocument(documentSchema, document, path);
-    const runs = several ?? [parseDocument(runSchema, document, path)];
+    const runs = several ?? [parseDocument(readRunSchema, document, path)];
     const version = model.version === "" ? "" : ` version ${model.version}`;
     const facts = new Map([["model", `${model.name}${version}`], ...listFacts({ parameters }), ...factsOf(plan)]);
     return runs.map(
-      ({ startedAt, isPartial, levels, findMax }, index): MeasuredRun => ({
+      ({ startedAt, isPartial = false, levels, findMax }, index): MeasuredRun => ({
         source: several === undefined ? path : `${path}, run ${index + 1}`,
         format: "Rampart's JSON",
         ...(startedAt === undefined ? {} : { startedAt }),
@@ -116,8 +103,8 @@ export const rampartJson: RunFormat = {
 
 /** @throws UserError for a report of another version of Rampart */
 function checkVersion(version: unknown, path: string): void {
-  if (version === REPORT_VERSION) return;
-  const message = `is a report of version ${showValue(version)}, and this Rampart reads version ${REPORT_VERSION}`;
+  if (READ_VERSIONS.includes(version)) return;
+  const message = `is a report of version ${showValue(version)}, and this Rampart reads versions ${READ_VERSIONS.join(" and ")}`;
   throw userError("mismatch", path, message, "Compare it with the Rampart that wrote it.");
 }
 
@@ -126,7 +113,7 @@ function factsOf(plan: unknown): Map<string, string> {
 }
 
 /** Reads the result of a search for the highest load as a level of its own. An answer that is not certain is no value, as in the means of a report. */
-function readFindMax({ highest, isResolved }: v.InferOutput<typeof findMaxSchema>): MeasuredLevel {
+function readFindMax({ highest, isResolved }: v.InferOutput<typeof answerSchema>): MeasuredLevel {
   return {
     label: "search for the highest load",
     values: new Map(highest === null || !isResolved ? [] : [["highestLoad", { value: highest }]]),
@@ -154,9 +141,7 @@ function notesOf({ outcome, client, load }: Level): string[] {
   return [
     ...(outcome === "unstable" ? ["the level was not stable"] : []),
     ...(load?.isDelivered === false ? ["the load was not delivered in full"] : []),
-    ...(client?.saturation === undefined || client.saturation === null
-      ? []
-      : [`the client may have been the limit: ${client.saturation}`]),
+    ...(typeof client?.saturation !== "string" ? [] : [`the client may have been the limit: ${client.saturation}`]),
   ];
 }
 
@@ -190,7 +175,7 @@ function readPart(part: Part): Map<string, MeasuredValue> {
   return values;
 }
 
-function putLatency(values: Map<string, MeasuredValue>, name: string, latency: Part["latency"]): void {
+function putLatency(values: Map<string, MeasuredValue>, name: string, latency: Part["latency"] | undefined): void {
   if (latency === null || latency === undefined) return;
   const { meanUs, meanLowUs, meanHighUs, percentiles } = latency;
   values.set(`${name}.avg`, withBounds(meanUs, meanLowUs, meanHighUs, NS_PER_US));
@@ -201,16 +186,17 @@ function putLatency(values: Map<string, MeasuredValue>, name: string, latency: P
 }
 
 /** The server's times of a level, by metric: sums and counts in its counters. */
-const SERVER_TIMES: readonly (readonly [metric: string, counter: string])[] = [
+const SERVER_TIMES = [
   ["serverQueue", "queue"],
   ["serverComputeInput", "computeInput"],
   ["serverComputeInfer", "computeInfer"],
   ["serverComputeOutput", "computeOutput"],
-];
+] as const;
 
 function serverTimes(server: Part["server"]): [metric: string, averageNs: number][] {
   return SERVER_TIMES.flatMap(([metric, counter]): [string, number][] => {
-    const [sum, count] = [server?.[`${counter}Ns`], server?.[`${counter}Count`]];
-    return typeof sum === "number" && typeof count === "number" && count > 0 ? [[metric, sum / count]] : [];
+    if (server === undefined) return [];
+    const count = server[`${counter}Count`];
+    return count > 0 ? [[metric, server[`${counter}Ns`] / count]] : [];
   });
 }

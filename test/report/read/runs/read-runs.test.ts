@@ -257,6 +257,22 @@ describe("a folder", () => {
   });
 });
 
+test("a report of version 1 is read like one of today, and both can be compared", () => {
+  const old = readOnly(fixture("rampart-1.json"));
+  assert.deepEqual(
+    old.levels.map(({ label, notes }) => [label, notes]),
+    [
+      ["concurrency 1", []],
+      ["concurrency 2", []],
+    ],
+  );
+  assertNear(valuesOf(old), { throughput: 303.47845458984375, "latency.p50": 2_469_000, errorRate: 0 });
+  const plan = makePlan({ outputs: { style: "rampart" } });
+  const document = toReportJson(plan, makeResult(plan, [makeLevel()]));
+  const today = readOnly(write("today.json", JSON.stringify(document)));
+  assert.deepEqual([...(old.levels[0]?.values.keys() ?? [])], [...(today.levels[0]?.values.keys() ?? [])]);
+});
+
 describe("a file that is no report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [

@@ -1,0 +1,266 @@
+import { studentQuantile } from "./distributions.ts";
+
+/** How a series of means over time behaves: whether its level changes, or one stretch of it is far from the rest. */
+
+/** A part of a series. */
+export interface SeriesPart {
+  /** Start and end, in nanoseconds since the start of what was measured. Absent: not known. */
+  readonly startNs?: number;
+  readonly endNs?: number;
+  /** Number of samples: 0 or more. */
+  readonly count: number;
+  /** Their mean, of values that are not negative. */
+  readonly mean: number;
+}
+
+/** A contiguous stretch of a series that is far from the rest. */
+export interface Stretch {
+  /** Index of its first part, and of the part behind its last one. */
+  readonly from: number;
+  readonly to: number;
+  /** When it started and ended, in nanoseconds since the start of what was measured; absent when that is not known. */
+  readonly startNs?: number;
+  readonly endNs?: number;
+  /** Its mean relative to the mean of the rest: 2 is twice as much. */
+  readonly factor: number;
+}
+
+/**
+ * The shape of a series.
+ *
+ * - `steady`: its parts vary like independent ones
+ * - `start-up`: it begins with a stretch that is far off, and the rest agrees
+ * - `burst`: another stretch is far off, and the rest agrees
+ * - `drift`: its level changes and stays changed; `ratio` is the median of the last fifth relative to that of the first, minus 1
+ * - `correlated`: none of these, and its parts are alike over longer times, so that they are worth few independent ones
+ */
+export type SeriesShape =
+  | { readonly kind: "steady" | "correlated" }
+  | ({ readonly kind: "start-up" | "burst" } & Stretch)
+  | { readonly kind: "drift"; readonly ratio: number };
+
+/** Fewer parts show no shape. */
+const FEWEST_PARTS = 10;
+/** A stretch that is a larger share of the series is no burst. */
+const LONGEST_STRETCH = 0.25;
+/** Series whose parts are worth less than this share of their number are correlated. */
+const CORRELATED_RATIO = 0.5;
+
+/** Returns the shape of a series. @param parts in the order of time */
+export function shapeOf(parts: readonly SeriesPart[]): SeriesShape {
+  const filled = parts.flatMap((part, index) => (part.count > 0 ? [{ ...part, index }] : []));
+  if (filled.length < FEWEST_PARTS) return { kind: "steady" };
+  const found = findStretch(filled);
+  const rest = found === undefined ? filled : [...filled.slice(0, found.from), ...filled.slice(found.to)];
+  const ratio = levelChange(rest.map(({ mean }) => mean));
+  if (ratio !== undefined) return { kind: "drift", ratio };
+  if (found !== undefined) return describeStretch(parts, filled, found);
+  const means = filled.map(({ mean }) => mean);
+  return { kind: worthOf(means) < CORRELATED_RATIO * means.length ? "correlated" : "steady" };
+}
+
+interface FilledPart extends SeriesPart {
+  readonly index: number;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A part is far off when it is this many deviations of the parts from their median, and this ratio of the median. */
+const FAR_DEVIATIONS = 6;
+const FAR_RATIO = 0.25;
+/** Parts of a stretch reach at least this share of its farthest one. */
+const OF_FARTHEST = 0.25;
+/** With fewer samples in a single part, it is an outlier and no stretch. */
+const FEWEST_SAMPLES = 8;
+
+/** Returns the stretch of parts that are far from the others on one side; undefined if there are none, or if they are not together. */
+function findStretch(parts: readonly FilledPart[]): Range | undefined {
+  const far = farParts(parts);
+  const [first] = far;
+  const last = far.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const range = extend(parts, { from: first, to: last + 1 });
+  if (range.to - range.from > LONGEST_STRETCH * parts.length) return undefined;
+  const inside = parts.slice(range.from, range.to);
+  const samples = inside.reduce((sum, { count }) => sum + count, 0);
+  if (inside.length === 1 && samples < FEWEST_SAMPLES) return undefined;
+  const rest = [...parts.slice(0, range.from), ...parts.slice(range.to)];
+  // Others that are far too are further bursts.
+  const others = farParts(rest).map((at) => rest[at] as FilledPart);
+  return others.reduce((sum, { count }) => sum + count, 0) > Math.max(FEWEST_SAMPLES, samples / 4) ? undefined : range;
+}
+
+/** Adds the neighbours of a stretch that are far from the rest, such as parts that it covers partly. */
+function extend(parts: readonly FilledPart[], { from, to }: Range): Range {
+  const rest = [...parts.slice(0, from), ...parts.slice(to)];
+  const far = new Set(farParts(rest).map((at) => (at < from ? at : at + to - from)));
+  let [start, end] = [from, to];
+  while (far.has(start - 1)) start--;
+  while (far.has(end)) end++;
+  return { from: start, to: end };
+}
+
+/** Returns the indexes of the parts that are far from the median, on the side of the farthest one. */
+function farParts(parts: readonly FilledPart[]): number[] {
+  const means = parts.map(({ mean }) => mean);
+  const middle = medianOf(means);
+  const spread = spreadOf(means, middle);
+  const usualCount = medianOf(parts.map(({ count }) => count));
+  const farthest = means.reduce((most, mean) => (Math.abs(mean - middle) > Math.abs(most) ? mean - middle : most), 0);
+  return parts.flatMap(({ mean, count }, index) => {
+    const away = (mean - middle) * Math.sign(farthest);
+    // The mean of few samples varies more.
+    const deviation = spread * Math.sqrt(Math.max(1, usualCount / count));
+    const limit = Math.max(FAR_DEVIATIONS * deviation, FAR_RATIO * middle, OF_FARTHEST * Math.abs(farthest));
+    return away > limit ? [index] : [];
+  });
+}
+
+function describeStretch(all: readonly SeriesPart[], filled: readonly FilledPart[], { from, to }: Range): SeriesShape {
+  const inside = filled.slice(from, to);
+  // Nothing ended in the empty parts before it.
+  const first = from === 0 ? 0 : (filled[from - 1] as FilledPart).index + 1;
+  const last = (filled[to - 1] as FilledPart).index;
+  const { startNs } = all[first] as SeriesPart;
+  const { endNs } = all[last] as SeriesPart;
+  const rest = [...filled.slice(0, from), ...filled.slice(to)];
+  return {
+    kind: first === 0 ? "start-up" : "burst",
+    ...{ from: first, to: last + 1 },
+    ...(startNs === undefined || endNs === undefined ? {} : { startNs, endNs }),
+    factor: meanOfParts(inside) / meanOfParts(rest),
+  };
+}
+
+function meanOfParts(parts: readonly SeriesPart[]): number {
+  const total = parts.reduce((sum, { count }) => sum + count, 0);
+  return parts.reduce((sum, { mean, count }) => sum + mean * (count / total), 0);
+}
+
+/** Smaller changes of the level are not worth a word. */
+const SMALLEST_CHANGE = 0.05;
+/** How certain a change of the level is to be. It is looked for in two forms, and at any time. */
+const CHANGE_CONFIDENCE = 0.9999;
+/** With fewer independent parts, a wave cannot be told from a change. */
+const FEWEST_INDEPENDENT = 15;
+/** Share of the change by which the medians of neighbouring fifths may go back, or as many of their standard errors. */
+const BACKWARD_RATIO = 0.35;
+const BACKWARD_ERRORS = 2;
+/** Share of the change that must be between the second and the fourth fifth. Otherwise it is at an end. */
+const INNER_RATIO = 0.2;
+
+/**
+ * Returns by how much the level of a series changes from its first to its last fifth, as a ratio; undefined if it does not, or comes back. The
+ * medians of the fifths go one way, and a line or a single step is so much larger than what is left beside it that chance does not explain it,
+ * however the parts of what is left are correlated.
+ */
+function levelChange(means: readonly number[]): number | undefined {
+  const fifths = Array.from({ length: 5 }, (_, fifth) =>
+    medianOf(means.slice(Math.round((fifth * means.length) / 5), Math.round(((fifth + 1) * means.length) / 5))),
+  );
+  const [first, second, , fourth, last] = fifths as [number, number, number, number, number];
+  const change = last - first;
+  if (!(first > 0) || Math.abs(change) < SMALLEST_CHANGE * first) return undefined;
+  const { isCertain, deviation, worth } = fitChange(clip(means));
+  if (!isCertain) return undefined;
+  const sign = Math.sign(change);
+  // The standard error of a median is 1.25 times that of a mean.
+  const error = 1.25 * deviation * Math.sqrt(5 / worth);
+  const allowed = Math.max(BACKWARD_RATIO * Math.abs(change), BACKWARD_ERRORS * error);
+  const isOneWay = fifths.every((median, at) => at === 0 || sign * (median - (fifths[at - 1] as number)) >= -allowed);
+  const isInner = sign * (fourth - second) >= INNER_RATIO * Math.abs(change);
+  return isOneWay && isInner ? change / first : undefined;
+}
+
+/** A line or a step in a series, and what is left beside it. */
+interface FittedChange {
+  readonly isCertain: boolean;
+  /** Standard deviation of what is left, and the number of independent values that it is worth. */
+  readonly deviation: number;
+  readonly worth: number;
+}
+
+/** Fits a line, and steps at any place in the middle half, and keeps what explains most. */
+function fitChange(values: readonly number[]): FittedChange {
+  const { length } = values;
+  const mean = values.reduce((sum, value) => sum + value, 0) / length;
+  const fits = formsOf(length).map((form) => {
+    const squares = form.reduce((sum, value) => sum + value * value, 0);
+    const size = form.reduce((sum, value, at) => sum + value * ((values[at] as number) - mean), 0) / squares;
+    return { form, size, squares, explained: size * size * squares };
+  });
+  const { form, size, squares } = fits.reduce((best, fit) => (fit.explained > best.explained ? fit : best));
+  const left = values.map((value, at) => value - mean - size * (form[at] as number));
+  const worth = worthOf(left);
+  const deviation = Math.sqrt(left.reduce((sum, value) => sum + value * value, 0) / (length - 2));
+  if (worth < FEWEST_INDEPENDENT) return { isCertain: false, deviation, worth };
+  const error = deviation * Math.sqrt(length / worth / squares);
+  const isCertain = Math.abs(size) > studentQuantile((1 + CHANGE_CONFIDENCE) / 2, worth - 2) * error;
+  return { isCertain, deviation, worth };
+}
+
+/** Returns the forms of a change: for each place the share of it that has happened, less the mean of all places. */
+function formsOf(length: number): number[][] {
+  const places = Array.from({ length }, (_, at) => at);
+  const steps = places.filter((at) => at >= length / 4 && at <= (3 * length) / 4);
+  const forms = [
+    places.map((at) => at / (length - 1)),
+    ...steps.map((split) => places.map((at) => (at < split ? 0 : 1))),
+  ];
+  return forms.map((form) => {
+    const mean = form.reduce((sum, value) => sum + value, 0) / length;
+    return form.map((value) => value - mean);
+  });
+}
+
+/** A correlation at a lag of 2 counts above this many standard errors. */
+const CORRELATION_ERRORS = 2.5;
+
+/**
+ * Returns how many independent values these are worth for their mean, as if they came from an AR(1) process. Its coefficient is the larger of
+ * those that the correlations at lags 1 and 2 say, corrected for their bias (Kendall, Note on bias in the estimation of autocorrelation, 1954):
+ * for a few parts that is less noisy than a sum over all lags.
+ */
+function worthOf(values: readonly number[]): number {
+  const { length } = values;
+  const mean = values.reduce((sum, value) => sum + value, 0) / length;
+  const offsets = values.map((value) => value - mean);
+  const squares = offsets.reduce((sum, value) => sum + value * value, 0);
+  if (squares === 0) return length;
+  const correlationAt = (lag: number): number => {
+    const products = offsets.reduce(
+      (sum, value, at) => (at < lag ? sum : sum + value * (offsets[at - lag] as number)),
+      0,
+    );
+    const found = products / squares;
+    return found + (1 + 4 * found) / length;
+  };
+  const [near, far] = [correlationAt(1), correlationAt(2)];
+  const isFar = far > CORRELATION_ERRORS / Math.sqrt(length);
+  const coefficient = Math.min(0.999, Math.max(0, near, isFar ? Math.sqrt(far) : 0));
+  return (length * (1 - coefficient)) / (1 + coefficient);
+}
+
+/** Pulls single values that are far off to the others, so that they do not decide. */
+function clip(values: readonly number[]): number[] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [low, high] = [0.25, 0.75].map((share) => sorted[Math.floor(share * (sorted.length - 1))] as number);
+  const room = 3 * ((high as number) - (low as number));
+  return values.map((value) => Math.max((low as number) - room, Math.min((high as number) + room, value)));
+}
+
+/** A deviation that a few values far off do not change: 1.4826 times the median distance from the median, as of normal values. */
+function spreadOf(values: readonly number[], middle: number): number {
+  return 1.4826 * medianOf(values.map((value) => Math.abs(value - middle)));
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[Math.floor(half)] as number)
+    : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
+}

@@ -1,0 +1,57 @@
+import type { MetricEstimate } from "../../measure/limits/estimate-metric.ts";
+import { findAsserted, isTimeMetric } from "../../measure/tokens/metrics.ts";
+import type { MetricPlan } from "../../plan/assertions.ts";
+import { nsToUs, usToNs } from "../../plan/units.ts";
+import type { EstimateJson, ValueJson } from "../schema/parts.ts";
+
+/** Values whose unit depends on the metric, in Rampart's JSON. */
+
+/** Converts a value of a metric, such as a limit. @param value nanoseconds, per second, a count or a ratio */
+export function toValueJson(metric: MetricPlan, value: number): ValueJson {
+  const unit = unitOf(metric);
+  return { value: unit === "us" ? nsToUs(value) : value, unit };
+}
+
+/** Converts an estimate. Leaves out the interval if an end is undefined. */
+export function toEstimateJson(
+  metric: MetricPlan,
+  { value, low, high }: { readonly value: number; readonly low?: number | null; readonly high?: number | null },
+): EstimateJson {
+  const convert = (end: number | null): number | null => (end === null ? null : toValueJson(metric, end).value);
+  return {
+    ...toValueJson(metric, value),
+    ...(low === undefined || high === undefined ? {} : { low: convert(low), high: convert(high) }),
+  };
+}
+
+/** Returns a value of JSON, and its interval, in the units of a plan: times in nanoseconds. An absent end is null. */
+export function inPlanUnit({ value, unit, low, high }: EstimateJson): MetricEstimate {
+  const convert = (number: number): number => (unit === "us" ? usToNs(number) : number);
+  const end = (found: number | null | undefined): number | null => (typeof found === "number" ? convert(found) : null);
+  return { value: convert(value), low: end(low), high: end(high) };
+}
+
+function unitOf(metric: MetricPlan): ValueJson["unit"] {
+  switch (metric.kind) {
+    case "latency-percentile":
+    case "latency-average":
+      return "us";
+    case "token-percentile":
+    case "token-average":
+      return unitOfTokens(metric.of);
+    case "throughput":
+    case "output-tokens-per-sec":
+    case "goodput":
+      return "perSec";
+    case "error-ratio":
+      return "ratio";
+    case "extracted":
+      return "number";
+  }
+}
+
+function unitOfTokens(name: string): ValueJson["unit"] {
+  const metric = findAsserted(name);
+  if (metric !== undefined && isTimeMetric(metric)) return "us";
+  return name.includes("PerSec") ? "perSec" : "count";
+}
