@@ -22,12 +22,17 @@ export const REPORT_SCRIPT = {
     for (const fold of before.folds) fold.open = true;
     document.documentElement.dataset.print = "";
     show("light");
-    for (const chart of charts) { chart.resize(); chart.getZr().flush(); }
+    for (const chart of charts) {
+      chart.setOption({ toolbox: { show: false } });
+      chart.resize();
+      chart.getZr().flush();
+    }
   });
   addEventListener("afterprint", () => {
     for (const fold of before.folds) fold.open = false;
     delete document.documentElement.dataset.print;
     show(before.theme);
+    for (const chart of charts) chart.setOption({ toolbox: { show: true } });
   });
 `,
 } as const;

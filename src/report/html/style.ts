@@ -64,7 +64,7 @@ footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
   .checks .measured { display: block; padding: 0; }
   tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .6rem; min-width: 6rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
 }
-[data-print] body { max-width: 700px; padding: 0; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }
+[data-print] body { max-width: 700px; padding: 0; } [data-print] figcaption, [data-print] .legend { max-width: none; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }
 @page { margin: 12mm; }
 @media print {
   :root { --ground: #fff; } body { max-width: none; padding: 0; font-size: 12px; } header button, nav, .plan { display: none; }

@@ -72,7 +72,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: reado
     SEARCH,
     [
       "Throughput by load",
-      "P50 latency by load",
+      "p50 latency by load",
       "Error rate by load",
       "Throughput over load",
       "Latency over load",

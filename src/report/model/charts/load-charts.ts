@@ -201,6 +201,7 @@ function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot
     ({ name, points }): XySeries => ({
       name,
       style: "line",
+      hasMarkers: false,
       points: points.map(([nines, us]) => [roundForPlot(nines), roundForPlot(us / time.us)]),
     }),
   );

@@ -86,7 +86,8 @@ function drawLimit(source: ChartSource, limit: AssertionPlan, index: number, loa
   return [
     {
       kind: "xy",
-      title: `${name.charAt(0).toUpperCase()}${name.slice(1)} by load`,
+      // Names of percentiles stay small.
+      title: `${name.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase())} by load`,
       xLabel: load.axis,
       yLabel: `${name} (${scale.name})`,
       group: "",

@@ -126,7 +126,8 @@ function latencyPanel(runs: readonly TimedRun[], isOne: boolean): TimeLinePanel[
   );
   if (valuesUs.length === 0) return [];
   const [leastUs, mostUs] = [Math.min(...valuesUs), Math.max(...valuesUs)];
-  const time = timeUnitFor(mostUs);
+  const isLog = mostUs > LOG_FROM * leastUs;
+  const time = timeUnitFor(isLog ? Math.sqrt(leastUs * mostUs) : mostUs);
   const line = ({ run, times }: TimedRun, percentile: 50 | 99): XySeries => ({
     name: isOne ? `p${percentile}` : run.name,
     style: "line",
@@ -138,7 +139,7 @@ function latencyPanel(runs: readonly TimedRun[], isOne: boolean): TimeLinePanel[
     }),
   });
   const series = isOne ? runs.flatMap((run) => [line(run, 50), line(run, 99)]) : runs.map((run) => line(run, 99));
-  return [{ label: `Latency${isOne ? "" : ", p99"} (${time.name})`, series, isLog: mostUs > LOG_FROM * leastUs }];
+  return [{ label: `Latency${isOne ? "" : ", p99"} (${time.name})`, series, isLog }];
 }
 
 /** Makes a wide chart of panels below each other on one time axis. */
