@@ -17,6 +17,6 @@ export default defineScenario({
   assert: [
     goodput({ timeToFirstToken: "2 s", interTokenLatency: "500 ms" }).atLeast(1),
     p90("timeToFirstToken").below("2 s"),
-    errorRate().below(0.01),
+    errorRate().below("1 %"),
   ],
 });

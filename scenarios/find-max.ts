@@ -7,7 +7,7 @@ export default defineScenario({
   target: embedded({ latency: "2 ms" }),
   load: findMax({
     over: concurrency(1, 8),
-    where: [p90("latency").below("50 ms"), errorRate().below(0.05)],
+    where: [p90("latency").below("50 ms"), errorRate().below("5 %")],
     window: "200 ms",
     settle: "100 ms",
   }),

@@ -27,35 +27,36 @@ export type {
   RequestOfScenario,
 } from "./inputs/request-bodies.ts";
 export type { GivenTags, TaggedInput, TaggedTensor, TagInput } from "./inputs/tagged-input.ts";
-export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
-export type { Duration } from "./plan/units.ts";
+export type { Duration, Percent } from "./plan/units.ts";
 export type { FinishedRequest, FinishedTokens, OnRecord } from "./result/finished-request.ts";
 export type {
   AbortableAssertion,
+  AssertedMetric,
   Assertion,
   GoodputLimits,
-  LatencyName,
+  LimitOf,
   MetricName,
-  Percent,
+  MetricOf,
   Precision,
-  TokenSystemName,
 } from "./scenario/assertion.ts";
 export {
   average,
-  type ErrorRateMetric,
+  type ErrorRateLimits,
+  type ExtractedLimits,
   type ExtractedMetric,
   errorRate,
   extracted,
-  type LatencyMetric,
-  type PlainMetric,
+  goodput,
+  type MetricLimits,
+  max,
+  metric,
+  min,
+  outputTokensPerSec,
   p50,
   p90,
   p95,
   p99,
   percentile,
-  type RequestMetric,
-  type RequestMetricName,
-  type ThroughputMetric,
   throughput,
 } from "./scenario/assertions.ts";
 export type { CancelOptions } from "./scenario/cancel.ts";
@@ -63,7 +64,6 @@ export type {
   ClientOf,
   FieldOf,
   InputsOf,
-  LatencyOf,
   MetricsOptions,
   Scenario,
   ScenarioDefinition,
@@ -71,7 +71,6 @@ export type {
   ScenarioSource,
   ServerTraceOptions,
   StabilityOptions,
-  TokensOf,
 } from "./scenario/define.ts";
 export type {
   Extent,
@@ -185,11 +184,6 @@ export {
   triton,
 } from "./scenario/targets/triton.ts";
 export { type TritonInProcessOptions, tritonInProcess } from "./scenario/targets/triton-in-process.ts";
-export {
-  goodput,
-  type NumberMetric,
-  outputTokensPerSec,
-} from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
 export type { AnsweredRequest, CheckAnswer, ScenarioAnswer, ScenarioTensor } from "./service/scenario-answer.ts";
 export type { OwnAnswer, OwnGrpcRequest, OwnHttpRequest } from "./service/user-defined/functions.ts";

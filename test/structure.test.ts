@@ -430,23 +430,30 @@ test("bare conversions are found in all their forms", () => {
     assert.ok(!BARE_CONVERSION.test(code), code);
 });
 
-/** Each of their files has a test file of the same name at the same place below test/. */
+/** Each of their files has a test file of the same name at the same place below test/, unless it is part of a module. */
 const TESTED = ["load", "measure", "run", "tokenize"];
+/** Folders that are tested as a whole, by their tests at the same place below test/. */
+const MODULES = ["measure/metrics"];
 
 /** Whether the file holds types only, so that there is nothing to run. */
 function isTypesOnly({ code }: Source): boolean {
   return !/^export (async )?(abstract )?(function|const|class|let)\b/m.test(code);
 }
 
-test(`each file of ${TESTED.join("/, ")}/ has a test of its own`, () => {
+test(`each file of ${TESTED.join("/, ")}/ has a test of its own, or its module has`, () => {
   const tests = new Set(
     filesBelow(join(ROOT, "test")).map((path) => relative(join(ROOT, "test"), path).replaceAll("\\", "/")),
   );
   const missing = sources
     .filter((source) => TESTED.includes(source.path.split("/")[0] as string) && !isTypesOnly(source))
     .map(({ path }) => path)
-    .filter((path) => !tests.has(path.replace(/\.ts$/, ".test.ts")));
+    .filter((path) => !MODULES.includes(dirname(path)) && !tests.has(path.replace(/\.ts$/, ".test.ts")));
   assert.deepEqual(missing, []);
+  for (const folder of MODULES)
+    assert.ok(
+      [...tests].some((path) => dirname(path) === folder && path.endsWith(".test.ts")),
+      folder,
+    );
 });
 
 /** They read the program's own parts, what it wrote, the system, or a user's module in place of the runtime. */

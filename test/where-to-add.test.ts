@@ -194,7 +194,6 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         added: `halfLatencyNs: {
           label: "half of the latency",
           isRow: true,
-          isAsserted: true,
           value: ({ latencyNs }) => latencyNs / 2,
         },`,
       },
@@ -353,7 +352,7 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
     target: embeddedLlm({ streaming: true, tokenizer: TINY }),
     inputs: prompts({ isl: 12, osl: 5, count: 4 }),
   });
-  const metric = { kind: "token-average", of: "halfLatency" } as unknown as Plan["assertions"][number]["metric"];
+  const metric = { key: "halfLatency", statistic: "average" } as unknown as Plan["assertions"][number]["metric"];
   const assertions: Plan["assertions"] = [{ metric, comparison: "at-least", limit: 0 }];
   const text = await execute({ ...plan, assertions });
   assert.match(text, /^ *half of the latency /m);

@@ -6,7 +6,9 @@ import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
 import { FLAGS as TYPES_FLAGS } from "../../src/cli/types/command.ts";
-import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../src/measure/tokens/metrics.ts";
+import { findEntry, METRIC_KEYS } from "../../src/measure/metrics/catalogue.ts";
+import type { Metric } from "../../src/measure/metrics/metric.ts";
+import { entryOf, findLimited, LIMITED_NAMES, type TokenMetric } from "../../src/measure/tokens/metrics.ts";
 import { LLM_ENDPOINTS } from "../../src/service/openai/endpoints.ts";
 import { listOwnOptions } from "./option-lists.ts";
 import { type Field, ScenarioTypes } from "./scenario-types.ts";
@@ -136,7 +138,7 @@ export function formatScenarioReference(): string {
     ...OBJECTS.map(([title, type]) => format(title, [type])),
     ...BUILDERS.map(([title, builders]) => `### ${title}\n\n${formatBuilders(types, builders)}`),
     ...groupByOptions().map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),
-    `### Metrics of responses with tokens\n\n${formatMetrics()}`,
+    `### Metrics\n\n${formatMetrics()}`,
     `### Values\n\n${formatValues(types)}`,
     listOwnOptions("run", RUN_FLAGS),
     listOwnOptions("types", TYPES_FLAGS),
@@ -187,18 +189,36 @@ function formatFields(fields: readonly Field[]): string {
   return formatTable(["field", "takes", "default", "meaning"], rows);
 }
 
-/** The token metrics that assertions name. */
+const NEEDED: Readonly<Record<NonNullable<Metric["needs"]>, string>> = {
+  schedule: "loads with a schedule",
+  responses: "models with several responses",
+  tokens: "text",
+  streams: "streams of text",
+  statistics: "servers with statistics",
+  gpu: "`metrics` of the scenario",
+};
+
+/** The metrics that assertions name. */
 function formatMetrics(): string {
-  const rows = TOKEN_METRICS.map((metric) => ({ metric, entry: entryOf(metric) }))
-    .filter(({ entry }) => entry.isAsserted)
-    .map(({ metric, entry: { label, isStreamed, limit } }) => [
-      `\`"${nameOfMetric(metric)}"\``,
-      label,
-      isTimeMetric(metric) ? "duration" : "number",
-      isStreamed ? "streams" : "text",
-      limit === undefined ? "" : `at ${limit}`,
-    ]);
-  return formatTable(["metric", "meaning", "limit", "exists for", "in `goodput`"], rows);
+  const rows = METRIC_KEYS.flatMap((key) => {
+    const { label, quantity, unit, statistics, needs, isOfReports } = findEntry(key) as Metric;
+    if (isOfReports === true) return [];
+    const limit = { time: "duration", ratio: "percentage", rate: "number", count: "number", number: "number" }[
+      quantity
+    ];
+    const limited = LIMITED_NAMES.includes(key) ? entryOf(findLimited(key) as TokenMetric).limit : undefined;
+    return [
+      [
+        `\`"${key}"\``,
+        label,
+        unit === undefined ? limit : `${limit} (${unit})`,
+        statistics?.join(", ") ?? "",
+        needs === undefined ? "" : NEEDED[needs],
+        limited === undefined ? "" : `at ${limited}`,
+      ],
+    ];
+  });
+  return formatTable(["metric", "meaning", "limit", "statistics", "exists for", "in `goodput`"], rows);
 }
 
 function formatValues(types: ScenarioTypes): string {

@@ -1,15 +1,16 @@
 import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { describeTags, type Tags } from "../plan/split/tags.ts";
-import { formatDurationNs } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { type CompletionGap, gapRatio } from "./gaps/completion-gaps.ts";
 import { type GroupedLevel, selectTags } from "./groups.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";
-import { judgeOver, judgePart, type MeasuredPart, metricValue, type PartVerdict } from "./limits/judge-part.ts";
+import { judgeOver, judgePart, type PartVerdict } from "./limits/judge-part.ts";
 import { compareStates, isUpperLimit, type VerdictState, worstState } from "./limits/verdict-state.ts";
-import { errorRatioOfRun } from "./metrics.ts";
-import { formatTokenMetric, isTokenMetric, tokenMetricText } from "./tokens/token-verdicts.ts";
+import { metricOf } from "./metrics/catalogue.ts";
+import type { MeasuredPart } from "./metrics/metric.ts";
+import { formatMetric, metricText } from "./metrics/metric-text.ts";
+import { runValue } from "./metrics/read-metric.ts";
 
 /** The measurement of one level. */
 export interface JudgedLevel extends MeasuredPart, GroupedLevel, LevelPlace {
@@ -66,11 +67,7 @@ export function valuesOverRuns(
   const applicable = runs.map((levels) => applicableLevels(measure.metric, levels));
   return alignLevels<JudgedLevel>(applicable, identify).map((results) => {
     const parts = results.map((result) => result && partOf(result, measure.where));
-    const values = parts.flatMap((part) => {
-      const value = part && metricValue(measure.metric, part, batchSize);
-      if (part === undefined || value === undefined) return [];
-      return [measure.metric.kind === "error-ratio" ? errorRatioOfRun(part.window) : { value }];
-    });
+    const values = parts.flatMap((part) => (part && runValue(measure.metric, part, batchSize)) ?? []);
     const [first] = results.filter((result) => result !== undefined);
     const isSame = results.every((result) => result === undefined || result.level === first?.level);
     return {
@@ -151,7 +148,7 @@ function toVerdict(assertion: AssertionPlan, found: readonly LevelVerdict[], uni
 
 /** Phases without a schedule have no scheduled latency. */
 function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): readonly JudgedLevel[] {
-  if (!("of" in metric) || metric.of !== "scheduledLatency") return levels;
+  if (metricOf(metric).needs !== "schedule") return levels;
   return levels.filter(({ phase, window }) => phase === undefined || window.isScheduled);
 }
 
@@ -178,24 +175,4 @@ const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
 function describe({ metric, comparison, limit, where }: AssertionPlan, unit: string): string {
   const part = where === undefined ? "" : ` where ${describeTags(where)}`;
   return `${metricText(metric)}${part} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit, unit)}`;
-}
-
-/** Returns a metric in words: `p99 latency`. */
-export function metricText(metric: MetricPlan): string {
-  if (isTokenMetric(metric)) return tokenMetricText(metric);
-  if (metric.kind === "throughput") return "throughput";
-  if (metric.kind === "error-ratio") return "error rate";
-  if (metric.kind === "extracted")
-    return `${metric.statistic === "percentile" ? `p${metric.percentile}` : metric.statistic} ${metric.name}`;
-  const of = metric.of === "latency" ? "latency" : "scheduled latency";
-  return metric.kind === "latency-average" ? `average ${of}` : `p${metric.percentile} ${of}`;
-}
-
-/** Formats a metric's value with its unit. @param unit of throughput */
-export function formatMetric(metric: MetricPlan, value: number, unit: string = DEFAULT_THROUGHPUT_UNIT): string {
-  if (isTokenMetric(metric)) return formatTokenMetric(metric, value);
-  if (metric.kind === "throughput") return `${Number(value.toPrecision(6))} ${unit}`;
-  if (metric.kind === "extracted") return String(Number(value.toPrecision(6)));
-  if (metric.kind === "error-ratio") return `${Number((value * 100).toPrecision(4))} %`;
-  return formatDurationNs(value);
 }

@@ -1,33 +1,26 @@
 import type { Tags } from "./split/tags.ts";
 import type { GoodputPlan } from "./tokens.ts";
 
-/** The metric of an assertion. */
-export type MetricPlan =
-  | { readonly kind: "latency-percentile"; readonly percentile: number; readonly of: "latency" | "scheduledLatency" }
-  | { readonly kind: "latency-average"; readonly of: "latency" | "scheduledLatency" }
-  /** Inferences per second. */
-  | { readonly kind: "throughput" }
-  /** Failed requests over all requests, 0 to 1. */
-  | { readonly kind: "error-ratio" }
-  /** A token metric by its name in scenarios; see the table of token metrics. */
-  | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: string }
-  | { readonly kind: "token-average"; readonly of: string }
-  /** Output tokens of all responses per second. */
-  | { readonly kind: "output-tokens-per-sec" }
-  /** Numbers that the target extracts from answers by this name. `percentile` only with that statistic. */
-  | {
-      readonly kind: "extracted";
-      readonly name: string;
-      readonly statistic: "average" | "min" | "max" | "percentile";
-      readonly percentile?: number | undefined;
-    }
-  /** Requests per second that meet all limits. */
-  | { readonly kind: "goodput"; readonly limits: GoodputPlan };
+/** A statistic of a distribution. A number is a percentile, from 1 to below 100. */
+export type Statistic = "average" | "min" | "max" | number;
 
-/** An assertion, checked at every level. Time limits are in nanoseconds. Only limits of extracted numbers may be negative. */
+/** A metric of the catalogue (`measure/metrics/catalogue.ts`). */
+export interface MetricPlan {
+  /** Its key: `latency`, `throughput`, `extracted`. */
+  readonly key: string;
+  /** Absent: the metric is one value. */
+  readonly statistic?: Statistic | undefined;
+  /** Only of `extracted`: the name by which the target extracts the numbers. */
+  readonly name?: string | undefined;
+  /** Only of `goodput`: limits that a good request meets. */
+  readonly limits?: GoodputPlan | undefined;
+}
+
+/** An assertion, checked at every level. Limits are in the catalogue's base unit: nanoseconds, per second, a ratio from 0 to 1. */
 export interface AssertionPlan {
   readonly metric: MetricPlan;
   readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";
+  /** 0 or more, except for extracted numbers. */
   readonly limit: number;
   /** The run ends early when the assertion does not hold over this measured time, in milliseconds. Absent: it is judged at the end. */
   readonly abortAfterMs?: number;

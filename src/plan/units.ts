@@ -1,6 +1,9 @@
 /** A duration with its unit: `"250 us"`, `"25 ms"`, `"5 s"`, `"2 min"`. A number without unit is not allowed. */
 export type Duration = `${number} ${"us" | "ms" | "s" | "min" | "h"}` | `${number}${"us" | "ms" | "s" | "min" | "h"}`;
 
+/** A percentage: `"5 %"`. */
+export type Percent = `${number} %` | `${number}%`;
+
 const NS_PER_UNIT: Readonly<Record<string, number>> = { us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 
 const DURATION = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*(us|µs|ms|s|min|h)\s*$/;

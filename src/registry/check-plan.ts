@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
+import { findEntry, hasStatistic, METRIC_KEYS } from "../measure/metrics/catalogue.ts";
+import { LIMITED_NAMES } from "../measure/tokens/metrics.ts";
 import { behaviourSchema } from "../plan/behaviour.ts";
 import { cancellationSchema } from "../plan/cancellation.ts";
 import { functionSchema } from "../plan/functions.ts";
@@ -123,35 +124,22 @@ function assertionsSchema() {
 }
 
 function metricSchema() {
-  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
-  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
-  return v.variant("kind", [
-    v.object({ kind: v.literal("latency-percentile"), percentile, of }),
-    v.object({ kind: v.literal("latency-average"), of }),
-    v.object({ kind: v.literal("throughput") }),
-    v.object({ kind: v.literal("error-ratio") }),
-    ...tokenMetricSchemas(percentile),
-    v.object({
-      kind: v.literal("extracted"),
-      name: v.string(),
-      statistic: v.picklist(["average", "min", "max", "percentile"]),
-      percentile: v.exactOptional(percentile),
-    }),
-  ]);
-}
-
-function tokenMetricSchemas(percentile: Schema<number>) {
-  const of = v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS], "must be a metric of tokens");
+  const percentile = v.pipe(v.number(), v.minValue(1, "must be 1 or more"), v.ltValue(100, "must be below 100"));
   const limit = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  return [
-    v.object({ kind: v.literal("token-percentile"), percentile, of }),
-    v.object({ kind: v.literal("token-average"), of }),
-    v.object({ kind: v.literal("output-tokens-per-sec") }),
+  return v.pipe(
     v.object({
-      kind: v.literal("goodput"),
-      limits: v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit),
+      key: v.picklist(METRIC_KEYS, "must be a metric"),
+      statistic: v.exactOptional(v.union([v.picklist(["average", "min", "max"]), percentile])),
+      name: v.exactOptional(v.string()),
+      limits: v.exactOptional(v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit)),
     }),
-  ] as const;
+    v.check(({ key, statistic }) => {
+      const entry = findEntry(key);
+      return entry !== undefined && entry.isOfReports !== true && hasStatistic(entry, statistic);
+    }, "has no such statistic"),
+    v.check(({ key, name }) => (key === "extracted") === (name !== undefined), "has a name if it is extracted"),
+    v.check(({ key, limits }) => (key === "goodput") === (limits !== undefined), "has limits if it is goodput"),
+  );
 }
 
 type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;

@@ -1,3 +1,4 @@
+import { needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
@@ -34,7 +35,7 @@ function checkInputs(plan: Plan): Problem[] {
     problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
   const asserted = [...plan.assertions, ...(plan.limits ?? [])];
-  if (tokensPlanOf(plan) === undefined && asserted.some(({ metric }) => isOfTokens(metric.kind))) {
+  if (tokensPlanOf(plan) === undefined && asserted.some(({ metric }) => needsTokens(metric))) {
     const message = "assertions on tokens need a target whose tokens are measured";
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
@@ -114,9 +115,9 @@ function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], 
   const names = targets.flatMap((one) => Object.keys(("extract" in one ? one.extract : undefined) ?? {}));
   return assertions.flatMap(({ metric, limit }, index): Problem[] => {
     const path = `${name}.${index}`;
-    if (metric.kind !== "extracted")
+    if (metric.key !== "extracted")
       return limit < 0 ? [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))] : [];
-    if (names.includes(metric.name)) return [];
+    if (metric.name !== undefined && names.includes(metric.name)) return [];
     const hint = names.length === 0 ? "Name it in extract, in the target's options." : `Use ${names.join(" or ")}.`;
     return [problem("unknown-name", path, "the target extracts no value of this name", hint, metric.name)];
   });
@@ -133,8 +134,4 @@ function checkLimits({ limits = [] }: Plan): Problem[] {
 
 function inputsThatMake(form: RequestForm): string[] {
   return Object.entries(INPUT_KINDS).flatMap(([name, { makes }]) => (makes === form ? [name] : []));
-}
-
-function isOfTokens(kind: Plan["assertions"][number]["metric"]["kind"]): boolean {
-  return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
 }

@@ -1,4 +1,5 @@
-import { formatMetric, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
+import { formatMetric } from "../measure/metrics/metric-text.ts";
+import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
 import { describeLevel } from "../registry/load-modes.ts";

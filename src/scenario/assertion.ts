@@ -1,24 +1,57 @@
-import type { LimitedRateName, LimitedTimeName, TokenMetricName } from "../measure/tokens/metrics.ts";
-import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
-import type { Duration } from "../plan/units.ts";
+import type { KeyWith, MetricKey, NameNeeding, NameOfQuantity } from "../measure/metrics/catalogue.ts";
+import type { LimitedRateName, LimitedTimeName } from "../measure/tokens/metrics.ts";
+import type { AssertionPlan, Statistic } from "../plan/assertions.ts";
+import type { Duration, Percent } from "../plan/units.ts";
+import type { LoadKind } from "./loads.ts";
+import type { AnswerType } from "./targets/target.ts";
 
-/**
- * `latency` counts from the actual send, `scheduledLatency` from the intended send, which includes delays by a late client or a slow
- * server.
- */
-export type LatencyName = "latency" | "scheduledLatency";
+/** The metrics that assertions can name. */
+export type MetricName = Exclude<MetricKey, KeyWith<{ readonly isOfReports: true }>>;
 
-/** The metrics that an assertion can refer to by name. */
-export type MetricName = LatencyName | TokenMetricName | TokenSystemName;
+/** Metrics of loads with a schedule: `scheduledLatency` counts from the intended send, `latency` from the actual one. */
+type ScheduledName<S extends LoadKind> = S extends "scheduled" ? NameNeeding<"schedule"> : never;
+type TokenName<A extends AnswerType> = A extends "stream"
+  ? NameNeeding<"tokens" | "streams">
+  : A extends "text"
+    ? NameNeeding<"tokens">
+    : never;
+
+/** The metrics of a load and a type of answer: only schedules have an intended send, and only streams a first token. */
+export type MetricOf<S extends LoadKind = LoadKind, A extends AnswerType = AnswerType> =
+  | Exclude<MetricName, NameNeeding<"schedule" | "tokens" | "streams">>
+  | ScheduledName<S>
+  | TokenName<A>;
+
+/** The limit of a metric: a duration for times, a percentage for ratios (0 needs no sign), otherwise a number. */
+export type LimitOf<N extends MetricName> = [N] extends [NameOfQuantity<"time">]
+  ? Duration
+  : [N] extends [NameOfQuantity<"ratio">]
+    ? Percent | 0
+    : number;
+
+/** Limits that a good request meets: maximum times (`latency`: of the whole request), and minimum rates. */
+export type GoodputLimits = {
+  readonly [Name in LimitedTimeName | "latency"]?: Duration;
+} & {
+  readonly [Name in LimitedRateName]?: number;
+};
+
+/** A metric as builders return it. Limits are still durations. */
+export interface AssertedMetric<N extends MetricName = MetricName> {
+  readonly key: N;
+  readonly statistic?: Statistic | undefined;
+  readonly name?: string | undefined;
+  readonly limits?: GoodputLimits | undefined;
+}
 
 /** An assertion on metrics with these names. `W` is the type of the tags that it names; `never`: it is on all requests. */
 export interface Assertion<N extends MetricName = MetricName, W = never> {
   /** What is compared. */
-  readonly metric: AssertedMetric & { readonly of?: N };
+  readonly metric: AssertedMetric<N>;
   /** How it is compared with the limit. */
   readonly comparison: AssertionPlan["comparison"];
-  /** A duration for times, otherwise a number in the unit of the metric. */
-  readonly limit: Duration | number;
+  /** A duration for times, a percentage for ratios, otherwise a number in the unit of the metric. */
+  readonly limit: Duration | Percent | number;
   /** Judges only the requests with these tags. Default: all requests. */
   readonly where?: W | undefined;
   /** The run ends early when the assertion does not hold over this time. A function on what builders return, which sets it. */
@@ -36,29 +69,11 @@ export interface AbortableAssertion<N extends MetricName = MetricName, W = never
   readonly abortAfter: (time: Duration) => Assertion<N, W>;
 }
 
-/** A percentage: `"5 %"`. */
-export type Percent = `${number} %` | `${number}%`;
-
 /** How precise a metric must be over repeated runs. */
 export interface Precision<N extends MetricName = MetricName, W = never> {
-  readonly metric: AssertedMetric & { readonly of?: N };
+  readonly metric: AssertedMetric<N>;
   /** How far the 95 % confidence interval of the mean over runs may reach to each side, in percent of the mean. */
   readonly within: Percent;
   /** Looks only at the requests with these tags. Default: all requests. */
   readonly where?: W | undefined;
 }
-
-/** Metrics over all responses. */
-export type TokenSystemName = "outputTokensPerSec" | "goodput";
-
-/** Limits that a good request meets: maximum times (`latency`: of the whole request), and minimum rates. */
-export type GoodputLimits = {
-  readonly [Name in LimitedTimeName | "latency"]?: Duration;
-} & {
-  readonly [Name in LimitedRateName]?: number;
-};
-
-/** A metric of an assertion. Limits are still durations. */
-export type AssertedMetric =
-  | Exclude<MetricPlan, { kind: "goodput" }>
-  | { readonly kind: "goodput"; readonly limits: GoodputLimits };

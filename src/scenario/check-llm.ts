@@ -1,5 +1,5 @@
 import { checkAudio } from "../inputs/media/synthetic-audio.ts";
-import { entryOf, findAsserted } from "../measure/tokens/metrics.ts";
+import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
@@ -47,7 +47,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
       problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
     } else if (answerType === "text")
       for (const name of metricNames(metric))
-        if (isStreamedName(name)) {
+        if (needsOf({ key: name }).includes("streams")) {
           const message = "only streamed answers have this metric";
           problems.push(problem("conflict", path, message, "Set streaming: true in the target's options.", name));
         }
@@ -55,15 +55,9 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   return problems;
 }
 
-function isStreamedName(name: string): boolean {
-  const metric = findAsserted(name);
-  return metric !== undefined && entryOf(metric).isStreamed === true;
-}
-
 /** Returns the metrics that an assertion refers to, including those in goodput limits. */
-function metricNames(metric: Assertion["metric"]): string[] {
-  if (metric.kind === "goodput") return Object.keys(metric.limits);
-  return "of" in metric ? [String(metric.of)] : [];
+function metricNames({ key, limits }: Assertion["metric"]): string[] {
+  return [key, ...Object.keys(limits ?? {})];
 }
 
 /** Endpoints whose requests have images, and those with several texts. */
@@ -202,8 +196,4 @@ function checkTensors(
       problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
     }
   return problems;
-}
-
-function needsTokens({ kind }: Assertion["metric"]): boolean {
-  return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
 }

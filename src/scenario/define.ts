@@ -1,9 +1,8 @@
 import type { GivenTags } from "../inputs/tagged-input.ts";
-import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
 import type { Duration } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
 import type { CheckAnswer } from "../service/scenario-answer.ts";
-import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
+import type { Assertion, MetricOf } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
@@ -51,16 +50,6 @@ export interface MetricsOptions {
   readonly every?: Duration;
 }
 
-/** The latencies of a load. Only schedules have an intended send. */
-export type LatencyOf<S extends LoadKind> = S extends "scheduled" ? LatencyName : "latency";
-
-/** The token metrics of a type of response. */
-export type TokensOf<A extends AnswerType> = A extends "stream"
-  ? TokenMetricName | TokenSystemName
-  : A extends "text"
-    ? WholeMetricName | TokenSystemName
-    : never;
-
 /** The inputs that a target accepts, by its type of response; none where the target has the requests, and where each member of a mix has its own. */
 export type InputsOf<A extends AnswerType> = [AnswerType] extends [A]
   ? Inputs
@@ -92,7 +81,7 @@ export interface ScenarioDefinition<
   /** What to send. Default: `random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: none. */
-  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>[];
+  readonly assert?: readonly Assertion<MetricOf<S, A>, WhereOf<NoInfer<G>>>[];
   /**
    * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
    * of `json(…)` and `payloads(…)` can have their own. Default: none.
@@ -112,7 +101,7 @@ export interface ScenarioDefinition<
    * Repeat the whole run, with its warm-up: `5` times, or `{ until: p99("latency").within("5 %") }`. The report has a row for each run and
    * all of them together, and `assert` judges the mean over runs. With `findMax` each run searches the highest load again. Default: one run.
    */
-  readonly repeat?: Repeat<LatencyOf<S> | TokensOf<A>, WhereOf<NoInfer<G>>>;
+  readonly repeat?: Repeat<MetricOf<S, A>, WhereOf<NoInfer<G>>>;
   /**
    * Changes all random draws: arrivals, generated data, cancelled requests, and the latencies of `embedded`. The same number gives the same
    * draws. Each run of `repeat` has a number of its own, derived from this one; the report lists them. Default: 0.

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Schema } from "../plan/schema.ts";
-import { type Duration, nsToMs, parseDurationNs } from "../plan/units.ts";
+import { type Duration, nsToMs, type Percent, parseDurationNs } from "../plan/units.ts";
 
 /** Schemas of option values. They check what untyped callers pass; for typed callers they cannot fail. */
 
@@ -42,6 +42,18 @@ export function nameSchema(what: string): Schema<string> {
 export function parsePercent(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/.exec(text);
   return match === null ? undefined : Number(match[1]);
+}
+
+/** Returns the schema of a limit of a ratio: a percentage with its sign, or 0. */
+export function percentSchema(): Schema<Percent | 0> {
+  return v.custom<Percent | 0>(
+    (input) => input === 0 || (typeof input === "string" && (parsePercent(input) ?? 101) <= 100),
+    ({ input }) => {
+      const rule = 'must be a percentage with its sign, such as "1 %"';
+      if (typeof input !== "number" || !(input > 0)) return rule;
+      return `${rule}: write "${Number((input < 1 ? 100 * input : input).toPrecision(6))} %"`;
+    },
+  );
 }
 
 /** Converts a valid duration to milliseconds. */

@@ -4,7 +4,7 @@ import type { RepeatPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { MetricName, Precision } from "./assertion.ts";
-import { type CheckedAssertion, precisionSchema, toPrecisionPlan } from "./assertions.ts";
+import { type CheckedAssertion, precisionSchema, toPrecisionPlan } from "./assertion-schema.ts";
 import { strictOptions } from "./fields.ts";
 
 const DEFAULT_AT_LEAST = 3;

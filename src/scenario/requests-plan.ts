@@ -1,7 +1,7 @@
 import type { Problem } from "../plan/problem.ts";
 import { problem } from "../plan/problem.ts";
 import { TARGET_TAG } from "../plan/split/tags.ts";
-import type { CheckedAssertion } from "./assertions.ts";
+import type { CheckedAssertion } from "./assertion-schema.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { Inputs } from "./input-data.ts";
 import { promptOptionsOf, random, toInputsPlan } from "./inputs.ts";

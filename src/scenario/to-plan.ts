@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
+import { needsOf } from "../measure/metrics/catalogue.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { holdFunction } from "../plan/functions.ts";
 import type { MeasurementModePlan, OutputFilesPlan, ParametersPlan, Plan } from "../plan/plan.ts";
@@ -12,7 +13,7 @@ import { checkPlan } from "../registry/check-plan.ts";
 import { hasMeasuredSchedule, levelUnitOf, loadModeOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
-import { type CheckedAssertion, toAssertionPlan } from "./assertions.ts";
+import { type CheckedAssertion, toAssertionPlan } from "./assertion-schema.ts";
 import { toCancellationPlan } from "./cancel.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { type CheckedDefinition, definitionSchema } from "./definition/checked-definition.ts";
@@ -250,8 +251,8 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
   for (const [index, { metric }] of judged.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && !hasMeasuredSchedule(loadPlan)) {
-      const message = "scheduledLatency needs a load with a schedule";
+    if (needsOf(metric).includes("schedule") && !hasMeasuredSchedule(loadPlan)) {
+      const message = `${metric.key} needs a load with a schedule`;
       const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
       problems.push(problem("conflict", namedAt(`assert.${index}`), message, hint, plain?.kind));
     }

@@ -11,7 +11,7 @@ import { makeLevel, makeResult } from "../report/make-result.ts";
 /** How often a run is repeated, with runs of known latencies. */
 
 const plan = makePlan();
-const average = { kind: "latency-average", of: "latency" } as const;
+const average = { key: "latency", statistic: "average" } as const;
 
 /** A run whose requests take these milliseconds, at one level each. */
 function runOf(latenciesMs: readonly number[], change: Partial<RunResult> = {}): RunResult {

@@ -63,7 +63,7 @@ describe("findMax", () => {
   test("finds the highest concurrency whose requests succeed", async () => {
     const { code, out, report } = await search(
       "api.concurrency(1, 64)",
-      "[errorRate().below(0.05)]",
+      '[errorRate().below("5 %")]',
       "[errorRate().is(0)]",
     );
     assert.equal(code, 0, out);
@@ -121,7 +121,7 @@ describe("findMax", () => {
   test("says that the highest load of the range keeps the limits", async () => {
     const { code, out, report } = await search(
       "api.concurrency(1, 4)",
-      '[average().below("10 min"), errorRate().below(0.5)]',
+      '[average().below("10 min"), errorRate().below("50 %")]',
     );
     assert.equal(code, 0, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [4, null]);

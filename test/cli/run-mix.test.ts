@@ -116,7 +116,7 @@ describe("rampart run of several targets", () => {
       load: "steps([1, 4])",
       inputs: 'json("in.json")',
       stability: '{ window: "200 ms", percent: 1000000 }',
-      assert: "[errorRate().where({ size: 'big' }).below(0.9), throughput().where({ size: 'big' }).below(1)]",
+      assert: "[errorRate().where({ size: 'big' }).below('90 %'), throughput().where({ size: 'big' }).below(1)]",
     });
     const entry = (value: number) => ({ INPUT0: Array(16).fill(value), INPUT1: Array(16).fill(1) });
     const data = [{ ...entry(1), tags: { size: "big" } }, { ...entry(2), tags: { size: "small" } }, entry(3)];

@@ -138,7 +138,7 @@ describe("a repeated run", LIMIT, () => {
   });
 
   test("of a search has the mean of the loads that its runs found", async () => {
-    const { code, out } = await runText(searchText("errorRate().below(0.2)", "10 s"));
+    const { code, out } = await runText(searchText('errorRate().below("20 %")', "10 s"));
     assert.equal(code, 0, out);
     assert.equal(out.match(/^highest load that keeps the limits: concurrency 4$/gm)?.length, 2);
     assert.match(out, /^highest load that keeps the limits: concurrency 4, the same in 2 runs$/m);

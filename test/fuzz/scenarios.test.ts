@@ -61,9 +61,9 @@ const ODD: readonly unknown[] = [
   { kind: ["triton"] },
   [triton("h", { model: "m" })],
   { metric: null },
-  { metric: { kind: "goodput" } },
-  { metric: { kind: "token-average", of: Symbol("x") } },
-  { metric: { kind: "latency-average", of: hostile }, comparison: hostile, limit: circular },
+  { metric: { key: "goodput" } },
+  { metric: { key: Symbol("x"), statistic: "average" } },
+  { metric: { key: hostile, statistic: "average" }, comparison: hostile, limit: circular },
 ];
 
 const least = { name: "n", target: embedded(), load: hold(1, { requests: 10 }) };

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
-import { formatMetric, judge, judgeRuns } from "../../src/measure/verdicts.ts";
+import { formatMetric } from "../../src/measure/metrics/metric-text.ts";
+import { judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makeWindow } from "./make-window.ts";
 
-const p99: MetricPlan = { kind: "latency-percentile", percentile: 99, of: "latency" };
-const rate: MetricPlan = { kind: "throughput" };
+const p99: MetricPlan = { key: "latency", statistic: 99 };
+const rate: MetricPlan = { key: "throughput" };
 
 /** As many requests as show a p99. */
 const MANY = 299;
@@ -45,12 +46,12 @@ for (const [comparison, limitMs, state, said] of comparisons) {
 }
 
 const metrics: readonly (readonly [metric: MetricPlan, value: number, text: string])[] = [
-  [{ kind: "latency-percentile", percentile: 50, of: "latency" }, 2e6, "p50 latency is 2 ms"],
-  [{ kind: "latency-percentile", percentile: 50, of: "scheduledLatency" }, 7e6, "p50 scheduled latency is 7 ms"],
-  [{ kind: "latency-average", of: "latency" }, 2e6, "average latency is 2 ms"],
-  [{ kind: "latency-average", of: "scheduledLatency" }, 7e6, "average scheduled latency is 7 ms"],
-  [{ kind: "throughput" }, 12, "throughput is 12 infer/s"],
-  [{ kind: "error-ratio" }, 0.25, "error rate is 25 %"],
+  [{ key: "latency", statistic: 50 }, 2e6, "p50 latency is 2 ms"],
+  [{ key: "scheduledLatency", statistic: 50 }, 7e6, "p50 scheduled latency is 7 ms"],
+  [{ key: "latency", statistic: "average" }, 2e6, "average latency is 2 ms"],
+  [{ key: "scheduledLatency", statistic: "average" }, 7e6, "average scheduled latency is 7 ms"],
+  [{ key: "throughput" }, 12, "throughput is 12 infer/s"],
+  [{ key: "errorRate" }, 0.25, "error rate is 25 %"],
 ];
 
 for (const [metric, value, text] of metrics) {
@@ -81,7 +82,7 @@ test("without a measurement an assertion is unresolved", () => {
   assert.equal(stateOf(rate, []), "unresolved");
   assert.equal(judge({ metric: p99, comparison: "below", limit: 1e9 }, [empty], 1).measured, undefined);
   assert.equal(stateOf(p99, [empty]), "unresolved");
-  assert.equal(stateOf({ kind: "error-ratio" }, [empty]), "unresolved");
+  assert.equal(stateOf({ key: "errorRate" }, [empty]), "unresolved");
   // The level that was not measured is named, unless another one fails.
   const partly = judge({ metric: p99, comparison: "below", limit: 1e9 }, [level, { ...empty, level: 2 }], 1);
   assert.deepEqual([partly.state, partly.level, partly.measured], ["unresolved", 2, undefined]);
@@ -91,7 +92,7 @@ test("without a measurement an assertion is unresolved", () => {
 
 test("an error rate is known even when every request failed", () => {
   const failed = { level: 1, window: makeWindow({ latenciesNs: [], failedCount: 4 }) };
-  const verdict = judge({ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }, [failed], 1);
+  const verdict = judge({ metric: { key: "errorRate" }, comparison: "is", limit: 0 }, [failed], 1);
   assert.deepEqual([verdict.state, verdict.measured], ["fail", 1]);
 });
 
@@ -114,7 +115,7 @@ test("over runs an assertion is judged on the mean, with its interval", () => {
   assert.deepEqual([missing.state, missing.level, missing.metCount], ["unresolved", 2, 2]);
   const none = judgeRuns(below, [], 1);
   assert.deepEqual([none.state, none.measured, none.runCount], ["unresolved", undefined, 0]);
-  const failures = { metric: { kind: "error-ratio" }, comparison: "is", limit: 0 } as const;
+  const failures = { metric: { key: "errorRate" }, comparison: "is", limit: 0 } as const;
   const failed = [{ level: 1, window: makeWindow({ failedCount: 1 }) }];
   assert.equal(judgeRuns(failures, [runOf(5), runOf(5)], 1).state, "pass");
   assert.equal(judgeRuns(failures, [runOf(5), failed], 1).state, "fail");
@@ -130,7 +131,7 @@ test("phases with the same load are levels of their own over runs", () => {
     ["pass", 4, 1, 8.95e6, 2],
   );
   // Only phases with a schedule have a latency from the due time.
-  const due = { ...below, metric: { ...p99, of: "scheduledLatency" } } as AssertionPlan;
+  const due = { ...below, metric: { ...p99, key: "scheduledLatency" } } as AssertionPlan;
   const window = makeWindow({ latenciesNs: many(9), scheduledNs: many(8) });
   const rated = { level: 100, phase: { index: 2 }, window };
   const withDue = [...runOf(50, 50), rated];
@@ -178,7 +179,7 @@ test("an assertion on tags is judged by the requests that have them, and not met
 describe("a percentile that the sample cannot show is unresolved", () => {
   const stateOf = (percentile: number, comparison: AssertionPlan["comparison"], limitMs: number, ...ms: number[]) =>
     judge(
-      { metric: { kind: "latency-percentile", percentile, of: "latency" }, comparison, limit: limitMs * 1e6 },
+      { metric: { key: "latency", statistic: percentile }, comparison, limit: limitMs * 1e6 },
       [{ level: 1, window: makeWindow({ latenciesNs: ms.map((one) => one * 1e6) }) }],
       1,
     );
@@ -236,7 +237,7 @@ test("a wrong pass or fail of a percentile is rarer than 5 %", () => {
 });
 
 test("an average is judged by its interval, and by nothing when there is one request", () => {
-  const average: MetricPlan = { kind: "latency-average", of: "latency" };
+  const average: MetricPlan = { key: "latency", statistic: "average" };
   const stateOf = (limitMs: number, ...ms: number[]) =>
     judge(
       { metric: average, comparison: "below", limit: limitMs * 1e6 },

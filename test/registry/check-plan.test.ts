@@ -79,7 +79,7 @@ const sound: readonly (readonly [path: string, value: unknown])[] = [
       mock: { latency: { kind: "uniform", minMs: 0, maxMs: 5 }, errorRatio: 0.5, responseBytes: 10 },
     },
   ],
-  ["assertions", [{ metric: { kind: "throughput" }, comparison: "above", limit: 5 }]],
+  ["assertions", [{ metric: { key: "throughput" }, comparison: "above", limit: 5 }]],
 ];
 
 for (const [path, value] of sound)
@@ -131,13 +131,9 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["client.isMpi", "yes"],
   ["failures.maxRatio", 1.01],
   ["failures.maxRatio", -0.1],
-  ["assertions", [{ metric: { kind: "throughput" }, comparison: "over", limit: 5 }], "assertions.0.comparison"],
-  ["assertions", [{ metric: { kind: "luck" }, comparison: "is", limit: 5 }], "assertions.0.metric.kind"],
-  [
-    "assertions",
-    [{ metric: { kind: "latency-percentile", percentile: 99, of: "x" }, comparison: "is", limit: 5 }],
-    "assertions.0.metric.of",
-  ],
+  ["assertions", [{ metric: { key: "throughput" }, comparison: "over", limit: 5 }], "assertions.0.comparison"],
+  ["assertions", [{ metric: { kind: "luck" }, comparison: "is", limit: 5 }], "assertions.0.metric.key"],
+  ["assertions", [{ metric: { key: "x", statistic: 99 }, comparison: "is", limit: 5 }], "assertions.0.metric.key"],
   ["telemetry", undefined, "telemetry"],
   ["telemetry.metrics", { url: "ftp://host", intervalMs: 1 }, "telemetry.metrics.url"],
   ["telemetry.metrics", { url: "host", intervalMs: 0 }, "telemetry.metrics.intervalMs"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorRate, p90, p99, throughput } from "../../src/scenario/assertions.ts";
+import { errorRate, goodput, p90, p99, throughput } from "../../src/scenario/assertions.ts";
 import { concurrency, findMax } from "../../src/scenario/find-max/builders.ts";
 import { hold, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
 import { mix } from "../../src/scenario/mix.ts";
@@ -8,7 +8,6 @@ import { phase, warmup } from "../../src/scenario/phases.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
-import { goodput } from "../../src/scenario/token-assertions.ts";
 import { checkAllReports } from "./check-all-reports.ts";
 import { TINY, type Written, writeReports } from "./html/make-report.ts";
 import { readConsoleTables, readMarkdownTables, readPageTables } from "./read-tables.ts";
@@ -55,7 +54,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
       tags,
       load: findMax({
         over: concurrency(1, 4),
-        where: [p90("latency").below("5 s"), errorRate().below(0.9)],
+        where: [p90("latency").below("5 s"), errorRate().below("90 %")],
         window: "100 ms",
         settle: "20 ms",
         atMost: "200 ms",

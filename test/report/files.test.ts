@@ -166,7 +166,7 @@ test("the JSON report counts requests that were sent again, each of which counts
 test("the JSON report contains the plan, every level and every verdict", () => {
   withFolder((folder) => {
     const jsonFile = join(folder, "out.json");
-    const assertions = [{ metric: { kind: "throughput" }, comparison: "above", limit: 31 }] as const;
+    const assertions = [{ metric: { key: "throughput" }, comparison: "above", limit: 31 }] as const;
     const plan = makePlan({ outputs: { files: { json: jsonFile } }, assertions });
     const scheduled = makeWindow({ latenciesNs: [1e6], scheduledNs: [4e6], failedCount: 1 });
     tell(

@@ -17,8 +17,8 @@ import { readXml, type XmlElement } from "./read-xml.ts";
 
 const EVIL = `]]> <b onclick="x">&amp; | \u0000\u001b[31m \ud800 @team https://evil.test [link](x) \n\n# title`;
 const assertions = [
-  { metric: { kind: "latency-percentile", percentile: 99, of: "latency" }, comparison: "below", limit: 5e5 },
-  { metric: { kind: "error-ratio" }, comparison: "at-most", limit: 0.5 },
+  { metric: { key: "latency", statistic: 99 }, comparison: "below", limit: 5e5 },
+  { metric: { key: "errorRate" }, comparison: "at-most", limit: 0.5 },
 ] as const;
 const plan = { ...makePlan({ assertions }), name: `run ${EVIL}` };
 

@@ -15,12 +15,12 @@ import { toGenAiPerfResult } from "../../src/report/genai-perf/result.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import type { LevelResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
+import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { hold, rate, rateRamp, steps } from "../../src/scenario/loads.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { goodput } from "../../src/scenario/token-assertions.ts";
 import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { fill } from "../measure/make-records.ts";
 import { makePlan } from "../plan/make-plan.ts";
@@ -114,7 +114,7 @@ function measureTokens(all: readonly Request[], startNs: number, endNs: number):
 }
 
 const TOKENS = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
-const GOOD = { metric: { kind: "goodput", limits: { latency: 200 * MS } }, comparison: "at-least", limit: 0 } as const;
+const GOOD = { metric: { key: "goodput", limits: { latency: 200 * MS } }, comparison: "at-least", limit: 0 } as const;
 
 test("reports of random requests in random windows agree with themselves", () => {
   fc.assert(

@@ -42,13 +42,13 @@ function drawFacts(random: () => number): Facts {
   };
 }
 
-const LATENCY = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+const LATENCY = { key: "latency", statistic: 99 } as const;
 
 function planOf({ isErrorAsserted, isPercentileAsserted }: Facts): ReturnType<typeof makePlan> {
   return makePlan({
     outputs: { style: "rampart" },
     assertions: [
-      ...(isErrorAsserted ? [{ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 } as const] : []),
+      ...(isErrorAsserted ? [{ metric: { key: "errorRate" }, comparison: "is", limit: 0 } as const] : []),
       ...(isPercentileAsserted ? [{ metric: LATENCY, comparison: "below", limit: 25e6 } as const] : []),
     ],
   });

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
-import { average, p99, percentile } from "../../src/scenario/assertions.ts";
+import { average, goodput, outputTokensPerSec, p99, percentile } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random } from "../../src/scenario/inputs.ts";
 import { hold, sessions } from "../../src/scenario/loads.ts";
@@ -11,7 +11,6 @@ import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompt
 import { embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../src/service/openai/endpoints.ts";
 
 /** Scenarios of generative models: their plans, and what untyped callers are told. */
@@ -274,16 +273,16 @@ describe("the plan of a generative model", () => {
       ],
     });
     assert.deepEqual(assertions, [
-      { metric: { kind: "token-percentile", percentile: 99, of: "timeToFirstToken" }, comparison: "below", limit: 2e8 },
-      { metric: { kind: "token-average", of: "interTokenLatency" }, comparison: "at-most", limit: 2e7 },
+      { metric: { key: "timeToFirstToken", statistic: 99 }, comparison: "below", limit: 2e8 },
+      { metric: { key: "interTokenLatency", statistic: "average" }, comparison: "at-most", limit: 2e7 },
       {
-        metric: { kind: "token-percentile", percentile: 5, of: "outputTokensPerSecPerUser" },
+        metric: { key: "outputTokensPerSecPerUser", statistic: 5 },
         comparison: "at-least",
         limit: 30,
       },
-      { metric: { kind: "output-tokens-per-sec" }, comparison: "above", limit: 100 },
+      { metric: { key: "outputTokensPerSec" }, comparison: "above", limit: 100 },
       {
-        metric: { kind: "goodput", limits: { timeToFirstToken: 1e8, outputTokensPerSecPerUser: 25 } },
+        metric: { key: "goodput", limits: { timeToFirstToken: 1e8, outputTokensPerSecPerUser: 25 } },
         comparison: "at-least",
         limit: 3,
       },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { setting } from "../../src/plan/setting-names.ts";
-import { average, errorRate, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
+import { average, errorRate, type MetricLimits, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { fixedSchedule, hold, intervals, periodic, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
@@ -64,10 +64,10 @@ const fields: readonly Mistake[] = [
   ["a bare limit", { latencyLimit: 25 }, "latencyLimit", /duration with its unit/],
   ["a limit of nothing", { latencyLimit: "0 ms" }, "latencyLimit", /longer than 0/],
   [
-    "a ratio as text",
-    { assert: [untyped(errorRate().below)("1 %")] },
+    "a bare ratio",
+    { assert: [untyped(errorRate().below)(0.01)] },
     "assert.0.limit",
-    /must be a number from 0 to 1: 0.01 is 1 %/,
+    /must be a percentage with its sign, such as "1 %": write "1 %"/,
   ],
   ["a ratio in percent", { maxFailureRatio: 5 }, "maxFailureRatio", /1 or less: 0.01 is 1 %/],
   ["a bare stall timeout", { stallTimeout: 60 }, "stallTimeout", /duration with its unit/],
@@ -239,12 +239,20 @@ const others: readonly Mistake[] = [
   ["a bare limit of a latency", { assert: [untyped(p99().below)(25)] }, "assert.0.limit", /duration with its unit/],
   [
     "an unknown latency",
-    { assert: [untyped(p99)("ttft")].map((m) => (m as ReturnType<typeof p99>).below("1 s")) },
-    "assert.0.of",
+    { assert: [untyped(p99)("ttft")].map((m) => (m as MetricLimits<"latency">).below("1 s")) },
+    "assert.0",
     /scheduledLatency/,
   ],
-  ["a percentile of 0", { assert: [percentile(0).below("1 s")] }, "assert.0.percentile", /above 0/],
-  ["a ratio in percent", { assert: [errorRate().below(5)] }, "assert.0.limit", /1 or less/],
+  ["a percentile of 0", { assert: [percentile(0).below("1 s")] }, "assert.0", /1 or more, such as 99/],
+  ["a percentile as a ratio", { assert: [percentile(0.99).below("1 s")] }, "assert.0", /did you mean 99\?/],
+  [
+    "a statistic that a metric lacks",
+    { assert: [untyped(p99)("serverQueue")].map((m) => (m as MetricLimits<"latency">).below("1 s")) },
+    "assert.0",
+    /it has average/,
+  ],
+  ["a bare percentage", { assert: [untyped(errorRate().below)(5)] }, "assert.0.limit", /write "5 %"/],
+  ["more than all", { assert: [errorRate().below("101 %")] }, "assert.0.limit", /must be a percentage/],
   ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0.limit", /must be a number/],
   ["scheduledLatency of a closed load", { assert: [average("scheduledLatency").below("1 s")] }, "assert.0", /schedule/],
 ];

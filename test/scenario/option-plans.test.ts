@@ -19,6 +19,7 @@ import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../src/measure/
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { msToNs } from "../../src/plan/units.ts";
+import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
 import {
@@ -41,7 +42,6 @@ import { tfserving } from "../../src/scenario/targets/tfserving.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { tritonInProcess } from "../../src/scenario/targets/triton-in-process.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { goodput } from "../../src/scenario/token-assertions.ts";
 import { isOfScenario, MODES, type Mode } from "./counterparts.ts";
 
 /**
@@ -582,7 +582,7 @@ describe("a scenario has the plan of genai-perf's", () => {
       });
       const scenario = talking({ assert: [assertion] }, { streaming: true });
       const [first] = toPlan(defineScenario(scenario as never), "/").assertions;
-      assert.deepEqual(first?.metric, { kind: "goodput", limits: Object.fromEntries(limits) as object });
+      assert.deepEqual(first?.metric, { key: "goodput", limits: Object.fromEntries(limits) as object });
     });
   for (const [args, options, endpoint = "chat"] of PROMPTS)
     test(`prompts of ${args.replaceAll(FILE, "FILE")}`, () => {

@@ -4,13 +4,12 @@ import type { PhasePlan } from "../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
-import { errorRate, p99, throughput } from "../../src/scenario/assertions.ts";
+import { errorRate, outputTokensPerSec, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { fixedSchedule, hold, periodic, ramp, rate, rateRamp, sessions, steps } from "../../src/scenario/loads.ts";
 import { phase, soak, spike, warmup } from "../../src/scenario/phases.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
 
 /** Loads of several phases, and assertions that end a run: from the builders to the plan, and what is refused. */
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RepeatPlan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
-import { extracted, p50, p99, throughput } from "../../src/scenario/assertions.ts";
+import { extracted, outputTokensPerSec, p50, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { findMax, requestRate } from "../../src/scenario/find-max/builders.ts";
 import { hold } from "../../src/scenario/loads.ts";
@@ -10,7 +10,6 @@ import { phase, soak } from "../../src/scenario/phases.ts";
 import type { Repeat } from "../../src/scenario/repeat.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
 
 function planOf(repeat: unknown): RepeatPlan | undefined {
   const target = triton("host:1", { model: "m" });
@@ -18,7 +17,7 @@ function planOf(repeat: unknown): RepeatPlan | undefined {
   return toPlan(scenario, "/").repeat;
 }
 
-const p99Latency = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+const p99Latency = { key: "latency", statistic: 99 } as const;
 
 describe("a repetition of runs", () => {
   const plans: readonly (readonly [Repeat, RepeatPlan])[] = [
@@ -26,14 +25,14 @@ describe("a repetition of runs", () => {
     [{ until: p99().within("5 %") }, { atLeast: 3, atMost: 10, until: { metric: p99Latency, ratio: 0.05 } }],
     [
       { atLeast: 2, atMost: 4, until: throughput().within("0.5%") },
-      { atLeast: 2, atMost: 4, until: { metric: { kind: "throughput" }, ratio: 0.005 } },
+      { atLeast: 2, atMost: 4, until: { metric: { key: "throughput" }, ratio: 0.005 } },
     ],
     [
       { until: extracted("tokens").average().within("10 %") },
       {
         atLeast: 3,
         atMost: 10,
-        until: { metric: { kind: "extracted", name: "tokens", statistic: "average" }, ratio: 0.1 },
+        until: { metric: { key: "extracted", name: "tokens", statistic: "average" }, ratio: 0.1 },
       },
     ],
   ];
@@ -82,7 +81,7 @@ describe("a repetition of runs", () => {
     const target = triton("host:1", { model: "m" });
     const repeat = { until: p99("scheduledLatency").within("5 %") };
     const plan = toPlan(defineScenario({ name: "x", target, load: search, repeat }) as Scenario, "/");
-    assert.deepEqual(plan.repeat?.until?.metric, { ...p99Latency, of: "scheduledLatency" });
+    assert.deepEqual(plan.repeat?.until?.metric, { ...p99Latency, key: "scheduledLatency" });
   });
 
   for (const [name, [repeat, path, message]] of Object.entries(mistakes))

@@ -448,9 +448,8 @@ describe("a load's plan", () => {
 
 describe("an assertion's plan", () => {
   const latency = (value: number, of: "latency" | "scheduledLatency" = "latency"): AssertionPlan["metric"] => ({
-    kind: "latency-percentile",
-    percentile: value,
-    of,
+    key: of,
+    statistic: value,
   });
   const cases: readonly (readonly [string, Assertion, AssertionPlan["metric"], string, number])[] = [
     ["p50", p50().below("250 us"), latency(50), "below", 250_000],
@@ -458,21 +457,21 @@ describe("an assertion's plan", () => {
     ["p95", p95().above("1.5 s"), latency(95), "above", 1.5e9],
     ["p99", p99("scheduledLatency").atLeast("2 min"), latency(99, "scheduledLatency"), "at-least", 120e9],
     ["percentile", percentile(99.9).below("1 h"), latency(99.9), "below", 3600e9],
-    ["average", average().below("25 ms"), { kind: "latency-average", of: "latency" }, "below", 25e6],
+    ["average", average().below("25 ms"), { key: "latency", statistic: "average" }, "below", 25e6],
     [
       "average from the due time",
       average("scheduledLatency").below("25 ms"),
-      { kind: "latency-average", of: "scheduledLatency" },
+      { key: "scheduledLatency", statistic: "average" },
       "below",
       25e6,
     ],
-    ["throughput", throughput().above(100), { kind: "throughput" }, "above", 100],
-    ["throughput at least", throughput().atLeast(0.5), { kind: "throughput" }, "at-least", 0.5],
-    ["throughput below", throughput().below(7), { kind: "throughput" }, "below", 7],
-    ["throughput at most", throughput().atMost(7), { kind: "throughput" }, "at-most", 7],
-    ["error rate", errorRate().is(0), { kind: "error-ratio" }, "is", 0],
-    ["error rate below", errorRate().below(0.01), { kind: "error-ratio" }, "below", 0.01],
-    ["error rate at most", errorRate().atMost(1), { kind: "error-ratio" }, "at-most", 1],
+    ["throughput", throughput().above(100), { key: "throughput" }, "above", 100],
+    ["throughput at least", throughput().atLeast(0.5), { key: "throughput" }, "at-least", 0.5],
+    ["throughput below", throughput().below(7), { key: "throughput" }, "below", 7],
+    ["throughput at most", throughput().atMost(7), { key: "throughput" }, "at-most", 7],
+    ["error rate", errorRate().is(0), { key: "errorRate" }, "is", 0],
+    ["error rate below", errorRate().below("1 %"), { key: "errorRate" }, "below", 0.01],
+    ["error rate at most", errorRate().atMost("100 %"), { key: "errorRate" }, "at-most", 1],
   ];
   for (const [name, assertion, metric, comparison, limit] of cases) {
     test(name, () => {

@@ -4,6 +4,7 @@ import { toFlags } from "../../src/cli/perf-analyzer/to-flags.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
+import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { files, json, random } from "../../src/scenario/inputs.ts";
 import { hold } from "../../src/scenario/loads.ts";
@@ -12,7 +13,6 @@ import { openai } from "../../src/scenario/targets/llm.ts";
 import { torchserve } from "../../src/scenario/targets/torchserve.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { goodput } from "../../src/scenario/token-assertions.ts";
 
 /** Scenarios of TorchServe and of files: their plans, their mistakes, and the flags that mean the same. */
 

@@ -113,7 +113,7 @@ export const sound = [
       average().below("1 ms"),
       average("scheduledLatency").below("1 ms"),
       throughput().atLeast(100),
-      errorRate().below(0.01),
+      errorRate().below("1 %"),
     ],
     repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
     warmupRequests: 10,
@@ -225,8 +225,8 @@ export const wrongUnits = [
   average().atMost("fast ms"),
   // @ts-expect-error A throughput has no unit.
   throughput().above("100 infer/s"),
-  // @ts-expect-error An error rate is a number from 0 to 1.
-  errorRate().is("0 %"),
+  // @ts-expect-error A ratio has its sign.
+  errorRate().below(0.01),
   // @ts-expect-error A bare number is refused.
   defineScenario({ ...closed, stallTimeout: 60 }),
   // @ts-expect-error A bare number is refused.
@@ -646,7 +646,7 @@ export const withGroups = [
     ...scheduled,
     params,
     tags: ({ index }) => ({ index }),
-    assert: ({ share }) => [errorRate().below(share)],
+    assert: ({ share }) => [errorRate().below(`${share} %`)],
   }),
   defineScenario({
     name: "m",

@@ -1,4 +1,4 @@
-import { findMetric, type NamedMetric } from "../../measure/compare/named-metrics.ts";
+import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";

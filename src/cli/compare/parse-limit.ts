@@ -1,4 +1,4 @@
-import { findMetric, type NamedMetric, suggestMetric } from "../../measure/compare/named-metrics.ts";
+import { findMetric, type NamedMetric, suggestMetric } from "../../measure/metrics/metric-names.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { parseDurationNs } from "../../plan/units.ts";
 import type { ChangeLimit } from "../../report/compare/limits.ts";

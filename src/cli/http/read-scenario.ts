@@ -47,7 +47,7 @@ export function readScenario(flags: FlagValues): ReadScenario {
     name: "http",
     target: http([url, ...flags.texts("url")], options),
     load: load as ReturnType<typeof hold>,
-    ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(maxErrorRate)] }),
+    ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(`${maxErrorRate * 100} %`)] }),
     ...(warmup === undefined ? {} : { warmupFor: warmup }),
     ...(client === undefined ? {} : { client }),
   });

@@ -1,7 +1,7 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { certaintyOf } from "../intervals/certainty.ts";
-import type { JudgedLevel } from "../verdicts.ts";
-import { estimateMetric, type MetricEstimate } from "./estimate-metric.ts";
+import type { MeasuredPart } from "../metrics/metric.ts";
+import { estimateMetric, type MetricEstimate } from "../metrics/read-metric.ts";
 import { LIMIT_ERROR } from "./looks.ts";
 import { isTooMany, requestsAbove } from "./requests-above.ts";
 
@@ -32,7 +32,7 @@ export interface LimitVerdict {
  */
 export function judgeLimits(
   limits: readonly AssertionPlan[],
-  level: JudgedLevel,
+  level: MeasuredPart,
   batchSize: number,
   error: number = LIMIT_ERROR,
 ): LimitVerdict[] {
@@ -57,7 +57,7 @@ export function judgeLimits(
 
 /** Returns the share of requests that may be above the limit of a percentile. */
 function allowedAbove({ metric }: AssertionPlan): number {
-  return "percentile" in metric && metric.percentile !== undefined ? 1 - metric.percentile / 100 : 0;
+  return typeof metric.statistic === "number" ? 1 - metric.statistic / 100 : 0;
 }
 
 /** Combines limits: broken when one is, kept when all are. */

@@ -1,18 +1,8 @@
-import type { AssertionPlan, MetricPlan } from "../../plan/assertions.ts";
-import { usToNs } from "../../plan/units.ts";
-import type { ExtractedColumn } from "../extracted-tally.ts";
-import { estimateMeanNs } from "../intervals/mean-interval.ts";
+import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
-import type { Measurement } from "../measurement.ts";
-import { errorRatio, inferPerSec } from "../metrics.ts";
-import type { TokenColumns } from "../tokens/token-columns.ts";
-import {
-  explainNoValue,
-  isTokenMetric,
-  judgeTokenMetric,
-  tokenMetricValue,
-  tokenSampleOf,
-} from "../tokens/token-verdicts.ts";
+import { explainMissing, metricOf } from "../metrics/catalogue.ts";
+import type { MeasuredPart } from "../metrics/metric.ts";
+import { metricValue, sampleOf } from "../metrics/read-metric.ts";
 import {
   isUpperLimit,
   judgeInterval,
@@ -25,15 +15,6 @@ import {
 
 /** Judges an assertion for some requests: a level, or those of it with certain tags. */
 
-/** What an assertion is on: a level, or a part of its requests. */
-export interface MeasuredPart {
-  readonly window: Measurement;
-  /** Token metrics of its responses, when measured. */
-  readonly tokens?: TokenColumns | undefined;
-  /** Share of the time in gaps, in which nothing ended for much longer than usual, 0 to 1. Default: 0 */
-  readonly gapRatio?: number;
-}
-
 /** The result of an assertion for some requests. */
 export interface PartVerdict {
   readonly state: VerdictState;
@@ -45,21 +26,25 @@ export interface PartVerdict {
 const TOO_CLOSE = "too close to the limit; measure longer";
 
 /**
- * Judges an assertion for some requests. Percentiles and averages of times are estimates: they pass or fail when that is certain at 95 %.
- * Counts, rates and ratios are what happened: their value decides.
+ * Judges an assertion for some requests. Percentiles and averages of samples are estimates: they pass or fail when that is certain at 95 %.
+ * Everything else is what happened: its value decides.
  * @param part undefined when no request has the assertion's tags
  */
 export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefined, batchSize: number): PartVerdict {
-  const { metric } = assertion;
-  const value = part && metricValue(metric, part, batchSize);
-  if (part === undefined || value === undefined)
-    return { state: "unresolved", value: undefined, reason: explainMissing(assertion, part) };
-  const few = explainFew(assertion, sampleCountOf(metric, part));
+  const { metric, where } = assertion;
+  if (part === undefined) return unresolved(undefined, where === undefined ? undefined : "no request had these tags");
+  const value = metricValue(metric, part, batchSize);
+  if (value === undefined) return unresolved(undefined, explainMissing(metric, part));
+  const few = explainFew(assertion, sampleCountOf(assertion, part));
   const state = judgeMetric(assertion, part, value);
-  if (state === "pass" && hidesGaps(assertion, part))
-    return { state: "unresolved", value, reason: "nothing completed for a time" };
-  if (state !== "unresolved" && !(few !== undefined && metric.kind === "extracted")) return { state, value };
-  return { state: "unresolved", value, reason: few ?? TOO_CLOSE };
+  if (state === "pass" && hidesGaps(assertion, part)) return unresolved(value, "nothing completed for a time");
+  // Where values decide, a percentile of a few of them decides nothing.
+  const isDecided = state !== "unresolved" && (few === undefined || isEstimate(assertion, part));
+  return isDecided ? { state, value } : unresolved(value, few ?? TOO_CLOSE);
+}
+
+function unresolved(value: number | undefined, reason: string | undefined): PartVerdict {
+  return { state: "unresolved", value, reason };
 }
 
 /**
@@ -67,18 +52,28 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
  * waited are missing. It does so when the percentile's share of the time was in gaps.
  */
 function hidesGaps({ metric, comparison }: AssertionPlan, { window, gapRatio = 0 }: MeasuredPart): boolean {
-  if (metric.kind !== "latency-percentile" || !isUpperLimit(comparison)) return false;
-  return !window.isScheduled && gapRatio >= 1 - metric.percentile / 100;
+  const { statistic } = metric;
+  if (typeof statistic !== "number" || metricOf(metric).isBlindToGaps !== true || !isUpperLimit(comparison))
+    return false;
+  return !window.isScheduled && gapRatio >= 1 - statistic / 100;
 }
 
-function judgeMetric(assertion: AssertionPlan, { window, tokens }: MeasuredPart, value: number): VerdictState {
+function judgeMetric(assertion: AssertionPlan, part: MeasuredPart, value: number): VerdictState {
   const { metric, comparison, limit } = assertion;
-  if (isTokenMetric(metric) && tokens !== undefined) return judgeTokenMetric(assertion, metric, tokens, value);
-  if (metric.kind === "latency-average")
-    return judgeInterval(assertion, estimateMeanNs(window[metric.of], { leastCount: LEAST_JUDGED_COUNT }));
-  if (metric.kind !== "latency-percentile" || comparison === "is") return judgeValue(assertion, value);
-  const isAtLeast = comparison === "below" || comparison === "at-least";
-  return judgePercentile(comparison, metric.percentile, window[metric.of].above(limit, isAtLeast));
+  const { statistic } = metric;
+  const sample = sampleOf(metric, part);
+  if (sample?.above === undefined || comparison === "is") return judgeValue(assertion, value);
+  if (typeof statistic === "number") {
+    const isAtLeast = comparison === "below" || comparison === "at-least";
+    return judgePercentile(comparison, statistic, sample.above(limit, isAtLeast));
+  }
+  const ends = statistic === "average" ? sample.averageEnds?.({ leastCount: LEAST_JUDGED_COUNT }) : undefined;
+  return ends === undefined ? judgeValue(assertion, value) : judgeInterval(assertion, { ...ends, value });
+}
+
+/** Whether an assertion is judged by how certain its value is. */
+function isEstimate({ metric }: AssertionPlan, part: MeasuredPart): boolean {
+  return sampleOf(metric, part)?.above !== undefined;
 }
 
 /**
@@ -96,7 +91,7 @@ export function judgeOver(
   if (over === undefined) return { state: "unresolved", reason: each.find(({ value }) => value === undefined)?.reason };
   const [own, ...others] = new Set(each.map(({ state }) => state));
   if (others.length === 0 && own !== undefined && own !== "unresolved") return { state: own };
-  const counts = parts.flatMap((part) => (part && sampleCountOf(assertion.metric, part)) ?? []);
+  const counts = parts.flatMap((part) => (part && sampleCountOf(assertion, part)) ?? []);
   if (counts.length === 0) return { state: judgeValue(assertion, over.mean) };
   const few = explainFew(
     assertion,
@@ -107,59 +102,18 @@ export function judgeOver(
   return { state: "unresolved", reason: few ?? "too close to the limit; add runs" };
 }
 
-/** Returns how many values a percentile or average of times is taken of; undefined for other metrics. */
-function sampleCountOf(metric: MetricPlan, { window, tokens }: MeasuredPart): number | undefined {
-  switch (metric.kind) {
-    case "latency-percentile":
-    case "latency-average":
-      return window[metric.of].count;
-    case "token-percentile":
-    case "token-average":
-      return tokens === undefined ? 0 : tokenSampleOf(metric.of, tokens).length;
-    case "extracted":
-      return metric.statistic === "percentile" ? (window.extracted?.find(metric.name)?.numberCount ?? 0) : undefined;
-    default:
-      return undefined;
-  }
+/** Returns the number of values behind a percentile, or behind an average that is an estimate; undefined for what counts as exact. */
+function sampleCountOf(assertion: AssertionPlan, part: MeasuredPart): number | undefined {
+  const { metric } = assertion;
+  const { statistic } = metric;
+  if (typeof statistic === "number") return sampleOf(metric, part)?.count ?? 0;
+  return statistic === "average" && isEstimate(assertion, part) ? sampleOf(metric, part)?.count : undefined;
 }
 
 /** Explains that a sample is too small to show a percentile; undefined when it is not. */
 function explainFew({ metric, comparison }: AssertionPlan, count: number | undefined): string | undefined {
-  if (count === undefined || comparison === "is" || !("percentile" in metric)) return undefined;
-  const { percentile } = metric;
-  if (percentile === undefined) return undefined;
-  const needed = requestsToShow(comparison, percentile);
-  return count >= needed ? undefined : `p${percentile} needs ${needed} requests, has ${count}`;
-}
-
-/** Explains why there is no value, when known. @param part undefined when no request has the assertion's tags, or a run lacks the level */
-function explainMissing({ metric, where }: AssertionPlan, part: MeasuredPart | undefined): string | undefined {
-  if (part === undefined) return where === undefined ? undefined : "no request had these tags";
-  if (metric.kind === "extracted") return "no answer had a number there";
-  return isTokenMetric(metric) ? part.tokens && explainNoValue(metric, part.tokens, part.window) : undefined;
-}
-
-/** Returns a metric's value; undefined when the window has no data for it. */
-export function metricValue(
-  metric: MetricPlan,
-  { window, tokens }: MeasuredPart,
-  batchSize: number,
-): number | undefined {
-  if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
-  if (metric.kind === "error-ratio")
-    return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
-  if (metric.kind === "throughput") return inferPerSec(window, batchSize);
-  if (metric.kind === "extracted") return extractedValue(metric, window.extracted?.find(metric.name));
-  if (window.requestCount === 0) return undefined;
-  const tally = metric.of === "latency" ? window.latency : window.scheduledLatency;
-  return metric.kind === "latency-average" ? tally.meanNs : usToNs(tally.percentileUs(metric.percentile));
-}
-
-function extractedValue(
-  { statistic, percentile }: Extract<MetricPlan, { kind: "extracted" }>,
-  column: ExtractedColumn | undefined,
-): number | undefined {
-  if (column === undefined || column.numberCount === 0) return undefined;
-  if (statistic === "percentile") return column.percentile(percentile ?? 50);
-  return statistic === "average" ? column.mean : column[statistic];
+  const { statistic } = metric;
+  if (count === undefined || comparison === "is" || typeof statistic !== "number") return undefined;
+  const needed = requestsToShow(comparison, statistic);
+  return count >= needed ? undefined : `p${statistic} needs ${needed} requests, has ${count}`;
 }

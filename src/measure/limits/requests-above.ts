@@ -1,7 +1,7 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { regularizedBeta } from "../intervals/distributions.ts";
-import { tokenSampleOf, valuesAbove } from "../tokens/token-verdicts.ts";
-import type { JudgedLevel } from "../verdicts.ts";
+import type { MeasuredPart } from "../metrics/metric.ts";
+import { sampleOf } from "../metrics/read-metric.ts";
 import { isUpperLimit, type SampleAbove } from "./verdict-state.ts";
 
 /**
@@ -9,19 +9,12 @@ import { isUpperLimit, type SampleAbove } from "./verdict-state.ts";
  * @param confidence for which the effective sample size is needed
  */
 export function requestsAbove(
-  assertion: AssertionPlan,
-  { window, tokens }: JudgedLevel,
+  { metric, comparison, limit }: AssertionPlan,
+  part: MeasuredPart,
   confidence: number,
 ): SampleAbove | undefined {
-  const { metric, comparison, limit } = assertion;
-  if (!isUpperLimit(comparison)) return undefined;
-  if (metric.kind === "latency-percentile") {
-    const tally = window[metric.of];
-    return tally.count === 0 ? undefined : tally.above(limit, comparison === "below", confidence);
-  }
-  if (metric.kind !== "token-percentile" || tokens === undefined) return undefined;
-  const values = tokenSampleOf(metric.of, tokens);
-  return values.length === 0 ? undefined : valuesAbove(values, assertion, confidence);
+  if (!isUpperLimit(comparison) || typeof metric.statistic !== "number") return undefined;
+  return sampleOf(metric, part)?.above?.(limit, comparison === "below", confidence);
 }
 
 /**

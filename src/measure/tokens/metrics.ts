@@ -33,14 +33,14 @@ export interface MetricInput {
 interface MetricEntry {
   /** Nanoseconds if the metric's name ends in `Ns`; otherwise tokens, a rate per second, or a ratio. NaN for no value. */
   readonly value: (input: MetricInput) => number;
-  /** Name for Rampart's table and for assertions. */
+  /** Name for Rampart's reports. Scenarios name it by its key here without `Ns`. */
   readonly label: string;
   /** Whether Rampart's table has a row for it. */
   readonly isRow?: true;
   /** Exists only for streamed answers. */
   readonly isStreamed?: true;
-  /** Whether scenarios can assert it, by its key here without `Ns`. */
-  readonly isAsserted?: true;
+  /** Unit of a rate in reports. */
+  readonly unit?: string;
   /** Set if goodput and limits can use it: maximum for latencies, minimum for rates. */
   readonly limit?: "most" | "least";
   /** In GenAI-Perf's reports: name and unit, the families of answers that have it (default: text), and its place in the table. */
@@ -77,7 +77,6 @@ export const METRICS = {
     label: "time to first token",
     isRow: true,
     isStreamed: true,
-    isAsserted: true,
     limit: "most",
     genaiPerf: { name: "time_to_first_token", unit: "ms", row: 1 },
     value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : (times.contentNs[0] ?? Number.NaN)),
@@ -86,7 +85,6 @@ export const METRICS = {
   timeToFirstOutputTokenNs: {
     label: "time to first output token",
     isStreamed: true,
-    isAsserted: true,
     record: { name: "time_to_first_output_token", unit: "ms" },
     more: { label: "Time To First Output Token (ms)", scale: NS_TO_MS },
     value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : times.firstOutputNs),
@@ -95,7 +93,6 @@ export const METRICS = {
     label: "time to first reasoning token",
     isRow: true,
     isStreamed: true,
-    isAsserted: true,
     more: { label: "Time To First Reasoning Token (ms)", scale: NS_TO_MS },
     value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : times.firstReasoningNs),
   },
@@ -103,7 +100,6 @@ export const METRICS = {
     label: "time to second token",
     isRow: true,
     isStreamed: true,
-    isAsserted: true,
     limit: "most",
     genaiPerf: { name: "time_to_second_token", unit: "ms", row: 2 },
     value: ({ times: { contentNs } }) => (contentNs[1] ?? Number.NaN) - (contentNs[0] ?? Number.NaN),
@@ -112,7 +108,6 @@ export const METRICS = {
     label: "inter-token latency",
     isRow: true,
     isStreamed: true,
-    isAsserted: true,
     limit: "most",
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
     value: ({ interTokenLatencyNs }) => interTokenLatencyNs,
@@ -121,15 +116,14 @@ export const METRICS = {
   normalizedTimePerOutputTokenNs: {
     label: "latency per output token",
     isRow: true,
-    isAsserted: true,
     more: { label: "Time Per Output Token, Normalized (ms)", scale: NS_TO_MS },
     value: ({ latencyNs, outputTokens }) => (outputTokens > 0 ? latencyNs / outputTokens : Number.NaN),
   },
   outputTokensPerSecPerUser: {
     label: "output tokens/s per user",
+    unit: "tokens/s",
     isRow: true,
     isStreamed: true,
-    isAsserted: true,
     limit: "least",
     genaiPerf: { name: "output_token_throughput_per_user", unit: "tokens/sec/user", row: 5 },
     // No such rate exists when all tokens arrive together. GenAI-Perf divides by zero there.
@@ -148,7 +142,6 @@ export const METRICS = {
   outputTokens: {
     label: "output tokens",
     isRow: true,
-    isAsserted: true,
     genaiPerf: { name: "output_sequence_length", unit: "tokens", row: 6 },
     more: { label: "Output Tokens, Client's Count", beside: "serverOutputTokens" },
     value: ({ outputTokens }) => outputTokens,
@@ -163,7 +156,6 @@ export const METRICS = {
   reasoningTokens: {
     label: "reasoning tokens",
     isRow: true,
-    isAsserted: true,
     record: { name: "reasoning_token_count", unit: "tokens" },
     more: { label: "Reasoning Tokens, Client's Count" },
     value: ({ times, usage }) =>
@@ -179,7 +171,6 @@ export const METRICS = {
   inputTokens: {
     label: "input tokens",
     isRow: true,
-    isAsserted: true,
     genaiPerf: { name: "input_sequence_length", unit: "tokens", row: 7 },
     more: { label: "Input Tokens, Client's Count", beside: "serverInputTokens" },
     value: ({ inputTokens }) => inputTokens,
@@ -198,6 +189,7 @@ export const METRICS = {
   },
   imagesPerSec: {
     label: "images/s",
+    unit: "images/s",
     limit: "least",
     genaiPerf: { name: "image_throughput", unit: "images/sec", jsonUnit: "pages/sec", families: ["images"], row: 8 },
     value: ({ imageCount, latencyNs }) => (imageCount === 0 ? Number.NaN : imageCount / nsToSec(latencyNs)),
@@ -213,23 +205,19 @@ export const METRICS = {
 /** A key of the table. */
 export type TokenMetric = keyof typeof METRICS;
 
-type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
-type TimeOf<K> = K extends `${infer Name}Ns` ? Name : never;
-type CountOf<K> = K extends `${string}Ns` ? never : K;
+/** A metric's name everywhere but in columns: `timeToFirstToken`. */
+export type NameOf<K> = K extends `${infer Name}Ns` ? Name : K;
 
-/** Names of times that scenarios can assert. */
-export type TokenTimeName = TimeOf<Having<{ isAsserted: true }>>;
-/** Names of counts and rates that scenarios can assert. */
-export type TokenCountName = CountOf<Having<{ isAsserted: true }>>;
-/** Names of token metrics that scenarios can assert. */
-export type TokenMetricName = TokenTimeName | TokenCountName;
-/** Metrics of answers that arrive whole. */
-export type WholeMetricName = Exclude<TokenMetricName, NameOf<Having<{ isStreamed: true }>>>;
-type NameOf<K> = TimeOf<K> | CountOf<K>;
+type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
+/** Metrics that can limit a good request, which is one whose answer is text. */
+type Limited<L extends "most" | "least"> = Exclude<
+  Having<{ limit: L }>,
+  Having<{ genaiPerf: { families: readonly ["images"] } }>
+>;
 /** Times, other than the whole latency, that can limit a good request. */
-export type LimitedTimeName = TimeOf<Having<{ isAsserted: true; limit: "most" }>>;
+export type LimitedTimeName = NameOf<Exclude<Limited<"most">, "requestLatencyNs">>;
 /** Rates that can limit a good request. */
-export type LimitedRateName = CountOf<Having<{ isAsserted: true; limit: "least" }>>;
+export type LimitedRateName = NameOf<Limited<"least">>;
 
 /** All metrics, in the order of the table. */
 export const TOKEN_METRICS = Object.keys(METRICS) as readonly TokenMetric[];
@@ -260,24 +248,26 @@ export function nameOfMetric(metric: TokenMetric): string {
   return isTimeMetric(metric) ? metric.slice(0, -2) : metric;
 }
 
-/** Returns the metric with a name in scenarios; undefined for unknown names. */
-export function findAsserted(name: string): TokenMetric | undefined {
-  return ASSERTED.get(name);
+/** Returns what a metric counts, which its key says. */
+export function quantityOf(metric: TokenMetric): "time" | "rate" | "count" | "ratio" {
+  if (isTimeMetric(metric)) return "time";
+  if (metric.endsWith("Ratio")) return "ratio";
+  return metric.includes("PerSec") ? "rate" : "count";
 }
 
-const ASSERTED = new Map(
-  TOKEN_METRICS.filter((metric) => entryOf(metric).isAsserted).map((metric) => [nameOfMetric(metric), metric]),
+/** Returns the metric that can limit a good request under a name: `latency` for the whole request; undefined for other names. */
+export function findLimited(name: string): TokenMetric | undefined {
+  return LIMITED.get(name);
+}
+
+const LIMITED = new Map(
+  TOKEN_METRICS.filter((metric) => entryOf(metric).limit !== undefined && familiesOf(metric).includes("text")).map(
+    (metric) => [metric === "requestLatencyNs" ? "latency" : nameOfMetric(metric), metric],
+  ),
 );
 
-/** Names of times, and of counts and rates, that scenarios can assert. */
-export const TOKEN_TIMES = [...ASSERTED].filter(([, metric]) => isTimeMetric(metric)).map(([name]) => name);
-export const TOKEN_COUNTS = [...ASSERTED].filter(([, metric]) => !isTimeMetric(metric)).map(([name]) => name);
-
 /** Names that a goodput can limit: metrics, and `latency` for the whole request. */
-export const LIMITED_NAMES = [
-  ...[...ASSERTED].flatMap(([name, metric]) => (entryOf(metric).limit === undefined ? [] : [name])),
-  "latency",
-];
+export const LIMITED_NAMES = [...LIMITED.keys()];
 
 /**
  * Counts the tokens beyond one per read, and the tokens of reads that arrived together. A single event is not a stream and gives no value.

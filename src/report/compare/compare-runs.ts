@@ -6,10 +6,10 @@ import {
   meanOfRuns,
   type Side,
 } from "../../measure/compare/change.ts";
-import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/compare/named-metrics.ts";
 import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
 import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
+import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import { describeMissingIntervals } from "./file-notes.ts";

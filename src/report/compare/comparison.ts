@@ -1,6 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
-import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
 import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
+import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { MeasuredRun } from "../read/runs/measured-run.ts";
 
 /** One side of a comparison: one run, or several of the same plan. */

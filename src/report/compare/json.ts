@@ -1,4 +1,4 @@
-import type { Quantity } from "../../measure/request-metrics.ts";
+import type { Quantity } from "../../measure/metrics/metric.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import type { ComparedSides } from "./console.ts";
 import { notComparedOf } from "./file-notes.ts";
@@ -9,6 +9,7 @@ import type { LimitVerdict } from "./limits.ts";
 const UNITS: Readonly<Record<Quantity, string>> = {
   time: "us",
   rate: "per second",
+  count: "number",
   ratio: "ratio",
   number: "number",
 };

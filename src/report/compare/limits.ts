@@ -1,6 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
-import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
 import { moreRunsNeeded } from "../../measure/compare/runs-needed.ts";
+import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 
 /** Limits of a comparison, which decide whether a change is a regression. */

@@ -1,5 +1,5 @@
-import { findMetric, type NamedMetric } from "../../measure/compare/named-metrics.ts";
 import { noneOf } from "../../measure/compare/verdict.ts";
+import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import { timeUnitFor } from "../model/charts/chart-source.ts";
 import type { Plot, PlotPoint, XySeries } from "../plots/plot.ts";

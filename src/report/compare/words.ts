@@ -1,6 +1,6 @@
 import type { Change } from "../../measure/compare/change.ts";
-import type { NamedMetric } from "../../measure/compare/named-metrics.ts";
 import type { ChangeVerdict } from "../../measure/compare/verdict.ts";
+import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { LimitVerdict } from "./limits.ts";
@@ -28,6 +28,7 @@ export function formatValue({ quantity }: NamedMetric, value: number): string {
     case "ratio":
       return formatPct(value);
     case "rate":
+    case "count":
     case "number":
       return formatCount(value);
   }

@@ -1,5 +1,6 @@
-import type { MetricEstimate } from "../../measure/limits/estimate-metric.ts";
-import { findAsserted, isTimeMetric } from "../../measure/tokens/metrics.ts";
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import type { Quantity } from "../../measure/metrics/metric.ts";
+import type { MetricEstimate } from "../../measure/metrics/read-metric.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import type { EstimateJson, ValueJson } from "../schema/parts.ts";
@@ -8,7 +9,7 @@ import type { EstimateJson, ValueJson } from "../schema/parts.ts";
 
 /** Converts a value of a metric, such as a limit. @param value nanoseconds, per second, a count or a ratio */
 export function toValueJson(metric: MetricPlan, value: number): ValueJson {
-  const unit = unitOf(metric);
+  const unit = UNITS[metricOf(metric).quantity];
   return { value: unit === "us" ? nsToUs(value) : value, unit };
 }
 
@@ -31,27 +32,11 @@ export function inPlanUnit({ value, unit, low, high }: EstimateJson): MetricEsti
   return { value: convert(value), low: end(low), high: end(high) };
 }
 
-function unitOf(metric: MetricPlan): ValueJson["unit"] {
-  switch (metric.kind) {
-    case "latency-percentile":
-    case "latency-average":
-      return "us";
-    case "token-percentile":
-    case "token-average":
-      return unitOfTokens(metric.of);
-    case "throughput":
-    case "output-tokens-per-sec":
-    case "goodput":
-      return "perSec";
-    case "error-ratio":
-      return "ratio";
-    case "extracted":
-      return "number";
-  }
-}
-
-function unitOfTokens(name: string): ValueJson["unit"] {
-  const metric = findAsserted(name);
-  if (metric !== undefined && isTimeMetric(metric)) return "us";
-  return name.includes("PerSec") ? "perSec" : "count";
-}
+/** Times are in microseconds; others in the unit of their quantity. */
+const UNITS = {
+  time: "us",
+  rate: "perSec",
+  ratio: "ratio",
+  count: "count",
+  number: "number",
+} as const satisfies Readonly<Record<Quantity, ValueJson["unit"]>>;

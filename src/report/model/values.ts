@@ -92,39 +92,3 @@ export function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
   return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
 }
-
-/** What the values of a metric are. */
-export function quantityOfMetric(metric: MetricPlan): CellQuantity {
-  switch (metric.kind) {
-    case "error-ratio":
-      return "ratio";
-    case "extracted":
-      return "number";
-    case "throughput":
-    case "output-tokens-per-sec":
-    case "goodput":
-      return "rate";
-    case "token-percentile":
-    case "token-average": {
-      const found = findAsserted(metric.of);
-      if (found !== undefined && isTimeMetric(found)) return "time";
-      return found !== undefined && entryOf(found).limit === "least" ? "rate" : "count";
-    }
-    default:
-      return "time";
-  }
-}
-
-/**
- * Formats a value of a metric with its unit and three digits; with more, where three would make it look equal to its limit.
- * @param unit of throughput
- * @param limit that it is compared with. Default: none
- */
-export function formatMetricValue(metric: MetricPlan, value: number, unit: string, limit?: number): string {
-  const exact = formatMetric(metric, value, unit);
-  const quantity = quantityOfMetric(metric);
-  if (quantity === "number") return exact;
-  const name = quantity === "time" || quantity === "ratio" ? "" : exact.slice(exact.indexOf(" "));
-  const short = (one: number): string => `${formatValue(one, quantity)}${name}`;
-  return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
-}

@@ -1,5 +1,6 @@
 import type { LimitVerdict } from "../../measure/limits/judge-limits.ts";
-import { formatMetric, judge } from "../../measure/verdicts.ts";
+import { formatMetric } from "../../measure/metrics/metric-text.ts";
+import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";

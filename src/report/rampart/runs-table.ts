@@ -1,6 +1,6 @@
 import type { OverRuns } from "../../measure/intervals/over-runs.ts";
+import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import { errorRatio, errorRatioOfRun, inferPerSec, sentPerSec } from "../../measure/metrics.ts";
-import { formatMetric, metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";

@@ -1,6 +1,7 @@
 import type { VerdictState } from "../../measure/limits/verdict-state.ts";
+import { formatMetric } from "../../measure/metrics/metric-text.ts";
 import type { PhaseVerdict } from "../../measure/phase-verdicts.ts";
-import { formatMetric, type Verdict } from "../../measure/verdicts.ts";
+import type { Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";

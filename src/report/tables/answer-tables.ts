@@ -1,4 +1,4 @@
-import { formatMetric, metricText } from "../../measure/verdicts.ts";
+import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import type { RunResult } from "../../result/run-result.ts";

@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { metricText } from "../../measure/metrics/metric-text.ts";
 import { nameOfMetric } from "../../measure/tokens/metrics.ts";
-import { metricText } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatPct } from "../../plan/units.ts";
 import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";

@@ -2,10 +2,12 @@ import { selectTags } from "../../measure/groups.ts";
 import { judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { errorOfLook } from "../../measure/limits/looks.ts";
 import type { Measurement, WindowTally } from "../../measure/measurement.ts";
+import { needsTokens } from "../../measure/metrics/catalogue.ts";
+import { formatMetric } from "../../measure/metrics/metric-text.ts";
+import { sampleOf } from "../../measure/metrics/read-metric.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
-import { isTokenMetric } from "../../measure/tokens/token-verdicts.ts";
-import { formatMetric, type JudgedLevel, judge } from "../../measure/verdicts.ts";
+import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
@@ -165,9 +167,9 @@ function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: num
   const [verdict] = judgeLimits([assertion], level, batchSize, error);
   if (verdict?.state === "broken") return false;
   const { metric, comparison, limit } = assertion;
-  if (metric.kind !== "latency-average" || (comparison !== "below" && comparison !== "at-most")) return true;
+  if (metric.statistic !== "average" || (comparison !== "below" && comparison !== "at-most")) return true;
   // Latencies that grow all the time have no interval, but all are beyond the limit.
-  const { drift } = level.window[metric.of];
+  const drift = sampleOf(metric, level)?.drift;
   return drift === undefined || drift.low <= limit;
 }
 
@@ -180,6 +182,6 @@ function recentOf(
   return new RecentTime({
     spanNs: msToNs(abortAfterMs),
     ...(where === undefined ? {} : { groups }),
-    ...(tokens === undefined || !isTokenMetric(metric) ? {} : { takeTokens: () => tokens.takeRecent(tap) }),
+    ...(tokens === undefined || !needsTokens(metric) ? {} : { takeTokens: () => tokens.takeRecent(tap) }),
   });
 }

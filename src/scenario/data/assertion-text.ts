@@ -1,8 +1,9 @@
+import { keysWith } from "../../measure/metrics/catalogue.ts";
+import { EXTRACTED, parseMetric, parseStatistic } from "../../measure/metrics/metric-names.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { Duration } from "../../plan/units.ts";
-import { average, errorRate, extracted, percentile, type RequestMetricName, throughput } from "../assertions.ts";
-import { goodput, outputTokensPerSec } from "../token-assertions.ts";
+import type { AssertedMetric, GoodputLimits, MetricName } from "../assertion.ts";
+import { limitsOf } from "../assertions.ts";
 
 /**
  * Assertions as text, or as an object that says the same:
@@ -10,7 +11,8 @@ import { goodput, outputTokensPerSec } from "../token-assertions.ts";
  *     METRIC[(OF)] OPERATOR LIMIT [where TAG=VALUE, …] [abortAfter DURATION]
  *     { METRIC: OF, below: LIMIT, where: { TAG: VALUE }, abortAfter: DURATION }
  *
- * `OF` of percentiles, `average`, `min` and `max` is a metric of requests, or `extracted.NAME`.
+ * `METRIC` is a metric with one value, such as `throughput`, or a statistic: `OF` of percentiles, `average`, `min` and `max` is a metric that has
+ * it, or `extracted.NAME`.
  */
 
 /** The operators of texts, and the same as keys of objects. */
@@ -21,35 +23,14 @@ const COMPARISONS: readonly string[] = Object.values(OPERATORS);
 
 type Compared = Readonly<Record<Comparison, (limit: unknown) => object>>;
 
-/** What `OF` is: `name` of a metric of requests, or nothing; `limits` of goodput; `extracted` values only. */
-type OfKind = "requests" | "none" | "limits" | "extracted";
+/** Names of metrics with one value. */
+const SINGLE: readonly string[] = keysWith(undefined);
 
-interface Metric {
-  readonly of: OfKind;
-  /** Returns the metric. @param of what stands in the brackets */
-  make(of: unknown): unknown;
-}
+/** The words that begin an assertion, besides the percentiles `p1` to `p99.9…`. */
+export const METRIC_WORDS: readonly string[] = ["average", "min", "max", ...SINGLE];
 
-const EXTRACTED = "extracted.";
-
-/** The metrics of assertions by name, besides the percentiles `p0.1` to `p99.9…`. */
-export const METRICS: Readonly<Record<string, Metric>> = {
-  average: {
-    of: "requests",
-    make: (of) => (isExtracted(of) ? extracted(nameOf(of)).average() : average(of as RequestMetricName | undefined)),
-  },
-  min: { of: "extracted", make: (of) => extracted(nameOf(of)).min() },
-  max: { of: "extracted", make: (of) => extracted(nameOf(of)).max() },
-  throughput: { of: "none", make: () => throughput() },
-  errorRate: { of: "none", make: () => errorRate() },
-  outputTokensPerSec: { of: "none", make: () => outputTokensPerSec() },
-  goodput: { of: "limits", make: (of) => goodput((of ?? {}) as Record<string, Duration>) },
-};
-
-const PERCENTILE = /^p(\d{1,2}(?:\.\d+)?)$/;
-
-/** The names of metrics, as a regular expression. */
-export const METRIC_PATTERN = `(?:p\\d{1,2}(?:\\.\\d+)?|${Object.keys(METRICS).join("|")})`;
+/** They and the percentiles, as a regular expression. */
+export const METRIC_PATTERN = `(?:p\\d{1,2}(?:\\.\\d+)?|${METRIC_WORDS.join("|")})`;
 
 const EXAMPLE = "Write it like p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
 const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)\s*(.+?)\s*$/s;
@@ -78,10 +59,9 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
     problems.push(problem("invalid-value", path, message, EXAMPLE));
     return undefined;
   }
-  const metric = findMetric(name, path, problems);
-  const of = rest[name] ?? undefined;
-  if (metric === undefined || !checkOf(name, metric, of, path, problems)) return undefined;
-  const compared = (metric.make(of) as Compared)[comparison as Comparison](toLimit(rest[comparison]));
+  const metric = readMetric(name, rest[name] ?? undefined, path, problems);
+  if (metric === undefined) return undefined;
+  const compared = (limitsOf(metric) as unknown as Compared)[comparison as Comparison](toLimit(rest[comparison]));
   return {
     ...compared,
     ...(where === undefined ? {} : { where }),
@@ -89,35 +69,37 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
   };
 }
 
-function findMetric(name: string, path: string, problems: Problem[]): Metric | undefined {
-  if (Object.hasOwn(METRICS, name)) return METRICS[name];
-  const [, share] = PERCENTILE.exec(name) ?? [];
-  if (share !== undefined) {
-    const value = Number(share);
-    const make = (of: unknown): unknown =>
-      isExtracted(of)
-        ? extracted(nameOf(of)).percentile(value)
-        : percentile(value, of as RequestMetricName | undefined);
-    return { of: "requests", make };
+/** Reads what stands before the comparison. @param of what stands in the brackets */
+function readMetric(word: string, of: unknown, path: string, problems: Problem[]): AssertedMetric | undefined {
+  const refuse = (message: string): undefined => {
+    problems.push(problem("invalid-value", path, message, "Correct it.", String(of)));
+  };
+  if (word === "goodput") {
+    if (typeof of !== "object") return refuse("goodput needs limits, such as goodput(timeToFirstToken <= 200 ms)");
+    return { key: word, limits: of as GoodputLimits };
   }
-  const names = ["p50", "p90", "p95", "p99", "p99.9", ...Object.keys(METRICS)];
-  const near = nearestName(name, names);
-  const hint = near === undefined ? `The metrics are ${names.join(", ")}.` : `Did you mean ${near}?`;
-  problems.push(problem("unknown-name", path, `there is no metric ${name}`, hint));
-  return undefined;
+  if (SINGLE.includes(word)) {
+    return of === undefined || of === "" ? { key: word as MetricName } : refuse(`${word} has nothing in brackets`);
+  }
+  const statistic = METRIC_WORDS.includes(word) || PERCENTILE.test(word) ? toStatistic(word) : undefined;
+  if (statistic === undefined) {
+    const names = ["p50", "p90", "p95", "p99", "p99.9", ...METRIC_WORDS];
+    const near = nearestName(word, names);
+    const hint = near === undefined ? `The metrics are ${names.join(", ")}.` : `Did you mean ${near}?`;
+    problems.push(problem("unknown-name", path, `there is no metric ${word}`, hint));
+    return undefined;
+  }
+  if ((of !== undefined && typeof of !== "string") || of === EXTRACTED)
+    return refuse(`${word} is of one metric, such as latency`);
+  // What is unknown is left to the schema of assertions, which names what is near.
+  return (parseMetric(`${word}(${of ?? ""})`) ?? { key: of ?? "latency", statistic }) as AssertedMetric;
 }
 
-/** Whether what stands in the brackets fits the metric. */
-function checkOf(name: string, { of: kind }: Metric, of: unknown, path: string, problems: Problem[]): boolean {
-  const rules: Readonly<Record<OfKind, readonly [isRight: boolean, message: string]>> = {
-    requests: [of === undefined || typeof of === "string", `${name} is of one metric, such as latency`],
-    none: [of === undefined || of === "", `${name} has nothing in brackets`],
-    limits: [typeof of === "object", `${name} needs limits, such as ${name}(timeToFirstToken <= 200 ms)`],
-    extracted: [isExtracted(of), `${name} is of an extracted value, such as ${name}(extracted.tokens)`],
-  };
-  const [isRight, message] = rules[kind];
-  if (!isRight) problems.push(problem("invalid-value", path, message, "Correct it.", String(of)));
-  return isRight;
+const PERCENTILE = /^p\d{1,2}(\.\d+)?$/;
+
+/** A percentile below 1 is left to the schema of assertions too. */
+function toStatistic(word: string): AssertedMetric["statistic"] {
+  return parseStatistic(word) ?? Number(word.slice(1));
 }
 
 function parseText(text: string, path: string, problems: Problem[]): Record<string, unknown> | undefined {
@@ -128,9 +110,8 @@ function parseText(text: string, path: string, problems: Problem[]): Record<stri
   }
   const [, limit = "", tags, abortAfter] = TAIL.exec(rest) ?? [];
   const where = tags === undefined ? undefined : readTags(tags, path, problems);
-  const isOfLimits = Object.hasOwn(METRICS, name) && METRICS[name]?.of === "limits";
   return {
-    [name]: of === undefined ? undefined : isOfLimits ? readLimits(of, path, problems) : of.trim(),
+    [name]: of === undefined ? undefined : name === "goodput" ? readLimits(of, path, problems) : of.trim(),
     [OPERATORS[operator as keyof typeof OPERATORS]]: limit,
     ...(where === undefined ? {} : { where }),
     ...(abortAfter === undefined ? {} : { abortAfter }),
@@ -165,18 +146,7 @@ function readLimits(text: string, path: string, problems: Problem[]): Record<str
   return limits;
 }
 
-/** Converts `1 %` to 0.01 and the text of a number to the number. Other texts stay: durations. */
+/** Converts the text of a number to the number. Other texts stay: durations and percentages. */
 function toLimit(given: unknown): unknown {
-  if (typeof given !== "string") return given;
-  const [, number, percent] = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%?)$/i.exec(given) ?? [];
-  if (number === undefined) return given;
-  return percent === "%" ? Number(`${number}e-2`) : Number(number);
-}
-
-function isExtracted(of: unknown): of is string {
-  return typeof of === "string" && of.startsWith(EXTRACTED) && of.length > EXTRACTED.length;
-}
-
-function nameOf(of: unknown): string {
-  return String(of).slice(EXTRACTED.length);
+  return typeof given === "string" && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given) ? Number(given) : given;
 }

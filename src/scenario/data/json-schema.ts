@@ -3,7 +3,7 @@ import type * as v from "valibot";
 import { DURATION_PATTERN } from "../../plan/units.ts";
 import { definitionSchema } from "../definition/checked-definition.ts";
 import { DURATION_RULE } from "../fields.ts";
-import { METRIC_PATTERN, METRICS, OPERATORS } from "./assertion-text.ts";
+import { METRIC_PATTERN, METRIC_WORDS, OPERATORS } from "./assertion-text.ts";
 import {
   type Entry,
   type Family,
@@ -168,7 +168,7 @@ function assertionJsonSchema(): JsonSchema {
   const comparisons = Object.fromEntries(Object.values(OPERATORS).map((name) => [name, limit]));
   const others: JsonSchema = { type: ["string", "object", "null"] } as JsonSchema;
   const metrics = Object.fromEntries(
-    ["p50", "p90", "p95", "p99", "p99.9", ...Object.keys(METRICS)].map((name) => [name, others]),
+    ["p50", "p90", "p95", "p99", "p99.9", ...METRIC_WORDS].map((name) => [name, others]),
   );
   return {
     title: "an assertion",

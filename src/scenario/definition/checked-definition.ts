@@ -5,7 +5,7 @@ import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
-import { assertionSchema, type CheckedAssertion } from "../assertions.ts";
+import { assertionSchema, type CheckedAssertion } from "../assertion-schema.ts";
 import { type CancelOptions, cancelSchema } from "../cancel.ts";
 import type { MetricsOptions, ServerTraceOptions, StabilityOptions } from "../define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";

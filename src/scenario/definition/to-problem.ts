@@ -11,6 +11,8 @@ import { loadArgumentPath } from "./load-table.ts";
 /** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
 const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values", "metric"]);
 
+const METRIC_PARTS: ReadonlySet<string> = new Set(["key", "statistic"]);
+
 const CORRECT_IT = "Correct it in the scenario.";
 
 /** Converts an issue of a scenario's schema. Its path names options as the scenario does, and arguments of loads by their names. */
@@ -42,8 +44,8 @@ export function toProblem(issue: v.BaseIssue<unknown>): Problem {
 function keysOf(issue: v.BaseIssue<unknown>): string[] {
   const path: readonly PathItem[] = issue.path ?? [];
   return path.flatMap(({ key }, at) => {
-    if (BUILDER_PARTS.has(String(key))) return [];
     const before = path[at - 1];
+    if (BUILDER_PARTS.has(String(key)) || (before?.key === "metric" && METRIC_PARTS.has(String(key)))) return [];
     const argument = before?.key === "values" ? loadArgumentPath(before.input, Number(key)) : undefined;
     return argument ?? [String(key)];
   });

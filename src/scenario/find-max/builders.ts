@@ -25,7 +25,7 @@ export function requestRate(min: number, max: number, options: ArrivalOptions = 
  * confidence interval of every limited metric is on one side of its limit; the report calls it unresolved when that takes too long.
  * Assertions are judged at the load that was found.
  * @example
- * findMax({ over: requestRate(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost(0.01)], atMost: "30 s" })
+ * findMax({ over: requestRate(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], atMost: "30 s" })
  */
 export function findMax<S extends LoadKind>(options: FindMaxOptions<S>): Load<S> {
   return { kind: "find-max", pacing: pacingOf(options.over), values: [], options };

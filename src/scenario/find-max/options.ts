@@ -4,8 +4,8 @@ import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
-import type { Assertion, LatencyName, MetricName } from "../assertion.ts";
-import { assertionSchema, type CheckedAssertion } from "../assertions.ts";
+import type { Assertion, MetricOf } from "../assertion.ts";
+import { assertionSchema, type CheckedAssertion } from "../assertion-schema.ts";
 import type { DataForm } from "../data/form.ts";
 import { countSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "../rates.ts";
@@ -27,9 +27,7 @@ export interface FindMaxOptions<S extends "closed" | "scheduled" = "closed" | "s
   /** The loads to search: `concurrency(1, 512)` or `requestRate(10, 500)`. */
   readonly over: SearchedLoad<S>;
   /** What the load must keep; one limit or more. */
-  readonly where: readonly Assertion<
-    Exclude<MetricName, LatencyName> | (S extends "scheduled" ? LatencyName : "latency")
-  >[];
+  readonly where: readonly Assertion<MetricOf<S>>[];
   /** Time of load at each point before its measurement. Default: `"1 s"`. */
   readonly settle?: Duration;
   /** Length of a measuring window. A point is measured for two windows or more. Default: `"1 s"`. */

@@ -78,7 +78,7 @@ function toRange({ load, users: most = "", rate: mostPerSec = "" }: Answers): So
 }
 
 function toWhere(answers: Answers): Source {
-  return [...limitsOf(answers), call("errorRate").with("below", 0.01)];
+  return [...limitsOf(answers), call("errorRate").with("below", "1 %")];
 }
 
 function toTimes({ for: most = USUAL_MOST }: Answers): Record<string, Source> {

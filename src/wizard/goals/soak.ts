@@ -43,7 +43,7 @@ export const soakGoal: Goal = {
       ...requestsOf(answers, target),
       {
         name: "assert",
-        value: [...limitsOf(answers), call("errorRate").with("below", 0.01)].map((limit) =>
+        value: [...limitsOf(answers), call("errorRate").with("below", "1 %")].map((limit) =>
           limit.with("abortAfter", ABORT_AFTER),
         ),
         comment: "A server that breaks ends the run early.",

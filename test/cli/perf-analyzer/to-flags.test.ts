@@ -241,7 +241,7 @@ describe("what flags cannot say is a note:", () => {
     ["requests to cancel", { cancellation: { sharePct: 5, delayMs: 1, seed: 0 } }, /do not cancel/],
     [
       "assertions",
-      { assertions: [{ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }] },
+      { assertions: [{ metric: { key: "errorRate" }, comparison: "is", limit: 0 }] },
       /only a scenario has assertions/,
     ],
   ];

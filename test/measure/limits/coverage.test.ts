@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CompletionTally } from "../../../src/measure/intervals/throughput.ts";
-import { estimateMetric, type MetricEstimate } from "../../../src/measure/limits/estimate-metric.ts";
+import { estimateMetric, type MetricEstimate } from "../../../src/measure/metrics/read-metric.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
@@ -50,7 +50,7 @@ function drawFailures(random: Random, ratio: number, length: number, count: numb
     ...makeWindow({ failedCount, durationNs: atNs, completions: tally.between(0, atNs) }),
     requestCount: count - failedCount,
   };
-  return estimateMetric({ kind: "error-ratio" }, { level: 1, window }, 1);
+  return estimateMetric({ key: "errorRate" }, { window }, 1);
 }
 
 for (const [name, ratio, length, count] of [
@@ -70,7 +70,7 @@ test("of a few clusters of failures nothing is known about how many more there m
   const counts = Array.from({ length: 64 }, () => 15);
   const one = { stretchNs: 1e7, counts, failed: counts.map((_, at) => (at === 20 ? 40 : 0)) };
   const window = { ...makeWindow({ failedCount: 40, completions: one }), requestCount: 960 };
-  const estimate = (of: typeof window) => estimateMetric({ kind: "error-ratio" }, { level: 1, window: of }, 1);
+  const estimate = (of: typeof window) => estimateMetric({ key: "errorRate" }, { window: of }, 1);
   assert.equal(estimate(window)?.high, null);
   assert.ok((estimate(window)?.low ?? 1) < 0.005);
   const { high, low } = estimate({ ...window, completions: undefined }) as MetricEstimate;
@@ -98,14 +98,14 @@ function drawStreams(random: Random, arrivals: "poisson" | "closed"): Stream {
 }
 
 const tokenMean = 1 + 1 / (Math.exp(0.01) - 1);
-const goodput: MetricPlan = { kind: "goodput", limits: { latency: 10e6 } };
+const goodput: MetricPlan = { key: "goodput", limits: { latency: 10e6 } };
 // A latency is at most 10 ms with the probability 1 - 1/e.
 const goodRatio = 1 - Math.exp(-1);
 for (const [name, metric, arrivals, truth] of [
   ["goodput under Poisson arrivals", goodput, "poisson", 100 * goodRatio],
   ["goodput of a closed loop", goodput, "closed", 100 * goodRatio],
-  ["tokens/s under Poisson arrivals", { kind: "output-tokens-per-sec" }, "poisson", 100 * tokenMean],
-  ["tokens/s of a closed loop with independent lengths", { kind: "output-tokens-per-sec" }, "closed", 100 * tokenMean],
+  ["tokens/s under Poisson arrivals", { key: "outputTokensPerSec" }, "poisson", 100 * tokenMean],
+  ["tokens/s of a closed loop with independent lengths", { key: "outputTokensPerSec" }, "closed", 100 * tokenMean],
 ] as const)
   test(name, () => {
     const { covered, unknown } = cover(truth, (random) => {
@@ -120,7 +120,7 @@ for (const [name, metric, arrivals, truth] of [
         ...makeWindow({ durationNs, completions: tally.between(0, durationNs) }),
         ...{ latency, requestCount: REQUESTS },
       };
-      return estimateMetric(metric, { level: 1, window, tokens: columns }, 1);
+      return estimateMetric(metric, { window, tokens: columns }, 1);
     });
     assert.ok(covered >= 0.9, String(covered));
     assert.ok(unknown <= 0.1, String(unknown));

@@ -11,11 +11,11 @@ const window = makeWindow({
 
 function stateOf(comparison: AssertionPlan["comparison"], limitMs: number): LimitState | undefined {
   const limit: AssertionPlan = {
-    metric: { kind: "latency-percentile", percentile: 50, of: "latency" },
+    metric: { key: "latency", statistic: 50 },
     comparison,
     limit: limitMs * 1e6,
   };
-  return judgeLimits([limit], { level: 1, window }, 1)[0]?.state;
+  return judgeLimits([limit], { window }, 1)[0]?.state;
 }
 
 describe("a limit of p50, which is 1.5 ms, is", () => {
@@ -37,7 +37,7 @@ describe("a limit of p50, which is 1.5 ms, is", () => {
 
 test("a percentile that a table marks as too few samples keeps no limit, and breaks one by the requests above it", () => {
   const p99 = (limitMs: number): AssertionPlan => ({
-    metric: { kind: "latency-percentile", percentile: 99, of: "latency" },
+    metric: { key: "latency", statistic: 99 },
     comparison: "below",
     limit: limitMs * 1e6,
   });
@@ -45,7 +45,7 @@ test("a percentile that a table marks as too few samples keeps no limit, and bre
     latenciesNs: Array.from({ length: 800 }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000),
   });
   const states = [window, more].map((one) =>
-    judgeLimits([p99(50), p99(1.5)], { level: 1, window: one }, 1).map(({ state }) => state),
+    judgeLimits([p99(50), p99(1.5)], { window: one }, 1).map(({ state }) => state),
   );
   assert.deepEqual(states, [
     ["unresolved", "broken"],
@@ -54,16 +54,16 @@ test("a percentile that a table marks as too few samples keeps no limit, and bre
 });
 
 test("an exact limit is kept or broken by its value", () => {
-  const limit: AssertionPlan = { metric: { kind: "error-ratio" }, comparison: "is", limit: 0 };
+  const limit: AssertionPlan = { metric: { key: "errorRate" }, comparison: "is", limit: 0 };
   const failing = makeWindow({ failedCount: 1 });
-  const states = [window, failing].map((one) => judgeLimits([limit], { level: 1, window: one }, 1)[0]?.state);
+  const states = [window, failing].map((one) => judgeLimits([limit], { window: one }, 1)[0]?.state);
   assert.deepEqual(states, ["kept", "broken"]);
 });
 
 test("a limit without a value is unresolved", () => {
   const empty = makeWindow({ latenciesNs: [] });
-  const limit: AssertionPlan = { metric: { kind: "latency-average", of: "latency" }, comparison: "below", limit: 1 };
-  assert.deepEqual(judgeLimits([limit], { level: 1, window: empty }, 1), [{ limit, state: "unresolved" }]);
+  const limit: AssertionPlan = { metric: { key: "latency", statistic: "average" }, comparison: "below", limit: 1 };
+  assert.deepEqual(judgeLimits([limit], { window: empty }, 1), [{ limit, state: "unresolved" }]);
 });
 
 test("several limits are broken when one is, and kept when all are", () => {

@@ -5,7 +5,7 @@ import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
 const below = (percentile: number): AssertionPlan => ({
-  metric: { kind: "latency-percentile", percentile, of: "latency" },
+  metric: { key: "latency", statistic: percentile },
   comparison: "below",
   limit: 25e6,
 });
@@ -26,7 +26,7 @@ test("counts and rates are judged by their value, however few there are", () => 
   const window = makeWindow({ latenciesNs: [1e6], failedCount: 1 });
   const stateOf = (metric: AssertionPlan["metric"], limit: number): string =>
     judgePart({ metric, comparison: "above", limit }, { window }, 1).state;
-  assert.equal(stateOf({ kind: "error-ratio" }, 0.4), "pass");
-  assert.equal(stateOf({ kind: "error-ratio" }, 0.6), "fail");
-  assert.equal(stateOf({ kind: "throughput" }, 0), "pass");
+  assert.equal(stateOf({ key: "errorRate" }, 0.4), "pass");
+  assert.equal(stateOf({ key: "errorRate" }, 0.6), "fail");
+  assert.equal(stateOf({ key: "throughput" }, 0), "pass");
 });

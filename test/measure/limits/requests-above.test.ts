@@ -5,7 +5,7 @@ import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
 const p90 = (limit: number, comparison: AssertionPlan["comparison"] = "below"): AssertionPlan => ({
-  ...{ metric: { kind: "latency-percentile", percentile: 90, of: "latency" }, comparison, limit },
+  ...{ metric: { key: "latency", statistic: 90 }, comparison, limit },
 });
 /** 1 to 1000 ms, always slower. */
 const level = {
@@ -26,10 +26,10 @@ test("when all or none are above a limit, it does not matter how they change", (
 test("only limits of percentiles from above have a share", () => {
   assert.equal(requestsAbove(p90(1e6, "above"), level, 0.95), undefined);
   assert.equal(
-    requestsAbove({ ...p90(1e6), metric: { kind: "latency-average", of: "latency" } }, level, 0.95),
+    requestsAbove({ ...p90(1e6), metric: { key: "latency", statistic: "average" } }, level, 0.95),
     undefined,
   );
-  assert.equal(requestsAbove(p90(1e6), { level: 1, window: makeWindow({ latenciesNs: [] }) }, 0.95), undefined);
+  assert.equal(requestsAbove(p90(1e6), { window: makeWindow({ latenciesNs: [] }) }, 0.95), undefined);
 });
 
 test("more are above than allowed when a binomial variable has that many with a smaller probability than the error", () => {

@@ -3,13 +3,10 @@ import { test } from "node:test";
 import { GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
 import {
   entryOf,
-  findAsserted,
-  isTimeMetric,
+  findLimited,
   LIMITED_NAMES,
   nameOfMetric,
-  TOKEN_COUNTS,
   TOKEN_METRICS,
-  TOKEN_TIMES,
 } from "../../../src/measure/tokens/metrics.ts";
 import { JSON_METRICS, REQUEST_METRICS } from "../../../src/report/genai-perf/layout.ts";
 
@@ -25,22 +22,16 @@ test("every metric is named once, whoever names it", () => {
   unique(entries.map(({ genaiPerf }) => genaiPerf && String(genaiPerf.row)));
 });
 
-test("names for scenarios find their metric, and times are those in nanoseconds", () => {
-  for (const name of [...TOKEN_TIMES, ...TOKEN_COUNTS]) {
-    const metric = findAsserted(name);
-    assert.ok(metric !== undefined);
-    assert.equal(nameOfMetric(metric), name);
-    assert.equal(isTimeMetric(metric), TOKEN_TIMES.includes(name));
-  }
-  assert.equal(findAsserted("bunchedRatio"), undefined);
-});
-
 test("metrics with limits have a bound, and a name in GenAI-Perf's reports", () => {
   for (const metric of TOKEN_METRICS) {
-    const { limit, genaiPerf, isAsserted } = entryOf(metric);
+    const { limit, genaiPerf } = entryOf(metric);
     if (limit !== undefined) assert.ok(genaiPerf !== undefined && GOODPUT_NAMES.includes(genaiPerf.name), metric);
-    if (limit !== undefined && isAsserted) assert.ok(LIMITED_NAMES.includes(nameOfMetric(metric)), metric);
   }
+  assert.deepEqual(
+    LIMITED_NAMES.map(findLimited).map((metric) => metric && nameOfMetric(metric)),
+    ["requestLatency", ...LIMITED_NAMES.slice(1)],
+  );
+  assert.equal(findLimited("imagesPerSec"), undefined);
 });
 
 test("GenAI-Perf's reports keep its metrics and its order", () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formatMetric } from "../../../src/measure/metrics/metric-text.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
-import { formatMetric, judge } from "../../../src/measure/verdicts.ts";
+import { judge } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
@@ -27,19 +28,19 @@ function twoAnswers(): TokenColumns {
 }
 
 const METRICS: readonly (readonly [metric: MetricPlan, value: number, text: string])[] = [
-  [{ kind: "token-percentile", percentile: 100, of: "timeToFirstToken" }, 2e8, "p100 time to first token is 200 ms"],
-  [{ kind: "token-average", of: "timeToFirstToken" }, 1.5e8, "average time to first token is 150 ms"],
-  [{ kind: "token-average", of: "interTokenLatency" }, 1e7, "average inter-token latency is 10 ms"],
-  [{ kind: "token-average", of: "outputTokensPerSecPerUser" }, 100, "average output tokens/s per user is 100 tokens/s"],
-  [{ kind: "token-average", of: "inputTokens" }, 7, "average input tokens is 7 tokens"],
-  [{ kind: "output-tokens-per-sec" }, 10, "output tokens per second is 10 tokens/s"],
+  [{ key: "timeToFirstToken", statistic: 100 }, 2e8, "p100 time to first token is 200 ms"],
+  [{ key: "timeToFirstToken", statistic: "average" }, 1.5e8, "average time to first token is 150 ms"],
+  [{ key: "interTokenLatency", statistic: "average" }, 1e7, "average inter-token latency is 10 ms"],
+  [{ key: "outputTokensPerSecPerUser", statistic: "average" }, 100, "average output tokens/s per user is 100 tokens/s"],
+  [{ key: "inputTokens", statistic: "average" }, 7, "average input tokens is 7 tokens"],
+  [{ key: "outputTokensPerSec" }, 10, "output tokens/s is 10 tokens/s"],
   [
-    { kind: "goodput", limits: { timeToFirstToken: 1e8 } },
+    { key: "goodput", limits: { timeToFirstToken: 1e8 } },
     1,
     "goodput (time to first token at most 100 ms) is 1 requests/s",
   ],
   [
-    { kind: "goodput", limits: { latency: 3e8, outputTokensPerSecPerUser: 101 } },
+    { key: "goodput", limits: { latency: 3e8, outputTokensPerSecPerUser: 101 } },
     0,
     "goodput (latency at most 300 ms, output tokens/s per user at least 101) is 0 requests/s",
   ],
@@ -57,9 +58,9 @@ for (const [metric, value, text] of METRICS) {
 test("rates are over the level's own time, as its throughput is, and not from the first send to the last token", () => {
   const level = { level: 2, window: makeWindow({ durationNs: 4e9, latenciesNs: [1e6, 1e6] }), tokens: twoAnswers() };
   const measured = (metric: MetricPlan) => judge({ metric, comparison: "at-least", limit: 0 }, [level], 1).measured;
-  assert.equal(measured({ kind: "throughput" }), 0.5);
-  assert.equal(measured({ kind: "goodput", limits: { latency: 1e9 } }), 0.5);
-  assert.equal(measured({ kind: "output-tokens-per-sec" }), 2.5);
+  assert.equal(measured({ key: "throughput" }), 0.5);
+  assert.equal(measured({ key: "goodput", limits: { latency: 1e9 } }), 0.5);
+  assert.equal(measured({ key: "outputTokensPerSec" }), 2.5);
 });
 
 test("a metric that no request has is unresolved", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { findMetric } from "../../../src/measure/compare/named-metrics.ts";
+import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { Comparison } from "../../../src/report/compare/comparison.ts";
 import { type ChangeLimit, judgeLimit } from "../../../src/report/compare/limits.ts";

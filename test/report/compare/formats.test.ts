@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { findMetric } from "../../../src/measure/compare/named-metrics.ts";
 import { noneOf } from "../../../src/measure/compare/verdict.ts";
+import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { LevelComparison } from "../../../src/report/compare/comparison.ts";
 import { type ComparedSides, formatComparison } from "../../../src/report/compare/console.ts";

@@ -20,7 +20,7 @@ export const SEARCH = {
   target: embedded({ latency: "10 ms" }),
   load: findMax({
     over: concurrency(1, 8),
-    where: [throughput().below(450), p50("latency").below("2 s"), errorRate().below(0.5)],
+    where: [throughput().below(450), p50("latency").below("2 s"), errorRate().below("50 %")],
     window: "150 ms",
     settle: "20 ms",
     atMost: "1 s",
@@ -90,7 +90,7 @@ export const REPEATED_SEARCH = {
   target: embedded({ latency: "5 ms" }),
   load: findMax({
     over: concurrency(1, 4),
-    where: [throughput().below(550), errorRate().below(0.5)],
+    where: [throughput().below(550), errorRate().below("50 %")],
     window: "100 ms",
     settle: "20 ms",
     atMost: "500 ms",

@@ -153,7 +153,7 @@ test("a run that ended early, failures and unstable levels are plain to see", ()
 });
 
 test("every assertion prints its limit, its measured value and its result", () => {
-  const metric = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+  const metric = { key: "latency", statistic: 99 } as const;
   const assertions = [
     { metric, comparison: "below", limit: 2e6 },
     { metric, comparison: "below", limit: 0.5e6 },

@@ -15,7 +15,7 @@ import { makeLevel, makeResult, makeSink } from "../make-result.ts";
 /** Repeated runs in Rampart's own reports. */
 
 const REPEAT: RepeatPlan = { atLeast: 3, atMost: 3 };
-const P99 = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+const P99 = { key: "latency", statistic: 99 } as const;
 const ASSERTIONS = [{ metric: P99, comparison: "below", limit: 12.5e6 }] as const;
 
 /** A run of 1,000 requests of about so many milliseconds. */

@@ -19,7 +19,7 @@ const TICKS_PER_SEC = 5;
 const PER_TICK = 20;
 const OF_P90 = -Math.log(0.1);
 const p90 = (limit: number): AssertionPlan => ({
-  metric: { kind: "latency-percentile", percentile: 90, of: "latency" },
+  metric: { key: "latency", statistic: 90 },
   ...{ comparison: "below", limit, abortAfterMs: 2000 },
 });
 
@@ -70,7 +70,7 @@ test("a limit that breaks ends the run soon, also when latency grows all the tim
   assert.ok(slower !== undefined && slower >= 30 && slower < 34, String(slower));
   const growing = await run(limit, 60, (second) => exponential(random) + Math.max(0, second - 30) * 50 * MS);
   assert.ok(growing !== undefined && growing >= 30 && growing < 34, String(growing));
-  const average: AssertionPlan = { ...limit, metric: { kind: "latency-average", of: "latency" }, limit: 2 * MEAN_NS };
+  const average: AssertionPlan = { ...limit, metric: { key: "latency", statistic: "average" }, limit: 2 * MEAN_NS };
   const averageGrowing = await run(average, 60, (second) => exponential(random) + Math.max(0, second - 30) * 50 * MS);
   assert.ok(averageGrowing !== undefined && averageGrowing >= 30 && averageGrowing < 40, String(averageGrowing));
 });

@@ -41,8 +41,8 @@ after(() => server.stop());
 describe("an assertion that ends the run", () => {
   const failing = {
     assertions: [
-      { metric: { kind: "error-ratio" }, comparison: "is", limit: 0, abortAfterMs: 60 },
-      { metric: { kind: "throughput" }, comparison: "at-least", limit: 0, abortAfterMs: 50 },
+      { metric: { key: "errorRate" }, comparison: "is", limit: 0, abortAfterMs: 60 },
+      { metric: { key: "throughput" }, comparison: "at-least", limit: 0, abortAfterMs: 50 },
     ],
   } as const;
 

@@ -32,7 +32,7 @@ const SEARCH: LevelSearch = {
   search: "highest",
 };
 const LIMIT: AssertionPlan = {
-  metric: { kind: "latency-average", of: "latency" },
+  metric: { key: "latency", statistic: "average" },
   comparison: "below",
   limit: LIMIT_NS,
 };

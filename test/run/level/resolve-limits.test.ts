@@ -25,7 +25,7 @@ async function resolve(plan: Plan, parts: readonly WindowParts[], maxMs = 10_000
 const spread = (count: number): number[] =>
   Array.from({ length: count }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000);
 const median = (limitMs: number): AssertionPlan => ({
-  metric: { kind: "latency-percentile", percentile: 50, of: "latency" },
+  metric: { key: "latency", statistic: 50 },
   comparison: "below",
   limit: limitMs * 1e6,
 });

@@ -27,7 +27,7 @@ const PER_WINDOW = 100;
 const RUNS = 150;
 
 const PLAN = toPlan(defineScenario({ name: "x", target: embedded(), load: hold(4) }), "/");
-const percentile = (of: number): MetricPlan => ({ kind: "latency-percentile", percentile: of, of: "latency" });
+const percentile = (of: number): MetricPlan => ({ key: "latency", statistic: of });
 const below = (metric: MetricPlan, limit: number): AssertionPlan => ({ metric, comparison: "below", limit });
 
 /** Windows of one request at a time. @param correlation of neighbours */
@@ -78,8 +78,8 @@ async function simulate(
 
 const P90 = below(percentile(90), toNs(1.281551566));
 const P99 = below(percentile(99), toNs(2.326347874));
-const AVERAGE = below({ kind: "latency-average", of: "latency" }, MEAN_NS);
-const THROUGHPUT: AssertionPlan = { metric: { kind: "throughput" }, comparison: "above", limit: 1e9 / MEAN_NS };
+const AVERAGE = below({ key: "latency", statistic: "average" }, MEAN_NS);
+const THROUGHPUT: AssertionPlan = { metric: { key: "throughput" }, comparison: "above", limit: 1e9 / MEAN_NS };
 
 for (const correlation of [0, 0.9])
   describe(`latencies whose neighbours correlate by ${correlation}`, () => {

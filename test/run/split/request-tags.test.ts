@@ -110,7 +110,7 @@ describe("what is wrong with tags is an error before the load", () => {
       "an assertion on tags that no request has",
       {
         tags: held(({ index }) => ({ n: index })),
-        assertions: [{ metric: { kind: "throughput" }, comparison: "above", limit: 1, where: { n: "7" } }],
+        assertions: [{ metric: { key: "throughput" }, comparison: "above", limit: 1, where: { n: "7" } }],
       },
       /assert\.0: no request has these tags \(got n is 7\)/,
     ],

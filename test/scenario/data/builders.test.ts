@@ -121,7 +121,7 @@ const LOADS: readonly Pair[] = [
     "{ findMax: { over: { concurrency: { min: 1, max: 64 } }, where: [p99(latency) < 25 ms, errorRate < 1 %], window: 2 s } }",
     findMax({
       over: concurrency(1, 64),
-      where: [p99("latency").below("25 ms"), errorRate().below(0.01)],
+      where: [p99("latency").below("25 ms"), errorRate().below("1 %")],
       window: "2 s",
     }),
   ],
@@ -262,15 +262,11 @@ function callToData({ kind, url, moreUrls = [], values, files: paths, options }:
 const COMPARISONS: Readonly<Record<string, string>> = { "at-most": "atMost", "at-least": "atLeast" };
 
 function assertionToData({ metric, comparison, limit, where }: Record<string, unknown>): object {
-  const { kind, percentile, of, limits } = metric as Record<string, string>;
-  const names: Readonly<Record<string, string>> = {
-    "error-ratio": "errorRate",
-    "output-tokens-per-sec": "outputTokensPerSec",
-  };
-  const name = percentile === undefined ? (names[kind ?? ""] ?? kind?.replace(/.*-/, "") ?? "") : `p${percentile}`;
+  const { key, statistic, limits } = metric as { key: string; statistic?: string | number; limits?: object };
+  const name = statistic === undefined ? key : typeof statistic === "number" ? `p${statistic}` : statistic;
   const tags = where === undefined ? {} : { where };
   return {
-    [name]: of ?? limits ?? null,
+    [name]: statistic === undefined ? (limits ?? null) : key,
     [COMPARISONS[comparison as string] ?? (comparison as string)]: limit,
     ...tags,
   };

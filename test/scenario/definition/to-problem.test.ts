@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Problem, UserError } from "../../../src/plan/problem.ts";
-import { p99 } from "../../../src/scenario/assertions.ts";
+import { type MetricLimits, p99 } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { hold, ramp, rate, steps } from "../../../src/scenario/loads.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
@@ -38,9 +38,9 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
   [{ assert: [limit("2 seconds")] }, 'Write "2 s".'],
   [{ load: anyRate(1, { distribution: "possion" }) }, 'Did you mean "poisson"?'],
   [{ target: anyTriton("h:1", { model: "m", protocol: "GRPC" }) }, 'Did you mean "grpc"?'],
-  [{ assert: [(untyped(p99)("latancy") as ReturnType<typeof p99>).below("1 s")] }, 'Did you mean "latency"?'],
+  [{ assert: [(untyped(p99)("latancy") as MetricLimits<"latency">).below("1 s")] }, 'Did you mean "latency"?'],
   [
-    { assert: [(untyped(p99)("timeToFirstTokn") as ReturnType<typeof p99>).below("1 s")] },
+    { assert: [(untyped(p99)("timeToFirstTokn") as MetricLimits<"latency">).below("1 s")] },
     'Did you mean "timeToFirstToken"?',
   ],
   [{ assert: p99().below("1 s") }, "Put it in brackets: [ … ]."],

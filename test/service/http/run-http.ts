@@ -1,7 +1,7 @@
 import { type ExecutedPlan, executePlan } from "../../../src/cli/execute.ts";
 import { inScenario } from "../../../src/cli/setting-names.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
-import type { Assertion } from "../../../src/scenario/assertion.ts";
+import type { Assertion, MetricOf } from "../../../src/scenario/assertion.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads.ts";
 import { type HttpOptions, http } from "../../../src/scenario/targets/http.ts";
@@ -14,7 +14,7 @@ export interface HttpRun {
   readonly options?: HttpOptions;
   readonly requests?: number;
   readonly concurrency?: number;
-  readonly assert?: readonly Assertion<never>[];
+  readonly assert?: readonly Assertion<MetricOf<"closed", "bytes">>[];
   readonly overrides?: PlanOverrides;
   /** Base of relative paths. Default: the working directory. */
   readonly folder?: string;

@@ -1,7 +1,7 @@
 import { LEVEL_UNITS, type LevelUnit } from "../../../load/level-units.ts";
-import type { MetricEstimate } from "../../../measure/limits/estimate-metric.ts";
-import { isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../../measure/tokens/metrics.ts";
-import { formatMetric, metricText } from "../../../measure/verdicts.ts";
+import { metricOf } from "../../../measure/metrics/catalogue.ts";
+import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metric-text.ts";
+import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
 import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
 import { inPlanUnit } from "../../json/values.ts";
@@ -124,25 +124,12 @@ function drawState(state: State, points: readonly SearchPoint[], size: number): 
   ];
 }
 
-const TOKEN_TIMES: ReadonlySet<string> = new Set(TOKEN_METRICS.filter(isTimeMetric).map(nameOfMetric));
-
 /** Returns the unit of a chart for values of a metric up to this one. */
 function scaleOf(metric: MetricPlan, most: number, unit: string): { readonly name: string; readonly size: number } {
-  switch (metric.kind) {
-    case "throughput":
-      return { name: unit, size: 1 };
-    case "error-ratio":
-      return { name: "%", size: 0.01 };
-    case "extracted":
-      return { name: "value", size: 1 };
-    case "goodput":
-      return { name: "requests/s", size: 1 };
-    case "output-tokens-per-sec":
-      return { name: "tokens/s", size: 1 };
-    case "token-average":
-    case "token-percentile":
-      if (!TOKEN_TIMES.has(metric.of)) return { name: "value", size: 1 };
+  const { quantity } = metricOf(metric);
+  if (quantity === "time") {
+    const time = timeUnitFor(nsToUs(most));
+    return { name: time.name, size: usToNs(time.us) };
   }
-  const time = timeUnitFor(nsToUs(most));
-  return { name: time.name, size: usToNs(time.us) };
+  return { name: unitOf(metric, unit) || "value", size: quantity === "ratio" ? 0.01 : 1 };
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { EXTRACTED } from "../../../measure/compare/named-metrics.ts";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
+import { EXTRACTED } from "../../../measure/metrics/metric-names.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
 import { NS_PER_US } from "../../../plan/units.ts";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { findMetric } from "../../../../src/measure/compare/named-metrics.ts";
+import { findMetric } from "../../../../src/measure/metrics/metric-names.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
 import { toReportJson } from "../../../../src/report/json/report-json.ts";
 import type { MeasuredRun } from "../../../../src/report/read/runs/measured-run.ts";

@@ -6,7 +6,7 @@ import { makeLevel, measureLevel } from "../make-level.ts";
 
 const mode: MeasurementModePlan = { kind: "until-resolved", windowMs: 1000, maxMs: 10_000 };
 const median = (limitMs: number): AssertionPlan => ({
-  metric: { kind: "latency-percentile", percentile: 50, of: "latency" },
+  metric: { key: "latency", statistic: 50 },
   comparison: "below",
   limit: limitMs * 1e6,
 });

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { throughputInterval } from "../../../src/measure/intervals/throughput.ts";
-import { estimateMetric } from "../../../src/measure/limits/estimate-metric.ts";
 import { mergeWindows } from "../../../src/measure/merge.ts";
+import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
+import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
 import { inferPerSec } from "../../../src/measure/metrics.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
-import type { JudgedLevel } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
 /** Latencies of 1 to 2 ms in no order. */
 const LATENCIES_NS = Array.from({ length: 400 }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000);
 
-function makeLevel(windowCount: number, failedCount = 0): JudgedLevel {
+function makeLevel(windowCount: number, failedCount = 0): MeasuredPart {
   const windows = Array.from({ length: windowCount }, (_, index) =>
     makeWindow({
       latenciesNs: LATENCIES_NS.slice(0, 400 - 10 * (index % 3)),
@@ -24,15 +24,15 @@ function makeLevel(windowCount: number, failedCount = 0): JudgedLevel {
       },
     }),
   );
-  return { level: 1, window: mergeWindows(windows) };
+  return { window: mergeWindows(windows) };
 }
 
 const INTERVALS: readonly (readonly [name: string, metric: MetricPlan])[] = [
-  ["p50", { kind: "latency-percentile", percentile: 50, of: "latency" }],
-  ["p90", { kind: "latency-percentile", percentile: 90, of: "latency" }],
-  ["the average", { kind: "latency-average", of: "latency" }],
-  ["throughput", { kind: "throughput" }],
-  ["the error rate", { kind: "error-ratio" }],
+  ["p50", { key: "latency", statistic: 50 }],
+  ["p90", { key: "latency", statistic: 90 }],
+  ["the average", { key: "latency", statistic: "average" }],
+  ["throughput", { key: "throughput" }],
+  ["the error rate", { key: "errorRate" }],
 ];
 
 for (const [name, metric] of INTERVALS)
@@ -51,30 +51,26 @@ test("throughput has the interval of reports", () => {
   const value = inferPerSec(level.window, 2);
   const { low, high } = throughputInterval(level.window, value, 2);
   assert.ok(low !== null && high !== null);
-  assert.deepEqual(estimateMetric({ kind: "throughput" }, level, 2), { value, low, high });
+  assert.deepEqual(estimateMetric({ key: "throughput" }, level, 2), { value, low, high });
 });
 
 test("a short measurement says nothing about how much a rate varies", () => {
-  const estimate = estimateMetric({ kind: "throughput" }, makeLevel(1), 1);
+  const estimate = estimateMetric({ key: "throughput" }, makeLevel(1), 1);
   assert.deepEqual([estimate?.low, estimate?.high], [null, null]);
   assert.equal(estimate?.value, 400);
 });
 
 test("a sample without a value beyond the percentile has no upper bound", () => {
   const window = makeWindow({ latenciesNs: [1e6, 2e6, 3e6] });
-  const estimate = estimateMetric(
-    { kind: "latency-percentile", percentile: 99, of: "latency" },
-    { level: 1, window },
-    1,
-  );
+  const estimate = estimateMetric({ key: "latency", statistic: 99 }, { window }, 1);
   assert.equal(estimate?.high, null);
 });
 
 test("without requests there is no value", () => {
   const window = makeWindow({ latenciesNs: [] });
-  const level = { level: 1, window };
-  assert.equal(estimateMetric({ kind: "latency-average", of: "latency" }, level, 1), undefined);
-  assert.equal(estimateMetric({ kind: "error-ratio" }, level, 1), undefined);
+  const level = { window };
+  assert.equal(estimateMetric({ key: "latency", statistic: "average" }, level, 1), undefined);
+  assert.equal(estimateMetric({ key: "errorRate" }, level, 1), undefined);
 });
 
 test("tokens have intervals, and none without tokens", () => {
@@ -88,7 +84,7 @@ test("tokens have intervals, and none without tokens", () => {
     });
   }
   const level = makeLevel(3);
-  const metric: MetricPlan = { kind: "token-percentile", percentile: 90, of: "timeToFirstToken" };
+  const metric: MetricPlan = { key: "timeToFirstToken", statistic: 90 };
   assert.equal(estimateMetric(metric, level, 1), undefined);
   const estimate = estimateMetric(metric, { ...level, tokens }, 1);
   assert.ok(estimate?.low !== null && estimate?.high !== null && estimate !== undefined);

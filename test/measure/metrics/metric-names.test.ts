@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { findMetric, listMetrics, orderOfMetric, suggestMetric } from "../../../src/measure/compare/named-metrics.ts";
+import { findMetric, listMetrics, orderOfMetric, suggestMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { directionOf, TOKEN_METRICS } from "../../../src/measure/tokens/metrics.ts";
 
 /** Names of metrics in comparisons. */
@@ -20,10 +20,16 @@ describe("a metric by its name", () => {
       "outputTokensPerSecPerUser.p50",
       "outputTokensPerSecPerUser.p50",
       "p50 output tokens/s per user",
-      "number",
+      "rate",
       "higher",
     ],
-    ["outputTokens.avg", "outputTokens.avg", "average output tokens", "number", undefined],
+    ["outputTokens.avg", "outputTokens.avg", "average output tokens", "count", undefined],
+    ["latency.max", "latency.max", "max latency", "time", "lower"],
+    ["max(latency)", "latency.max", "max latency", "time", "lower"],
+    ["p99(ttft)", "timeToFirstToken.p99", "p99 time to first token", "time", "lower"],
+    ["serverQueue", "serverQueue", "server queue", "time", "lower"],
+    ["average(serverQueue)", "serverQueue", "server queue", "time", "lower"],
+    ["max(gpuPower)", "gpuPower.max", "max GPU power", "number", "lower"],
     ["extracted.a.score.p99.9", "extracted.a.score.p99.9", "p99.9 a.score", "number", undefined],
   ] as const)
     test(given, () => {
@@ -40,7 +46,10 @@ describe("a metric by its name", () => {
     "nothing",
     "extracted.",
     "extracted.score",
-    "latency.max",
+    "serverQueue.max",
+    "max(throughput)",
+    "p0.99",
+    "latency()",
   ])
     test(`${given} is none`, () => assert.equal(findMetric(given), undefined));
 });

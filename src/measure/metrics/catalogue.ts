@@ -1,0 +1,96 @@
+import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
+import { explainUnstreamed } from "../tokens/token-warnings.ts";
+import type { MeasuredPart, Metric, Need, Quantity } from "./metric.ts";
+import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
+import { SERVER_METRICS } from "./server-metrics.ts";
+import { GENERATIVE_METRICS } from "./token-metrics.ts";
+
+/**
+ * The one catalogue of metrics. Assertions, limits, `findMax`, `--fail-if`, goodput, comparisons, the types of scenarios, reports and the
+ * guide's reference derive from it: a new metric is one entry in one of the three tables.
+ */
+export const CATALOGUE = { ...REQUEST_METRICS, ...GENERATIVE_METRICS, ...SERVER_METRICS, ...OTHER_METRICS } as const;
+
+type Catalogue = typeof CATALOGUE;
+
+/** A key of the catalogue. */
+export type MetricKey = keyof Catalogue;
+/** Keys of metrics whose entries have certain fields. */
+export type KeyWith<F> = { [K in MetricKey]: Catalogue[K] extends F ? K : never }[MetricKey];
+type StatisticOf<K extends MetricKey> = Catalogue[K] extends { readonly statistics: readonly (infer S)[] } ? S : never;
+/** Keys of metrics that scenarios name by themselves: `extracted` and `goodput` need more than a key. */
+type NamedKey = Exclude<MetricKey, KeyWith<{ readonly isOfReports: true }> | "extracted" | "goodput">;
+
+/** Names of metrics that have a statistic. */
+export type NameWith<S extends "average" | "min" | "max" | "percentiles"> = {
+  [K in NamedKey]: S extends StatisticOf<K> ? K : never;
+}[NamedKey];
+/** Names of metrics with one value. */
+export type SingleName = { [K in NamedKey]: [StatisticOf<K>] extends [never] ? K : never }[NamedKey];
+/** Names of metrics that count something. */
+export type NameOfQuantity<Q extends Quantity> = KeyWith<{ readonly quantity: Q }>;
+/** Names of metrics that a run has only with what they need. */
+export type NameNeeding<N extends Need> = KeyWith<{ readonly needs: N }>;
+
+/** All keys, in the order of reports. */
+export const METRIC_KEYS = Object.keys(CATALOGUE) as readonly MetricKey[];
+
+/** Returns the entry of a key; undefined for an unknown one. */
+export function findEntry(key: string): Metric | undefined {
+  return Object.hasOwn(CATALOGUE, key) ? (CATALOGUE[key as MetricKey] as Metric) : undefined;
+}
+
+/** Returns the entry of a metric. @param metric of a valid plan @throws RangeError for an unknown key */
+export function metricOf({ key }: MetricPlan): Metric {
+  const metric = findEntry(key);
+  if (metric === undefined) throw new RangeError(`there is no metric ${key}`);
+  return metric;
+}
+
+/** Whether a metric has a statistic. @param statistic undefined: it is one value */
+export function hasStatistic({ statistics }: Metric, statistic: Statistic | undefined): boolean {
+  if (statistics === undefined || statistic === undefined) return statistics === statistic;
+  return statistics.includes(typeof statistic === "number" ? "percentiles" : statistic);
+}
+
+/** Returns the keys that scenarios can name, and that have a statistic. @param statistic undefined: those with one value */
+export function keysWith(statistic: Statistic | undefined): MetricKey[] {
+  return METRIC_KEYS.filter((key) => {
+    const metric = findEntry(key);
+    return metric !== undefined && metric.isOfReports !== true && hasStatistic(metric, statistic);
+  });
+}
+
+/** What runs have for some metrics: why it is missing in a measured part, undefined when it is not. */
+const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> = {
+  schedule: ({ window }) => (window.isScheduled ? undefined : "the load has no schedule"),
+  responses: ({ window }) => (window.isDecoupled ? undefined : "each request has one response"),
+  tokens: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : undefined),
+  streams: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
+  statistics: ({ window }) =>
+    window.server === undefined ? "the server reported no statistics of these requests" : undefined,
+  gpu: ({ window }) => ((window.gpu?.uuids.length ?? 0) === 0 ? "the server reported no GPU" : undefined),
+};
+
+/** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. */
+export function explainMissing(metric: MetricPlan, part: MeasuredPart): string | undefined {
+  const entry = metricOf(metric);
+  return (entry.needs === undefined ? undefined : NEEDS[entry.needs](part)) ?? entry.explain?.(part, metric);
+}
+
+/** Returns the needs of a metric, with those of its limits. */
+export function needsOf({
+  key,
+  limits,
+}: {
+  readonly key: string;
+  readonly limits?: object | undefined;
+}): readonly Need[] {
+  const keys = [key, ...Object.keys(limits ?? {})];
+  return keys.flatMap((one) => findEntry(one)?.needs ?? []);
+}
+
+/** Reports whether a metric needs the tokens of answers. */
+export function needsTokens(metric: { readonly key: string; readonly limits?: object | undefined }): boolean {
+  return needsOf(metric).some((need) => need === "tokens" || need === "streams");
+}

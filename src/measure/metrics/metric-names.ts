@@ -1,0 +1,121 @@
+import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
+import type { Direction } from "../direction.ts";
+import { findEntry, hasStatistic, METRIC_KEYS, metricOf } from "./catalogue.ts";
+import type { Quantity } from "./metric.ts";
+import { metricText } from "./metric-text.ts";
+
+/**
+ * Metrics by name, wherever a user types one as text: `p99(latency)` as in assertions, `latency.p99` as in comparisons, and `p99` alone for the
+ * latency.
+ */
+
+/** A metric by its name in comparisons. */
+export interface NamedMetric {
+  /** `latency.p99` */
+  readonly name: string;
+  /** `p99 latency` */
+  readonly label: string;
+  readonly quantity: Quantity;
+  /** Absent: neither direction is better. */
+  readonly better?: Direction | undefined;
+}
+
+/** The prefix of numbers that a target extracts from its answers. */
+export const EXTRACTED = "extracted.";
+
+/** Short names of metrics. */
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  ttft: "timeToFirstToken",
+  ttst: "timeToSecondToken",
+  itl: "interTokenLatency",
+  error_rate: "errorRate",
+};
+const STATISTIC = "avg|average|mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
+const ALONE = new RegExp(`^(?:${STATISTIC})$`);
+const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
+const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
+
+/** Parses a statistic: `p99`, `average`, `avg`, `max`; undefined when it is none. Percentiles are from 1 to below 100. */
+export function parseStatistic(text: string): Statistic | undefined {
+  if (!ALONE.test(text)) return undefined;
+  if (text === "min" || text === "max") return text;
+  if (!text.startsWith("p")) return "average";
+  const percentile = Number(text.slice(1));
+  return percentile < 1 ? undefined : percentile;
+}
+
+/** Splits `p99(latency)`, `latency.p99`, `p99` or `throughput`. */
+function splitName(given: string): readonly [of: string, statistic: string | undefined] {
+  if (ALONE.test(given)) return ["latency", given];
+  const [, called, inside] = CALL.exec(given) ?? [];
+  if (inside !== undefined) return [inside === "" ? "latency" : inside, called];
+  const [, of = given, statistic] = DOTTED.exec(given) ?? [];
+  return [of, statistic];
+}
+
+function toPlan(of: string): MetricPlan {
+  if (of.startsWith(EXTRACTED)) return { key: "extracted", name: of.slice(EXTRACTED.length) };
+  return { key: SHORT_NAMES[of] ?? of };
+}
+
+/** Parses the name of a metric; undefined for an unknown one, and for a statistic that it does not have. */
+export function parseMetric(given: string): MetricPlan | undefined {
+  const [of, text] = splitName(given.trim());
+  const plan = toPlan(of);
+  const entry = findEntry(plan.key);
+  if (entry === undefined || plan.name === "") return undefined;
+  const only = entry.statistics?.length === 1 ? "average" : undefined;
+  const statistic = text === undefined ? only : parseStatistic(text);
+  if ((text !== undefined && statistic === undefined) || !hasStatistic(entry, statistic)) return undefined;
+  return statistic === undefined ? plan : { ...plan, statistic };
+}
+
+/** Returns a metric's name in comparisons: `latency.p99`. A metric with one statistic needs none. */
+export function nameMetric(metric: MetricPlan): string {
+  const of = metric.name === undefined ? metric.key : `${EXTRACTED}${metric.name}`;
+  const { statistic } = metric;
+  if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
+  return `${of}.${statistic === "average" ? "avg" : typeof statistic === "number" ? `p${statistic}` : statistic}`;
+}
+
+/** Returns a metric by its name or a short one; undefined for unknown names. */
+export function findMetric(given: string): NamedMetric | undefined {
+  const plan = parseMetric(given);
+  if (plan === undefined) return undefined;
+  const { quantity, better, label, statistics } = metricOf(plan);
+  return { name: nameMetric(plan), label: statistics?.length === 1 ? label : metricText(plan), quantity, better };
+}
+
+/** Returns the known name that is nearest to an unknown one: with a statistic when that is what is missing. */
+export function suggestMetric(given: string): string | undefined {
+  const [of, statistic] = splitName(given);
+  const hasStatistics = (name: string): boolean => (findEntry(toPlan(name).key)?.statistics?.length ?? 0) > 1;
+  if (statistic === undefined && hasStatistics(of)) return `${given}.p99`;
+  const [family = "", ...rest] = given.split(".");
+  const names = [...METRIC_KEYS, ...Object.keys(SHORT_NAMES), "avg", "p50", "p90", "p95", "p99"];
+  const near = nearestName(family, names);
+  if (near === undefined) return undefined;
+  if (!hasStatistics(near)) return near === given ? undefined : near;
+  const text = rest.join(".");
+  return `${near}.${ALONE.test(text) ? text : "p99"}`;
+}
+
+/** Lists the names of metrics for help: those with several statistics end in `.p99`, or in `.max`. */
+export function listMetrics(): string[] {
+  return METRIC_KEYS.filter((key) => key !== "extracted").map((key) => {
+    const statistics = findEntry(key)?.statistics ?? [];
+    if (statistics.length < 2) return key;
+    return `${key}.${statistics.includes("percentiles") ? "p99" : "max"}`;
+  });
+}
+
+/** Returns what sorts metrics by the order of the catalogue, each with its average, its minimum, its percentiles and its maximum. */
+export function orderOfMetric(name: string): number {
+  const metric = parseMetric(name);
+  const family = (METRIC_KEYS as readonly string[]).indexOf(metric?.key ?? "");
+  const ranks = { average: 0, min: 0.5, max: 100 };
+  const { statistic = "average" } = metric ?? {};
+  const rank = typeof statistic === "number" ? statistic : ranks[statistic];
+  return (family < 0 ? METRIC_KEYS.length : family) * 1000 + rank;
+}

@@ -1,0 +1,65 @@
+import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
+import { formatDurationNs, nsToUs } from "../../plan/units.ts";
+import { DEFAULT_THROUGHPUT_UNIT } from "../../service/service.ts";
+import { findEntry, metricOf } from "./catalogue.ts";
+
+/** Metrics and their values in words, and as data of programs. */
+
+/** Returns a metric in words: `p99 latency`. */
+export function metricText(metric: MetricPlan): string {
+  const { label } = metricOf(metric);
+  const { statistic, name, limits } = metric;
+  const of = name ?? (limits === undefined ? label : `${label} (${describeLimits(limits)})`);
+  return statistic === undefined ? of : `${statisticText(statistic)} ${of}`;
+}
+
+/** Returns a statistic in words: `p99`, `average`. */
+export function statisticText(statistic: Statistic): string {
+  return typeof statistic === "number" ? `p${statistic}` : statistic;
+}
+
+function describeLimits(limits: NonNullable<MetricPlan["limits"]>): string {
+  return Object.entries(limits)
+    .map(([key, limit]) => {
+      const { label = key, quantity } = findEntry(key) ?? {};
+      return quantity === "time" ? `${label} at most ${formatDurationNs(limit)}` : `${label} at least ${limit}`;
+    })
+    .join(", ");
+}
+
+/** Formats a metric's value with its unit. @param throughputUnit of the service */
+export function formatMetric(
+  metric: MetricPlan,
+  value: number,
+  throughputUnit: string = DEFAULT_THROUGHPUT_UNIT,
+): string {
+  const { quantity } = metricOf(metric);
+  if (quantity === "time") return formatDurationNs(value);
+  if (quantity === "ratio") return `${Number((value * 100).toPrecision(4))} %`;
+  const unit = unitOf(metric, throughputUnit);
+  const number = String(Number(value.toPrecision(6)));
+  return unit === "" ? number : `${number} ${unit}`;
+}
+
+/** Returns the unit of a metric's values that are no times: `%`, `infer/s`, `tokens`; empty without one. */
+export function unitOf(metric: MetricPlan, throughputUnit: string = DEFAULT_THROUGHPUT_UNIT): string {
+  const { quantity, unit } = metricOf(metric);
+  if (quantity === "ratio") return "%";
+  return metric.key === "throughput" ? throughputUnit : (unit ?? "");
+}
+
+/** A value as data, in the unit of Rampart's JSON: microseconds, percent, or that of the metric. */
+export interface JsonValue {
+  readonly value: number;
+  readonly unit: string;
+}
+
+/** Converts a value from its base unit. @param throughputUnit of the service */
+export function toJsonValue(metric: MetricPlan, value: number, throughputUnit?: string): JsonValue {
+  const { quantity } = metricOf(metric);
+  if (quantity === "time") return { value: nsToUs(value), unit: "us" };
+  return {
+    value: quantity === "ratio" ? Number((value * 100).toPrecision(12)) : value,
+    unit: unitOf(metric, throughputUnit),
+  };
+}

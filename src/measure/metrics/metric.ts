@@ -1,0 +1,90 @@
+import type { MetricPlan } from "../../plan/assertions.ts";
+import type { Direction } from "../direction.ts";
+import type { Measurement } from "../measurement.ts";
+import type { TokenColumns } from "../tokens/token-columns.ts";
+import type { Ends, Sample } from "./sample.ts";
+
+/** What an entry of the catalogue says about a metric. */
+
+/** What a metric counts: nanoseconds, something per second, things, a ratio from 0 to 1, or a plain number. */
+export type Quantity = "time" | "rate" | "count" | "ratio" | "number";
+
+/** A level, or a part of its requests, and nothing else of it. */
+export interface MeasuredPart {
+  readonly window: Measurement;
+  /** Token metrics of its responses, when measured. */
+  readonly tokens?: TokenColumns | undefined;
+  /** Share of the time in gaps, in which nothing ended for much longer than usual, 0 to 1. Default: 0 */
+  readonly gapRatio?: number;
+}
+
+/** What a run must have so that a metric has a value. */
+export type Need =
+  /** Requests are due at given times. */
+  | "schedule"
+  /** A request may have several responses. */
+  | "responses"
+  /** The tokens of answers are measured. */
+  | "tokens"
+  /** They arrive in streams. */
+  | "streams"
+  /** The server counts its own times. */
+  | "statistics"
+  /** The server's page of GPU metrics is read. */
+  | "gpu";
+
+/** A metric with a value for each request or reading: it has statistics. */
+export interface Distribution {
+  /** Those that it has. */
+  readonly statistics: readonly ("average" | "min" | "max" | "percentiles")[];
+  /** Returns its values; undefined without any. */
+  sample(part: MeasuredPart, metric: MetricPlan): Sample | undefined;
+}
+
+/** A metric with one value for a measurement. */
+export interface Single {
+  readonly statistics?: undefined;
+  /** Returns the value in its base unit; undefined without one. @param batchSize inferences per request */
+  value(part: MeasuredPart, metric: MetricPlan, batchSize: number): number | undefined;
+  /** Returns the ends of the confidence interval of a value. Absent: the value counts as exact. */
+  ends?(part: MeasuredPart, metric: MetricPlan, asked: Asked): Ends;
+}
+
+/** The fields of entries from which types of scenarios derive. */
+type Fact = "quantity" | "statistics" | "needs" | "isOfReports";
+
+/** Returns a table as it is, with a type that has its facts only: what reads measurements does not become a part of the public types. */
+export function factsOf<T extends Readonly<Record<string, Metric>>>(
+  table: T,
+): { readonly [K in keyof T]: { readonly [F in keyof T[K] & Fact]: T[K][F] } } {
+  return table;
+}
+
+/** The value whose interval is wanted. */
+export interface Asked {
+  readonly value: number;
+  readonly batchSize: number;
+  /** 0 to 1 */
+  readonly confidence: number;
+}
+
+/** An entry of the catalogue. Its key is the metric's name everywhere. */
+export type Metric = (Distribution | Single) & {
+  /** Name in reports. */
+  readonly label: string;
+  readonly quantity: Quantity;
+  /** Unit in reports: `tokens/s`. Absent: that of the quantity. */
+  readonly unit?: string;
+  /** Absent: neither direction is better. */
+  readonly better?: Direction;
+  /** Absent: every run has it. */
+  readonly needs?: Need;
+  /** Set for a ratio of requests: returns their number, and of how many. */
+  counts?(part: MeasuredPart): { readonly count: number; readonly total: number };
+  /** Returns why a part has no value, when that is not `needs`. */
+  explain?(part: MeasuredPart, metric: MetricPlan): string | undefined;
+  /** Whether percentiles miss what a closed loop does not send while nothing completes. */
+  readonly isBlindToGaps?: true;
+  /** Whether only reports have it, because it is not one of a single level. */
+  readonly isOfReports?: true;
+};

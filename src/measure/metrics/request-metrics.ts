@@ -1,0 +1,126 @@
+import { nsToSec } from "../../plan/units.ts";
+import { throughputInterval } from "../intervals/throughput.ts";
+import { errorRatioInterval } from "../limits/ratio-interval.ts";
+import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../metrics.ts";
+import { type Asked, factsOf, type MeasuredPart, type Metric } from "./metric.ts";
+import { type Ends, sampleOfColumn, sampleOfSum, sampleOfTally } from "./sample.ts";
+
+const ALL = ["average", "min", "max", "percentiles"] as const;
+
+const REQUESTS = {
+  throughput: {
+    label: "throughput",
+    quantity: "rate",
+    better: "higher",
+    value: ({ window }, _metric, batchSize) => inferPerSec(window, batchSize),
+    ends: throughputEnds,
+  },
+  errorRate: {
+    label: "error rate",
+    quantity: "ratio",
+    better: "lower",
+    counts: countFailed,
+    value: (part) => {
+      const { count, total } = countFailed(part);
+      return total === 0 ? undefined : count / total;
+    },
+    ends: ({ window }, _metric, { confidence }) => errorRatioInterval(window, confidence),
+  },
+  /** From the actual send. */
+  latency: {
+    label: "latency",
+    quantity: "time",
+    better: "lower",
+    statistics: ALL,
+    isBlindToGaps: true,
+    sample: ({ window }) => sampleOfTally(window.latency),
+  },
+  /** From the intended send, which includes delays by a late client or a slow server. */
+  scheduledLatency: {
+    label: "scheduled latency",
+    quantity: "time",
+    better: "lower",
+    needs: "schedule",
+    statistics: ALL,
+    isBlindToGaps: true,
+    sample: ({ window }) => sampleOfTally(window.scheduledLatency),
+  },
+  /** Of requests that may have several responses. */
+  firstResponse: {
+    label: "first response",
+    quantity: "time",
+    better: "lower",
+    needs: "responses",
+    statistics: ALL,
+    isBlindToGaps: true,
+    sample: ({ window }) => (window.isDecoupled ? sampleOfTally(window.firstResponse) : undefined),
+  },
+  /** Mean over all pairs of responses that follow each other. */
+  betweenResponses: {
+    label: "time between responses",
+    quantity: "time",
+    better: "lower",
+    needs: "responses",
+    statistics: ["average"],
+    sample: ({ window }) => {
+      const meanNs = meanGapNs(window);
+      return meanNs === undefined ? undefined : sampleOfSum(meanNs, 1);
+    },
+  },
+  responsesPerSec: {
+    label: "responses/s",
+    quantity: "rate",
+    unit: "responses/s",
+    better: "higher",
+    needs: "responses",
+    value: ({ window }) => (window.isDecoupled ? responsesPerSec(window) : undefined),
+  },
+  sequencesPerSec: {
+    label: "sequences/s",
+    quantity: "rate",
+    unit: "sequences/s",
+    better: "higher",
+    value: ({ window }) => (window.sequenceCount === 0 ? undefined : sequencesPerSec(window)),
+    explain: () => "no sequence ended",
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** Metrics of requests, whatever they ask for. */
+export const REQUEST_METRICS = factsOf(REQUESTS);
+
+const OTHERS = {
+  /** Numbers that the target extracts from answers. */
+  extracted: {
+    label: "extracted",
+    quantity: "number",
+    statistics: ALL,
+    sample: ({ window }, { name = "" }) => {
+      const column = window.extracted?.find(name);
+      return column && sampleOfColumn(column);
+    },
+    explain: () => "no answer had a number there",
+  },
+  /** Of a search. */
+  highestLoad: {
+    label: "highest load within the limits",
+    quantity: "number",
+    better: "higher",
+    isOfReports: true,
+    value: () => undefined,
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** What scenarios define, and what only reports have. */
+export const OTHER_METRICS = factsOf(OTHERS);
+
+function countFailed({ window }: MeasuredPart): { readonly count: number; readonly total: number } {
+  const { failedCount, requestCount } = window;
+  return { count: failedCount, total: failedCount + requestCount };
+}
+
+/** Without a completion, the rate is at most the one at which that would be too unlikely, if completions are independent. */
+function throughputEnds({ window }: MeasuredPart, _metric: unknown, { value, batchSize, confidence }: Asked): Ends {
+  if (window.requestCount > 0 || window.durationNs <= 0)
+    return throughputInterval(window, value, batchSize, confidence);
+  return { low: 0, high: (-batchSize * Math.log((1 - confidence) / 2)) / nsToSec(window.durationNs) };
+}

@@ -1,0 +1,130 @@
+import { usToNs } from "../../plan/units.ts";
+import type { ExtractedColumn } from "../extracted-tally.ts";
+import type { GpuMetric, GpuTally } from "../gpu-tally.ts";
+import { batchMeansOf, type Drift, effectiveCount } from "../intervals/effective-count.ts";
+import { estimateMean, estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
+import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
+import type { LatencyTally } from "../latency-tally.ts";
+import type { SampleAbove } from "../limits/verdict-state.ts";
+import { meanOf, percentileOf } from "../statistics.ts";
+
+/** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
+
+/** Ends of a confidence interval; null where the sample has no bound on that side. */
+export interface Ends {
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Of a percentile: the number of independent samples behind it, and how many certify it. */
+  readonly effectiveCount?: number;
+  readonly neededEffectiveCount?: number;
+}
+
+/** Values in the metric's base unit. */
+export interface Sample {
+  /** Number of values; 0 without any. */
+  readonly count: number;
+  readonly average: number;
+  readonly min?: number;
+  readonly max?: number;
+  /** How the values change over time, when known. */
+  readonly drift?: Drift | undefined;
+  /** @param percentile above 0 and below 100 */
+  percentile?(percentile: number): number;
+  /** Interval of the average. Absent: it counts as exact. */
+  averageEnds?(options: MeanOptions): Ends;
+  percentileEnds?(percentile: number, confidence: number): Ends;
+  /** Counts the values above a limit. Absent: the values themselves decide, not how certain they are. */
+  above?(limit: number, isAtLeast: boolean, confidence?: number): SampleAbove;
+}
+
+/** Latencies in nanoseconds. */
+export function sampleOfTally(tally: LatencyTally): Sample {
+  return {
+    count: tally.count,
+    average: tally.meanNs,
+    min: tally.minNs,
+    max: tally.maxNs,
+    get drift() {
+      return tally.drift;
+    },
+    percentile: (percentile) => usToNs(tally.percentileUs(percentile)),
+    averageEnds: (options) => estimateMeanNs(tally, options),
+    percentileEnds: (percentile, confidence) => {
+      const {
+        low,
+        high,
+        effectiveCount: effective,
+        neededEffectiveCount,
+      } = estimatePercentile(tally, percentile, {
+        confidence,
+      });
+      const [lowNs, highNs] = [low, high].map((us) => (us === null ? null : usToNs(us))) as [
+        number | null,
+        number | null,
+      ];
+      return { low: lowNs, high: highNs, effectiveCount: effective, neededEffectiveCount };
+    },
+    above: (limit, isAtLeast, confidence) => tally.above(limit, isAtLeast, confidence),
+  };
+}
+
+/** Numbers extracted from answers. */
+export function sampleOfColumn(column: ExtractedColumn): Sample {
+  return {
+    count: column.numberCount,
+    average: column.mean,
+    min: column.min,
+    max: column.max,
+    percentile: (percentile) => column.percentile(percentile),
+    averageEnds: ({ confidence }) => column.estimateMean(confidence === undefined ? {} : { confidence }),
+    percentileEnds: (percentile, confidence) => column.estimatePercentile(percentile, { confidence }),
+  };
+}
+
+/** Values in the order of the requests, without NaN. */
+export function sampleOfValues(values: Float64Array): Sample {
+  let sorted: Float64Array | undefined;
+  const inOrder = (): Float64Array => {
+    sorted ??= values.toSorted();
+    return sorted;
+  };
+  return {
+    count: values.length,
+    get average() {
+      return meanOf(values);
+    },
+    get min() {
+      return inOrder()[0] as number;
+    },
+    get max() {
+      return inOrder().at(-1) as number;
+    },
+    percentile: (percentile) => percentileOf(inOrder(), percentile),
+    averageEnds: (options) => estimateMean(values, options),
+    percentileEnds: (percentile, confidence) => percentileEstimator(values, { confidence })(percentile),
+    above: (limit, isAtLeast, confidence) => {
+      const isAbove = Float64Array.from(values, (value) => (value > limit || (isAtLeast && value === limit) ? 1 : 0));
+      const aboveCount = isAbove.reduce((sum, one) => sum + one, 0);
+      const count = values.length;
+      const ratio = aboveCount / count;
+      const effective = effectiveCount(count, ratio * (1 - ratio), batchMeansOf(isAbove), confidence);
+      return { count, aboveCount, effectiveCount: effective };
+    },
+  };
+}
+
+/** A sum and how many it is of, as servers count their own times. */
+export function sampleOfSum(sum: number, count: number): Sample {
+  return { count, average: sum / count };
+}
+
+/** Readings of all GPUs together: the average over GPUs, and the largest reading of one. @param scale factor of each value */
+export function sampleOfGpus(gpu: GpuTally | undefined, metric: GpuMetric, scale = 1): Sample | undefined {
+  const series = gpu?.of(metric).map(([, one]) => one) ?? [];
+  const count = series.reduce((sum, one) => sum + one.count, 0);
+  return {
+    count,
+    average: (scale * series.reduce((sum, one) => sum + one.mean, 0)) / series.length,
+    max: scale * Math.max(...series.map(({ max }) => max)),
+  };
+}

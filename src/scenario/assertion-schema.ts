@@ -1,0 +1,152 @@
+import * as v from "valibot";
+import type { GivenTags } from "../inputs/tagged-input.ts";
+import { findEntry, hasStatistic, keysWith } from "../measure/metrics/catalogue.ts";
+import type { Metric } from "../measure/metrics/metric.ts";
+import { findLimited, isTimeMetric, LIMITED_NAMES, type TokenMetric } from "../measure/tokens/metrics.ts";
+import type { AssertionPlan, MetricPlan, Statistic } from "../plan/assertions.ts";
+import type { PrecisionPlan } from "../plan/plan.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { GoodputPlan } from "../plan/tokens.ts";
+import { type Duration, parseDurationNs } from "../plan/units.ts";
+import type { AssertedMetric, Assertion, GoodputLimits, MetricName, Precision } from "./assertion.ts";
+import { durationSchema, parsePercent, percentSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
+import { givenTagsSchema, toTexts } from "./tags.ts";
+
+/** Checks assertions of untyped callers, and converts assertions to those of plans. */
+
+/** A validated assertion. */
+export type CheckedAssertion = Assertion<MetricName, GivenTags>;
+
+/** A validated precision. */
+export type CheckedPrecision = Precision<MetricName, GivenTags>;
+
+const SIDES = ["below", "at-most", "above", "at-least"];
+
+/** Returns the schema of an assertion. */
+export function assertionSchema(): Schema<CheckedAssertion> {
+  return schemaByMetric('must be an assertion such as p99().below("25 ms")', (metric, entry) => {
+    const { quantity } = entry;
+    const comparisons = quantity === "ratio" || quantity === "number" ? [...SIDES, "is"] : SIDES;
+    return v.object({
+      metric,
+      comparison: v.picklist(comparisons, `must be one of ${comparisons.join(", ")}`),
+      limit: limitSchema(entry),
+      abortAfter: v.optional(spanSchema()),
+      where: v.optional(givenTagsSchema()),
+    });
+  }) as unknown as Schema<CheckedAssertion>;
+}
+
+/** Returns the schema of a precision. */
+export function precisionSchema(): Schema<CheckedPrecision> {
+  const within = v.pipe(
+    v.string('must be a percentage such as "5 %"'),
+    v.check((text) => (parsePercent(text) ?? 0) > 0, 'must be a percentage above 0, such as "5 %"'),
+  );
+  return schemaByMetric('must be a precision such as p99().within("5 %")', (metric) =>
+    v.object({ metric, within, where: v.optional(givenTagsSchema()) }),
+  ) as unknown as Schema<CheckedPrecision>;
+}
+
+/**
+ * Returns the schema of a value with a metric.
+ * @param otherwise the message for anything else
+ * @param build makes the schema from that of the metric and its entry
+ */
+function schemaByMetric(
+  otherwise: string,
+  build: (metric: v.GenericSchema, entry: Metric) => v.GenericSchema,
+): v.GenericSchema {
+  return v.lazy((input) => {
+    const { metric } = (input ?? {}) as { readonly metric?: unknown };
+    const { key, statistic } = (metric ?? {}) as { readonly key?: unknown; readonly statistic?: unknown };
+    if (typeof key !== "string") return v.never(otherwise);
+    const entry = findEntry(key);
+    if (entry === undefined || entry.isOfReports === true) {
+      const names = keysWith(statistic as Statistic | undefined);
+      return v.looseObject({ metric: v.looseObject({ key: v.picklist(names, `must be one of ${names.join(", ")}`) }) });
+    }
+    return build(metricSchema(key, entry), entry);
+  });
+}
+
+function metricSchema(key: string, entry: Metric): v.GenericSchema {
+  const statistic = v.pipe(
+    v.union([v.picklist(["average", "min", "max"]), percentileSchema()]) as unknown as Schema<Statistic>,
+    v.check((one) => hasStatistic(entry, one), `${key} has no such statistic: it has ${entry.statistics?.join(", ")}`),
+  );
+  return v.object({
+    key: v.literal(key),
+    ...(entry.statistics === undefined ? {} : { statistic }),
+    ...(key === "extracted" ? { name: nameSchema() } : {}),
+    ...(key === "goodput" ? { limits: goodputLimitsSchema() } : {}),
+  } as v.ObjectEntries);
+}
+
+function nameSchema(): Schema<string> {
+  return v.pipe(v.string("must be a name in extract"), v.nonEmpty("must be a name in extract"));
+}
+
+function percentileSchema(): Schema<number> {
+  return v.pipe(
+    v.number("must have a number as percentile"),
+    v.ltValue(100, "must have a percentile below 100"),
+    v.minValue(1, ({ input }) => {
+      const meant = input > 0 ? `: did you mean ${Number((100 * input).toPrecision(6))}?` : ", such as 99";
+      return `must have a percentile of 1 or more${meant}`;
+    }),
+  );
+}
+
+/** The limit of a metric by what it counts. Only extracted numbers may be negative. */
+function limitSchema({ quantity, needs }: Metric): v.GenericSchema {
+  if (quantity === "time") return durationSchema();
+  if (quantity === "ratio") return percentSchema();
+  const number = v.number("must be a number");
+  return quantity === "number" && needs === undefined ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
+}
+
+function goodputLimitsSchema(): Schema<GoodputLimits> {
+  const rate = v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"));
+  const limits = LIMITED_NAMES.map(
+    (name) => [name, v.optional(isTimeMetric(findLimited(name) as TokenMetric) ? durationSchema() : rate)] as const,
+  );
+  return v.pipe(
+    strictOptions(Object.fromEntries(limits)),
+    v.check((limits) => Object.keys(limits).length > 0, "must have a limit"),
+  ) as Schema<GoodputLimits>;
+}
+
+/** Converts a precision to that of a plan. */
+export function toPrecisionPlan({ metric, within, where }: CheckedPrecision): PrecisionPlan {
+  const tags = where === undefined ? {} : { where: toTexts(where) };
+  return { metric: toMetricPlan(metric), ratio: (parsePercent(within) as number) / 100, ...tags };
+}
+
+/** Converts an assertion to that of a plan: its limit in the base unit. */
+export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: CheckedAssertion): AssertionPlan {
+  return {
+    metric: toMetricPlan(metric),
+    comparison,
+    limit: toLimit(limit),
+    ...(typeof abortAfter === "string" ? { abortAfterMs: toMs(abortAfter) } : {}),
+    ...(where === undefined ? {} : { where: toTexts(where) }),
+  };
+}
+
+function toLimit(limit: Assertion["limit"]): number {
+  if (typeof limit === "number") return limit;
+  const pct = parsePercent(limit);
+  return pct === undefined ? (parseDurationNs(limit as Duration) as number) : pct / 100;
+}
+
+/** Converts a metric to that of a plan: limits in nanoseconds. */
+function toMetricPlan({ key, statistic, name, limits }: AssertedMetric): MetricPlan {
+  const inNs = Object.entries(limits ?? {}).map(([of, limit]) => [of, toLimit(limit as Duration | number)]);
+  return {
+    key,
+    ...(statistic === undefined ? {} : { statistic }),
+    ...(name === undefined ? {} : { name }),
+    ...(limits === undefined ? {} : { limits: Object.fromEntries(inNs) as GoodputPlan }),
+  };
+}

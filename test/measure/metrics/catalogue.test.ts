@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { GpuTally } from "../../../src/measure/gpu-tally.ts";
+import {
+  explainMissing,
+  findEntry,
+  hasStatistic,
+  keysWith,
+  METRIC_KEYS,
+} from "../../../src/measure/metrics/catalogue.ts";
+import type { MeasuredPart, Metric } from "../../../src/measure/metrics/metric.ts";
+import { formatMetric, metricText, toJsonValue } from "../../../src/measure/metrics/metric-text.ts";
+import { estimateMetric, metricValue } from "../../../src/measure/metrics/read-metric.ts";
+import type { ServerDelta } from "../../../src/measure/server-delta.ts";
+import { judge } from "../../../src/measure/verdicts.ts";
+import type { MetricPlan } from "../../../src/plan/assertions.ts";
+import { makeWindow } from "../make-window.ts";
+
+/** The one catalogue of metrics. */
+
+const ENTRIES = METRIC_KEYS.map((key) => [key, findEntry(key) as Metric] as const);
+
+/** Ten requests whose server counted 2 ms in the queue for each, and answered three of four from its cache, on two GPUs. */
+function servedPart(): MeasuredPart {
+  const gpu = new GpuTally();
+  for (const [first, second] of [
+    [0.5, 0.7],
+    [0.7, 0.9],
+  ] as const)
+    gpu.add({
+      utilizationRatio: new Map([
+        ["a", first],
+        ["b", second],
+      ]),
+      powerWatts: new Map([
+        ["a", 100 * first],
+        ["b", 100 * second],
+      ]),
+      energyJoules: new Map([
+        ["a", 1000 + 10 * first],
+        ["b", 2000 + 10 * second],
+      ]),
+      memoryUsedBytes: new Map([["a", 3e9]]),
+    });
+  const server = { queueNs: 20e6, queueCount: 10, cacheHitCount: 3, cacheMissCount: 1 } as unknown as ServerDelta;
+  return { window: { ...makeWindow({ latenciesNs: [1e6, 2e6, 9e6] }), server, gpu } };
+}
+
+test("keys and labels are unique, times and failures are better when low, rates when high", () => {
+  assert.equal(new Set(ENTRIES.map(([, { label }]) => label)).size, ENTRIES.length);
+  for (const [key, { quantity, better }] of ENTRIES) {
+    if (quantity === "time") assert.equal(better, "lower", key);
+    if (quantity === "rate") assert.equal(better, "higher", key);
+  }
+});
+
+const VALUES: readonly (readonly [metric: MetricPlan, value: number, text: string, shown: string, json: object])[] = [
+  [{ key: "latency", statistic: "max" }, 9e6, "max latency", "9 ms", { value: 9000, unit: "us" }],
+  [{ key: "latency", statistic: "min" }, 1e6, "min latency", "1 ms", { value: 1000, unit: "us" }],
+  [{ key: "serverQueue", statistic: "average" }, 2e6, "average server queue", "2 ms", { value: 2000, unit: "us" }],
+  [{ key: "serverCacheHits" }, 0.75, "server cache hits", "75 %", { value: 75, unit: "%" }],
+  [{ key: "gpuUtilization", statistic: "average" }, 0.7, "average GPU utilization", "70 %", { value: 70, unit: "%" }],
+  [{ key: "gpuUtilization", statistic: "max" }, 0.9, "max GPU utilization", "90 %", { value: 90, unit: "%" }],
+  [{ key: "gpuPower", statistic: "max" }, 90, "max GPU power", "90 W", { value: 90, unit: "W" }],
+  [{ key: "gpuMemoryUsed", statistic: "max" }, 3000, "max GPU memory used", "3000 MB", { value: 3000, unit: "MB" }],
+  [{ key: "gpuEnergy" }, 4, "GPU energy", "4 J", { value: 4, unit: "J" }],
+];
+
+for (const [metric, value, text, shown, json] of VALUES)
+  test(`${text} is ${shown}, and can be asserted`, () => {
+    const part = servedPart();
+    const found = metricValue(metric, part, 1) as number;
+    assert.ok(Math.abs(found - value) < 1e-9 * value, String(found));
+    assert.equal(metricText(metric), text);
+    assert.equal(formatMetric(metric, value), shown);
+    assert.deepEqual(toJsonValue(metric, value), json);
+    // It counts as exact: there is no interval of what the server reports, or of a maximum.
+    assert.deepEqual(estimateMetric(metric, part, 1), { value: found, low: found, high: found });
+    const stateOf = (limit: number) => judge({ metric, comparison: "below", limit }, [{ level: 1, ...part }], 1).state;
+    assert.deepEqual([stateOf(value * 1.01), stateOf(value * 0.99)], ["pass", "fail"]);
+  });
+
+test("what a run does not have is unresolved with its reason, and never passes", () => {
+  const level = { level: 1, window: makeWindow({ latenciesNs: [1e6] }) };
+  const reasons = new Map<string, string | undefined>();
+  for (const [key, { needs, statistics, isOfReports }] of ENTRIES) {
+    if (needs === undefined || isOfReports === true) continue;
+    const metric: MetricPlan = { key, ...(statistics === undefined ? {} : { statistic: "average" }) };
+    if (key === "goodput") Object.assign(metric, { limits: { latency: 1e9 } });
+    assert.equal(explainMissing(metric, level) === undefined, false, key);
+    if (needs === "schedule") continue;
+    const { state, measured, reason } = judge({ metric, comparison: "at-least", limit: 0 }, [level], 1);
+    assert.deepEqual([state, measured], ["unresolved", undefined], key);
+    reasons.set(needs, reason);
+  }
+  assert.deepEqual(Object.fromEntries(reasons), {
+    responses: "each request has one response",
+    tokens: "no tokens were measured",
+    streams: "no tokens were measured",
+    statistics: "the server reported no statistics of these requests",
+    gpu: "the server reported no GPU",
+  });
+});
+
+test("a key has the statistics that its entry lists, and single values have none", () => {
+  const latency = findEntry("latency") as Metric;
+  assert.deepEqual([hasStatistic(latency, 99), hasStatistic(latency, undefined)], [true, false]);
+  const queue = findEntry("serverQueue") as Metric;
+  assert.deepEqual(
+    [hasStatistic(queue, "average"), hasStatistic(queue, "max"), hasStatistic(queue, 50)],
+    [true, false, false],
+  );
+  assert.ok(keysWith(undefined).includes("throughput") && !keysWith(undefined).includes("highestLoad"));
+  assert.ok(keysWith("max").includes("gpuPower") && !keysWith(99).includes("gpuPower"));
+  assert.equal(findEntry("toString"), undefined);
+});
