@@ -1,6 +1,3 @@
-import { entryOf, findAsserted, isTimeMetric } from "../../measure/tokens/metrics.ts";
-import { formatMetric } from "../../measure/verdicts.ts";
-import type { MetricPlan } from "../../plan/assertions.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
