@@ -1,9 +1,9 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
-import { formatDurationNs, nsToUs } from "../../plan/units.ts";
+import { formatDurationNs } from "../../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../../service/service.ts";
 import { findEntry, metricOf } from "./catalogue.ts";
 
-/** Metrics and their values in words, and as data of programs. */
+/** Metrics and their values in words. */
 
 /** Returns a metric in words: `p99 latency`. */
 export function metricText(metric: MetricPlan): string {
@@ -46,20 +46,4 @@ export function unitOf(metric: MetricPlan, throughputUnit: string = DEFAULT_THRO
   const { quantity, unit } = metricOf(metric);
   if (quantity === "ratio") return "%";
   return metric.key === "throughput" ? throughputUnit : (unit ?? "");
-}
-
-/** A value as data, in the unit of Rampart's JSON: microseconds, percent, or that of the metric. */
-export interface JsonValue {
-  readonly value: number;
-  readonly unit: string;
-}
-
-/** Converts a value from its base unit. @param throughputUnit of the service */
-export function toJsonValue(metric: MetricPlan, value: number, throughputUnit?: string): JsonValue {
-  const { quantity } = metricOf(metric);
-  if (quantity === "time") return { value: nsToUs(value), unit: "us" };
-  return {
-    value: quantity === "ratio" ? Number((value * 100).toPrecision(12)) : value,
-    unit: unitOf(metric, throughputUnit),
-  };
 }

@@ -54,12 +54,7 @@ export function estimateMetric(
 ): MetricEstimate | undefined {
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return undefined;
-  const ends = endsOf(metric, part, { value, batchSize, confidence }) ?? { low: value, high: value };
-  const { low, high, effectiveCount, neededEffectiveCount } = ends;
-  const samples =
-    effectiveCount === undefined || neededEffectiveCount === undefined ? {} : { effectiveCount, neededEffectiveCount };
-  // Means have an effective count too, and need none.
-  return { value, low, high, ...samples };
+  return { value, ...(endsOf(metric, part, { value, batchSize, confidence }) ?? { low: value, high: value }) };
 }
 
 function endsOf(

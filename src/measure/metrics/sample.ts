@@ -3,7 +3,7 @@ import type { ExtractedColumn } from "../extracted-tally.ts";
 import type { GpuMetric, GpuTally } from "../gpu-tally.ts";
 import { batchMeansOf, type Drift, effectiveCount } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
-import { estimatePercentile, percentileEstimator } from "../intervals/percentile-interval.ts";
+import { estimatePercentile, type PercentileEstimate, percentileEstimator } from "../intervals/percentile-interval.ts";
 import type { LatencyTally } from "../latency-tally.ts";
 import type { SampleAbove } from "../limits/verdict-state.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
@@ -37,6 +37,14 @@ export interface Sample {
   above?(limit: number, isAtLeast: boolean, confidence?: number): SampleAbove;
 }
 
+function boundsOf({ low, high }: Ends): Ends {
+  return { low, high };
+}
+
+function endsOf({ low, high, effectiveCount, neededEffectiveCount }: PercentileEstimate): Ends {
+  return { low, high, effectiveCount, neededEffectiveCount };
+}
+
 /** Latencies in nanoseconds. */
 export function sampleOfTally(tally: LatencyTally): Sample {
   return {
@@ -48,21 +56,10 @@ export function sampleOfTally(tally: LatencyTally): Sample {
       return tally.drift;
     },
     percentile: (percentile) => usToNs(tally.percentileUs(percentile)),
-    averageEnds: (options) => estimateMeanNs(tally, options),
+    averageEnds: (options) => boundsOf(estimateMeanNs(tally, options)),
     percentileEnds: (percentile, confidence) => {
-      const {
-        low,
-        high,
-        effectiveCount: effective,
-        neededEffectiveCount,
-      } = estimatePercentile(tally, percentile, {
-        confidence,
-      });
-      const [lowNs, highNs] = [low, high].map((us) => (us === null ? null : usToNs(us))) as [
-        number | null,
-        number | null,
-      ];
-      return { low: lowNs, high: highNs, effectiveCount: effective, neededEffectiveCount };
+      const { low, high, ...samples } = endsOf(estimatePercentile(tally, percentile, { confidence }));
+      return { low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high), ...samples };
     },
     above: (limit, isAtLeast, confidence) => tally.above(limit, isAtLeast, confidence),
   };
@@ -76,8 +73,8 @@ export function sampleOfColumn(column: ExtractedColumn): Sample {
     min: column.min,
     max: column.max,
     percentile: (percentile) => column.percentile(percentile),
-    averageEnds: ({ confidence }) => column.estimateMean(confidence === undefined ? {} : { confidence }),
-    percentileEnds: (percentile, confidence) => column.estimatePercentile(percentile, { confidence }),
+    averageEnds: ({ confidence }) => boundsOf(column.estimateMean(confidence === undefined ? {} : { confidence })),
+    percentileEnds: (percentile, confidence) => endsOf(column.estimatePercentile(percentile, { confidence })),
   };
 }
 
@@ -100,8 +97,8 @@ export function sampleOfValues(values: Float64Array): Sample {
       return inOrder().at(-1) as number;
     },
     percentile: (percentile) => percentileOf(inOrder(), percentile),
-    averageEnds: (options) => estimateMean(values, options),
-    percentileEnds: (percentile, confidence) => percentileEstimator(values, { confidence })(percentile),
+    averageEnds: (options) => boundsOf(estimateMean(values, options)),
+    percentileEnds: (percentile, confidence) => endsOf(percentileEstimator(values, { confidence })(percentile)),
     above: (limit, isAtLeast, confidence) => {
       const isAbove = Float64Array.from(values, (value) => (value > limit || (isAtLeast && value === limit) ? 1 : 0));
       const aboveCount = isAbove.reduce((sum, one) => sum + one, 0);

@@ -60,9 +60,7 @@ function toMetric(metric: TokenMetric): Metric {
     needs,
     statistics: ALL,
     sample: ({ tokens }) => tokens && sampleOfValues(tokens.metrics[metric].measured()),
-    ...(metric === "outputTokensPerSecPerUser"
-      ? { explain: ({ tokens }: MeasuredPart) => tokens && explainNoRates(tokens) }
-      : {}),
+    ...(metric === "outputTokensPerSecPerUser" ? { explain: ({ tokens }) => tokens && explainNoRates(tokens) } : {}),
   };
 }
 

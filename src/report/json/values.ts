@@ -7,6 +7,15 @@ import type { EstimateJson, ValueJson } from "../schema/parts.ts";
 
 /** Values whose unit depends on the metric, in Rampart's JSON. */
 
+/** The unit by what a metric counts. */
+const UNITS: Readonly<Record<Quantity, ValueJson["unit"]>> = {
+  time: "us",
+  rate: "perSec",
+  count: "count",
+  ratio: "ratio",
+  number: "number",
+};
+
 /** Converts a value of a metric, such as a limit. @param value nanoseconds, per second, a count or a ratio */
 export function toValueJson(metric: MetricPlan, value: number): ValueJson {
   const unit = UNITS[metricOf(metric).quantity];
@@ -31,12 +40,3 @@ export function inPlanUnit({ value, unit, low, high }: EstimateJson): MetricEsti
   const end = (found: number | null | undefined): number | null => (typeof found === "number" ? convert(found) : null);
   return { value: convert(value), low: end(low), high: end(high) };
 }
-
-/** Times are in microseconds; others in the unit of their quantity. */
-const UNITS = {
-  time: "us",
-  rate: "perSec",
-  ratio: "ratio",
-  count: "count",
-  number: "number",
-} as const satisfies Readonly<Record<Quantity, ValueJson["unit"]>>;
