@@ -103,6 +103,8 @@ export interface XySeries {
   readonly isDashed?: boolean | undefined;
   /** Gives it the color of this meaning. Default: the next color of the palette. */
   readonly meaning?: Meaning | undefined;
+  /** Gives it a color between the first and the last of an ordered series, such as the levels of a run: 0 to 1. */
+  readonly shade?: number | undefined;
   /** Whether a short line shows its points. Default: true. */
   readonly hasMarkers?: boolean | undefined;
   /** The interval of each point, drawn as a bar, with an arrow where it has no bound. */

@@ -1,17 +1,30 @@
 import type { Plot, XySeries } from "./plot.ts";
-import { MEANING_COLORS, PALETTE } from "./themes.ts";
+import { HEAT_COLORS, MEANING_COLORS, PALETTE } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */
 
 /** Returns the color of each series. A series that belongs to the one before it has its color. */
-export function colorsOf(series: readonly Pick<XySeries, "meaning" | "isPartOfLast">[]): string[] {
+export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "isPartOfLast">[]): string[] {
   let index = 0;
   let last: string = PALETTE[0];
-  return series.map(({ isPartOfLast, meaning }) => {
+  return series.map(({ isPartOfLast, meaning, shade }) => {
     if (isPartOfLast === true) return last;
-    last = meaning === undefined ? (PALETTE[index++ % PALETTE.length] as string) : MEANING_COLORS[meaning];
+    if (meaning !== undefined) last = MEANING_COLORS[meaning];
+    else last = shade === undefined ? (PALETTE[index++ % PALETTE.length] as string) : shadeOf(shade);
     return last;
   });
+}
+
+/** Returns a color of the heat map's scale. */
+function shadeOf(ratio: number): string {
+  const at = Math.max(0, Math.min(1, ratio)) * (HEAT_COLORS.length - 1);
+  const from = Math.min(HEAT_COLORS.length - 2, Math.floor(at));
+  const [low, high] = [HEAT_COLORS[from], HEAT_COLORS[from + 1]] as [string, string];
+  const part = (color: string, start: number): number => Number.parseInt(color.slice(start, start + 2), 16);
+  const mixed = [1, 3, 5].map((start) =>
+    Math.round(part(low, start) + (at - from) * (part(high, start) - part(low, start))),
+  );
+  return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
 /** An entry of a legend. */
@@ -37,7 +50,9 @@ export function legendOf(plot: Plot): LegendEntry[] {
   }
 }
 
-function entriesOf(series: readonly Pick<XySeries, "name" | "meaning" | "isPartOfLast" | "isDashed">[]): LegendEntry[] {
+function entriesOf(
+  series: readonly Pick<XySeries, "name" | "meaning" | "shade" | "isPartOfLast" | "isDashed">[],
+): LegendEntry[] {
   const colors = colorsOf(series);
   const entries = new Map<string, LegendEntry>();
   for (const [i, { name, isDashed = false }] of series.entries())

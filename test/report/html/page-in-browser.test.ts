@@ -19,6 +19,9 @@ const EVIL = `evil </script><script>document.title = "taken"</script><img src="h
 /** A function makes the scenario for the address of a server. */
 type Made = object | ((url: string) => object);
 
+/** The width of A4 within its margins. */
+const A4_PX = 703;
+
 const OVER_LOAD = ["Throughput over load", "Latency over load", "Latency against throughput"];
 
 const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: readonly string[]])[] = [
@@ -150,6 +153,51 @@ describe("the page in Chromium", LIMIT, () => {
       assert.equal(await page.evaluate("document.querySelector('h1').textContent"), report.plan.name);
     });
   }
+
+  test("the verdict, the checks and the first chart are seen without scrolling", LIMIT, async () => {
+    for (const report of written) {
+      const page = await (browser as Browser).open(pathToFileURL(report.page).href);
+      await page.resize(1280, 800);
+      const bottom = "document.querySelector('[data-plot]').getBoundingClientRect().bottom";
+      const isWide = "document.querySelector('figure').classList.contains('wide')";
+      // Of charts below each other, the first one answers.
+      const most = (await page.evaluate<boolean>(isWide)) ? 1200 : 800;
+      assert.ok((await page.evaluate<number>(bottom)) <= most, report.plan.name);
+    }
+  });
+
+  test("paper is white and has all of the page: no table, chart or fold hides a part", LIMIT, async () => {
+    for (const report of written) {
+      const page = await (browser as Browser).open(pathToFileURL(report.page).href);
+      await page.resize(1280, 900, true);
+      await page.prepareToPrint(A4_PX);
+      const beyond = await page.evaluate<string[]>(
+        `[...document.querySelectorAll("table, figure, svg, li, p")].filter((part) => part.getBoundingClientRect().right > ${A4_PX + 1}).map((part) => part.outerHTML.slice(0, 200))`,
+      );
+      assert.deepEqual(beyond, []);
+      const closed = "document.querySelectorAll('details:not(.plan):not([open])').length";
+      assert.equal(await page.evaluate(closed), 0);
+      assert.equal(await page.evaluate("document.documentElement.dataset.theme"), "light");
+      const drawn = await page.evaluate<string[]>(DRAWN);
+      assert.deepEqual(
+        drawn.filter((title) => title.includes(": ")),
+        [],
+        "charts are drawn at once",
+      );
+      assert.deepEqual(page.messages, []);
+    }
+  });
+
+  test("the legend has all series, and switches them", LIMIT, async () => {
+    const [report] = written;
+    const page = await (browser as Browser).open(pathToFileURL((report as Written).page).href);
+    await page.resize(390, 844);
+    const count = "document.querySelectorAll('figure path[stroke=\\'#b5539c\\']').length";
+    const shown = await page.evaluate<number>(count);
+    await page.evaluate("document.querySelector('[data-series=p99]').click()");
+    assert.ok((await page.evaluate<number>(count)) < shown);
+    assert.equal(await page.evaluate("document.querySelector('[data-series=p99]').ariaPressed"), "false");
+  });
 
   test("the switch changes between light and dark", LIMIT, async () => {
     const [report] = written;

@@ -198,9 +198,10 @@ function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot
   const shown = pickEvenly(curves, MOST_CURVES);
   const time = timeUnitFor(Math.max(...shown.map(({ mostUs }) => mostUs)));
   const series = shown.map(
-    ({ name, points }): XySeries => ({
+    ({ name, points }, index): XySeries => ({
       name,
       style: "line",
+      shade: shown.length === 1 ? 0 : index / (shown.length - 1),
       hasMarkers: false,
       points: points.map(([nines, us]) => [roundForPlot(nines), roundForPlot(us / time.us)]),
     }),
