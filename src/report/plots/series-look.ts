@@ -1,4 +1,4 @@
-import type { Plot, XySeries } from "./plot.ts";
+import type { Plot, TimeLinePlot, XySeries } from "./plot.ts";
 import { HEAT_COLORS, MEANING_COLORS, PALETTE } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */
@@ -13,6 +13,22 @@ export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "
     else last = shade === undefined ? (PALETTE[index++ % PALETTE.length] as string) : shadeOf(shade);
     return last;
   });
+}
+
+/** Returns the colors of the series of a time line by name: the same in all of its charts. */
+export function timeLineColors(plot: Pick<TimeLinePlot, "panels">): ReadonlyMap<string, string> {
+  const series = uniqueSeries(plot);
+  const colors = colorsOf(series);
+  return new Map(series.map(({ name }, i) => [name, colors[i] as string]));
+}
+
+function uniqueSeries({ panels }: Pick<TimeLinePlot, "panels">): XySeries[] {
+  return [
+    ...Map.groupBy(
+      panels.flatMap(({ series }) => series),
+      ({ name }) => name,
+    ).values(),
+  ].map((same) => same[0] as XySeries);
 }
 
 /** Returns a color of the heat map's scale. */
@@ -41,7 +57,7 @@ export function legendOf(plot: Plot): LegendEntry[] {
     case "bars":
       return entriesOf(plot.series);
     case "time-line":
-      return entriesOf(plot.panels.flatMap(({ series }) => series));
+      return entriesOf(uniqueSeries(plot));
     case "spans":
     case "box":
     case "changes":

@@ -1,7 +1,7 @@
 import type { EChartsOption, SeriesOption } from "echarts";
 import { axisName, legendAt } from "./axes.ts";
 import type { TimeLinePlot } from "./plot.ts";
-import { colorsOf } from "./series-look.ts";
+import { timeLineColors } from "./series-look.ts";
 import { MEANING_COLORS } from "./themes.ts";
 import { drawSeries } from "./xy-option.ts";
 
@@ -40,8 +40,7 @@ function placePanel(
 /** @param topPx minimum top of the axes */
 export function drawTimeLine(plot: TimeLinePlot, topPx: number): EChartsOption {
   const { panels, spans, xLabel } = plot;
-  const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))];
-  const colors = colorsOf(panels.flatMap(({ series }) => series));
+  const colors = timeLineColors(plot);
   const isLast = (index: number): boolean => index === panels.length - 1;
   const endSec = Math.max(
     ...spans.map((span) => span.endSec),
@@ -50,7 +49,7 @@ export function drawTimeLine(plot: TimeLinePlot, topPx: number): EChartsOption {
   return {
     tooltip: { trigger: "axis", confine: true },
     axisPointer: { link: [{ xAxisIndex: "all" }] },
-    legend: legendAt(topPx, names, true),
+    legend: legendAt(topPx, [...colors.keys()], true),
     grid: panels.map((_, i) => ({
       left: LEFT_PX,
       right: RIGHT_PX,
@@ -76,17 +75,14 @@ export function drawTimeLine(plot: TimeLinePlot, topPx: number): EChartsOption {
       nameTextStyle: { align: "left" as const, padding: [0, 0, 0, 8 - LEFT_PX] },
       splitNumber: 3,
     })),
-    series: panels.flatMap(({ series }, i) => {
-      const before = panels.slice(0, i).reduce((sum, panel) => sum + panel.series.length, 0);
-      return drawPanel(plot, i, colors.slice(before, before + series.length));
-    }),
+    series: panels.flatMap((_, i) => drawPanel(plot, i, colors)),
   };
 }
 
-function drawPanel(plot: TimeLinePlot, index: number, colors: readonly string[]): SeriesOption[] {
+function drawPanel(plot: TimeLinePlot, index: number, colors: ReadonlyMap<string, string>): SeriesOption[] {
   const { label, series } = plot.panels[index] as TimeLinePlot["panels"][number];
-  const drawn = series.map((one, i) => ({
-    ...drawSeries({ xLabel: plot.xLabel, yLabel: label, series }, one, colors[i] as string),
+  const drawn = series.map((one) => ({
+    ...drawSeries({ xLabel: plot.xLabel, yLabel: label, series }, one, colors.get(one.name) as string),
     xAxisIndex: index,
     yAxisIndex: index,
   }));

@@ -189,3 +189,17 @@ test("a stall is marked in all charts of a time line", () => {
       [3, 5],
     );
 });
+
+test("a series has one color in all charts of a time line", () => {
+  const frame = { title: "Time line", xLabel: "s", yLabel: "", group: "", notes: [] };
+  const series = ["run 1", "run 2"].map((name) => ({ name, style: "line" as const, points: [[0, 1] as const] }));
+  const panels = ["a", "b"].map((label) => ({ label, series }));
+  const plot: TimeLinePlot = { kind: "time-line", ...frame, panels, spans: [] };
+  const drawn = toChartOption(plot, { isAlone: false }) as {
+    readonly series: readonly { readonly name: string; readonly itemStyle: { readonly color: string } }[];
+  };
+  assert.equal(drawn.series.length, 4);
+  const colors = new Map(legendOf(plot).map(({ name, color }) => [name, color]));
+  assert.equal(new Set(colors.values()).size, 2);
+  for (const { name, itemStyle } of drawn.series) assert.equal(itemStyle.color, colors.get(name));
+});
