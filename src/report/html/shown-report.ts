@@ -1,8 +1,7 @@
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
-import { runCharts } from "../model/charts/run-charts.ts";
+import { withCharts } from "../model/charts/run-charts.ts";
 import type { Cell, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
-import type { Plot } from "../plots/plot.ts";
 import { describeParameters } from "../rampart/parameters.ts";
 import type { RunSummary } from "../summary.ts";
 import { type ResultTable, textOf } from "../tables/result-table.ts";
@@ -10,16 +9,15 @@ import * as sections from "./sections.ts";
 
 /** Makes the model of a report from its summary and tables. */
 export function toReportModel(report: sections.ShownReport, summary: RunSummary, notes: readonly Note[]): ReportModel {
-  const charts = runCharts(report);
-  const make = (id: string, title: string, tables: readonly ResultTable[], plots: readonly Plot[] = []): Section => ({
+  const make = (id: string, title: string, tables: readonly ResultTable[]): Section => ({
     id,
     title,
     isSummary: id === "levels",
     tables: tables.filter(({ rows }) => rows.length > 0).map(toModelTable),
-    charts: plots,
+    charts: [],
   });
-  const search = make("search", "Highest load", [sections.formatSearch(report)], charts.search);
-  return {
+  const search = make("points", "Points of the search", [sections.formatSearch(report)]);
+  const model: ReportModel = {
     name: report.plan.name,
     subject: describeRun(report),
     verdict: { name: summary.verdict, headline: summary.headline, facts: [] },
@@ -27,23 +25,22 @@ export function toReportModel(report: sections.ShownReport, summary: RunSummary,
     setup: [],
     notes,
     sections: [
-      make("levels", "", [sections.formatLevels(report)], charts.summary),
+      make("levels", "", [sections.formatLevels(report)]),
       { ...search, lines: sections.searchLines(report) },
       make("mlperf", "MLPerf", sections.formatMlperf(report)),
-      make("runs", "Runs together", sections.formatCombination(report), charts.runs),
-      make("tokens", "Tokens", sections.formatTokens(report), charts.tokens),
-      make("latency", "Latency and throughput", [], charts.latency),
-      make("groups", "Targets and tags", sections.formatGroups(report), charts.groups),
-      make("time", "Over time", [], charts.time),
+      make("by-run", "Each run", sections.formatCombination(report)),
+      make("tokens", "Tokens", sections.formatTokens(report)),
+      make("groups", "Targets and tags", sections.formatGroups(report)),
       make("load", "Load", [sections.formatLoad(report)]),
       make("stability", "Stability", [sections.formatStability(report)]),
-      make("server", "Server", [sections.formatServer(report)], charts.server),
+      make("server", "Server", [sections.formatServer(report)]),
       make("extracted", "Extracted values", sections.formatExtracted(report)),
       make("sessions", "Conversations", [sections.formatSessions(report)]),
       make("errors", "Errors", sections.formatFailures(report)),
       make("client", "This client", [sections.formatClient(report)]),
-    ],
+    ].filter(({ tables, lines = [] }) => tables.length + lines.length > 0),
   };
+  return withCharts(model, report);
 }
 
 function toModelTable({ title, header, rows }: ResultTable): ModelTable {

@@ -144,7 +144,8 @@ describe("the page in Chromium", LIMIT, () => {
           // A busy machine may leave a search undecided at its first point, which is no curve over the load then.
           const isShort = !drawn.includes("Latency over load");
           const expected = charts.filter((title) => !isShort || !OVER_LOAD.includes(title));
-          assert.deepEqual(drawn, expected, `${width}`);
+          assert.equal(drawn[0], expected[0], "what answers comes first");
+          assert.deepEqual(drawn.toSorted(), expected.toSorted(), `${width}`);
           await checkLayout(page, width);
         }
       assert.deepEqual([page.messages, page.requests], [[], []]);
@@ -195,6 +196,7 @@ describe("the page in Chromium", LIMIT, () => {
     const count = "document.querySelectorAll('figure path[stroke=\\'#b5539c\\']').length";
     const shown = await page.evaluate<number>(count);
     await page.evaluate("document.querySelector('[data-series=p99]').click()");
+    await page.resize(390, 844);
     assert.ok((await page.evaluate<number>(count)) < shown);
     assert.equal(await page.evaluate("document.querySelector('[data-series=p99]').ariaPressed"), "false");
   });

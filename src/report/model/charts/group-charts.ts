@@ -1,6 +1,6 @@
 import type { Plot } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
-import { type TaggedGroup, tagGroupsOf } from "../../tables/group-tables.ts";
+import type { LevelJson } from "../../schema/report-schema.ts";
 import { type ChartSource, levelRows, timeUnitFor } from "./chart-source.ts";
 
 /** Latency and throughput by tag, and by the targets of a mix. */
@@ -9,12 +9,30 @@ const PERCENTILES = ["p50", "p90", "p99"] as const;
 /** More bars cannot be distinguished. */
 const MOST_BARS = 24;
 
+/** The requests with one value of a tag at one level. */
+interface TaggedGroup {
+  /** `chat`, or `chat, concurrency 4` where there are several levels. */
+  readonly name: string;
+  readonly json: NonNullable<LevelJson["groups"]>[number];
+}
+
 /** Draws two charts for each tag; nothing without tags. */
-export function groupCharts(source: ChartSource): Plot[] {
-  return tagGroupsOf(levelRows(source)).flatMap(({ tag, groups }) => [
-    ...drawLatencies(tag, groups),
-    drawThroughput(tag, groups, source.unit),
-  ]);
+export function groupCharts(source: ChartSource): { readonly tag: string; readonly charts: readonly Plot[] }[] {
+  const levels = levelRows(source);
+  const tags = new Set(
+    levels.flatMap(({ json: { groups = [] } }) => groups.flatMap((group) => Object.keys(group.tags))),
+  );
+  return [...tags].map((tag) => {
+    const groups = levels.flatMap(({ name, json }): TaggedGroup[] =>
+      (json.groups ?? [])
+        .filter((group) => tag in group.tags)
+        .map((group) => {
+          const value = group.tags[tag] ?? `(no ${tag})`;
+          return { name: levels.length > 1 ? `${value}, ${name}` : value, json: group };
+        }),
+    );
+    return { tag, charts: [...drawLatencies(tag, groups), drawThroughput(tag, groups, source.unit)] };
+  });
 }
 
 function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
