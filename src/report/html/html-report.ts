@@ -5,23 +5,22 @@ import type { RecordColumns } from "../../measure/records.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
-import { measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
-import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
-import { makeNotes } from "../json/notes.ts";
 import { toRepeatedJson, toReportJson } from "../json/report-json.ts";
+import { buildRunModel } from "../model/build-model.ts";
 import { chartSource, type RunTimes } from "../model/charts/chart-source.ts";
+import { withCharts } from "../model/charts/run-charts.ts";
+import type { NoteOptions } from "../notes/make-notes.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import type { Report, TextSink } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
-import { summarizeRuns } from "../summary.ts";
 import { describeWarning } from "../warnings.ts";
 import { writeReport } from "../write-report.ts";
 import { formatReportPage } from "./report-page.ts";
 import { RunFollower } from "./run-follower.ts";
-import { toReportModel } from "./shown-report.ts";
 
 /** `--report`: the run as a page for people. */
 
@@ -53,8 +52,7 @@ class HtmlReport implements Report {
   }
 
   onWarning(warning: RunWarning): void {
-    const text = describeWarning(warning);
-    this.warnings.push(this.sink.word?.(text) ?? text);
+    this.warnings.push(describeWarning(warning));
   }
 
   onMetrics(reading: GpuReading): void {
@@ -75,11 +73,15 @@ class HtmlReport implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    await this.write([result], toReportJson(this.plan, result));
+    await this.write([result], toReportJson(this.plan, result, this.options));
   }
 
   async finishRuns(repeated: RepeatedResult): Promise<void> {
-    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated));
+    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated, this.options));
+  }
+
+  private get options(): NoteOptions {
+    return { warned: this.warnings, word: this.sink.word };
   }
 
   private get follower(): RunFollower | undefined {
@@ -88,22 +90,8 @@ class HtmlReport implements Report {
 
   private async write(results: readonly RunResult[], json: ReportJson): Promise<void> {
     const { plan } = this;
-    const source = chartSource(
-      plan,
-      json,
-      results.map((result, index) => this.timesOf(result, index)),
-    );
-    const runs = source.runs.map((run, index) => {
-      const result = results[index] as RunResult;
-      const levels = measuredLevels(result);
-      return {
-        ...run,
-        result,
-        shown: run.levels.map((level, at) => ({ ...level, result: levels[at] as LevelResult })),
-      };
-    });
-    const summary = summarizeRuns(plan, results, json, this.warnings);
-    const model = toReportModel({ ...source, runs }, summary, makeNotes(plan, results, this.warnings));
+    const times = results.map((result, index) => this.timesOf(result, index));
+    const model = withCharts(buildRunModel(plan, json), chartSource(plan, json, times));
     const library = await readChartLibrary();
     const page = formatReportPage(model, { library, footer: describeRun(json), plan: json.plan });
     writeReport(this.path, page, "outputs.files.html", false);

@@ -1,3 +1,8 @@
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
+import type { MetricPlan } from "../../plan/assertions.ts";
+import { usToNs } from "../../plan/units.ts";
+import type { EstimateJson } from "../schema/parts.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -32,11 +37,14 @@ export function timeUnitOf(values: readonly number[]): TimeUnit {
   return least / unit.ns < LEAST_PART ? (TIME_UNITS[largest + 1] ?? MICROSECONDS) : unit;
 }
 
+const MOST_DECIMALS = 9;
+
 /** Formats a number with three digits, and all digits before the point: `1,694`, `45.2`, `0.0123`. */
 export function formatThreeDigits(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (value === 0) return "0";
   const decimals = 2 - Math.floor(Math.log10(Math.abs(Number(value.toPrecision(3)))));
+  if (decimals > MOST_DECIMALS) return value.toExponential(2);
   if (decimals > 0) return value.toFixed(decimals);
   return Math.round(value).toLocaleString("en-US");
 }
@@ -76,10 +84,11 @@ export function formatCell({ value, mark }: Cell, quantity: CellQuantity, unit?:
   return value === undefined ? "" : `${formatValue(value, quantity, unit)}${mark === "uncertain" ? MARK : ""}`;
 }
 
-/** Formats an interval: `2.12 to 2.13 ms`, `at least 2.12 ms`. Empty without a bound. @param unit of times */
+/** Formats an interval: `2.12 to 2.13 ms`, `at least 2.12 ms`. Empty without a bound, and where its ends look the same. @param unit of times */
 export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?: TimeUnit): string {
   const { low = null, high = null } = interval ?? {};
   const end = (value: number | null): string => (value === null ? "" : formatValue(value, quantity, unit));
+  if (low !== null && high !== null && end(low) === end(high)) return "";
   if (low === null) return high === null ? "" : `at most ${end(high)}`;
   return high === null ? `at least ${end(low)}` : joinEnds(end(low), end(high));
 }
@@ -88,4 +97,34 @@ export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?
 export function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
   return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
+}
+
+/** Converts a value of the JSON report, with its interval, to the base unit of its quantity. An absent end is null. */
+export function inBaseUnit({ value, unit, low = null, high = null }: EstimateJson): {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
+} {
+  const convert = (found: number): number => (unit === "us" ? usToNs(found) : found);
+  const end = (found: number | null): number | null => (found === null ? null : convert(found));
+  return { value: convert(value), low: end(low), high: end(high) };
+}
+
+/** What the values of a metric are. */
+export function quantityOfMetric(metric: MetricPlan): CellQuantity {
+  return metricOf(metric).quantity;
+}
+
+/**
+ * Formats a value of a metric with its unit and three digits; with more, where three would make it look equal to its limit.
+ * @param unit of throughput
+ * @param limit that it is compared with. Default: none
+ */
+export function formatMetricValue(metric: MetricPlan, value: number, unit: string, limit?: number): string {
+  const exact = formatMetric(metric, value, unit);
+  const quantity = quantityOfMetric(metric);
+  if (quantity === "number") return exact;
+  const name = quantity === "time" || quantity === "ratio" ? "" : unitOf(metric, unit);
+  const short = (one: number): string => `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
+  return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
 }

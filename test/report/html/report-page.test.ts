@@ -6,6 +6,7 @@ import { escapeHtml } from "../../../src/report/markup.ts";
 import type { Cell, ModelTable, Note, ReportModel, Section } from "../../../src/report/model/report-model.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
 import type { Plot } from "../../../src/report/plots/plot.ts";
+import { checkPageTables } from "./read-page.ts";
 
 /** The page renders a model: its numbers, its charts and its words, whatever they are. */
 
@@ -23,24 +24,6 @@ const EMPTY: ReportModel = {
 function sectionOf(part: Partial<Section>): Section {
   return { id: "levels", title: "", isSummary: true, tables: [], charts: [], ...part };
 }
-
-/** The texts of cells, without their intervals, and the units of columns. */
-function readTable(html: string): { readonly units: readonly string[]; readonly rows: readonly (readonly string[])[] } {
-  const table = html.slice(html.indexOf("<table>"), html.indexOf("</table>"));
-  const units = [...table.matchAll(/<th scope="col"[^>]*>(.*?)<\/th>/g)].map(
-    ([, text = ""]) => /<small>(.*?)<\/small>/.exec(text)?.[1] ?? "",
-  );
-  const body = table.slice(table.indexOf("<tbody>"));
-  const rows = [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = ""]) =>
-    [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = ""]) => cell),
-  );
-  return { units, rows };
-}
-
-const SIZES: Readonly<Record<string, number>> = { us: 1e3, ms: 1e6, s: 1e9, min: 60e9, "%": 0.01, "": 1 };
-const numberOf = (text: string): number => Number(text.replaceAll(/[,*]/g, ""));
-/** Whether a number is the value with three digits or more. */
-const isShown = (shown: number, value: number): boolean => Math.abs(shown - value) <= 0.0051 * Math.abs(value) + 1e-12;
 
 const times = fc.double({ min: 1e3, max: 1e12, noNaN: true });
 const cells = fc.record({
@@ -69,22 +52,9 @@ test("every number of a table is the model's, in one unit a column, with its int
         ],
         rows,
       };
-      const html = formatReportPage({ ...EMPTY, sections: [sectionOf({ tables: [table] })] }, PARTS);
-      const read = readTable(html);
-      const size = SIZES[read.units[1] ?? ""] ?? Number.NaN;
-      assert.deepEqual([read.units[0], read.units[2]], ["", "%"]);
-      for (const [index, one] of made.entries()) {
-        const cell = toCell(one);
-        const [text = "", small = ""] = (read.rows[index]?.[1] ?? "").split(/<\/?small>/);
-        assert.ok(isShown(numberOf(text) * size, one.value), `${text} ${read.units[1]} for ${one.value} ns`);
-        assert.equal(text.endsWith("*"), cell.mark === "uncertain");
-        const ends = [...small.matchAll(/[\d.,]+/g)].map(([end]) => numberOf(end) * size);
-        const expected = [cell.interval?.low, cell.interval?.high].filter((end) => typeof end === "number");
-        assert.equal(ends.length, expected.length, small);
-        for (const [at, end] of expected.entries()) assert.ok(isShown(ends[at] ?? 0, end), `${small} for ${end} ns`);
-        assert.equal(numberOf(read.rows[index]?.[0] ?? ""), index);
-        assert.ok(Math.abs(numberOf(read.rows[index]?.[2] ?? "") * 0.01 - (index % 10) / 10) < 1e-9);
-      }
+      const model = { ...EMPTY, sections: [sectionOf({ tables: [table] })] };
+      const html = formatReportPage(model, PARTS);
+      checkPageTables(html, model);
     }),
     { numRuns: 200 },
   );

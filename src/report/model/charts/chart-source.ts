@@ -2,7 +2,7 @@ import type { GpuMetric } from "../../../measure/gpu-tally.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { throughputUnitOf } from "../../../registry/service-kinds.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../../schema/report-schema.ts";
-import { nameOfLevel } from "../../summary.ts";
+import { nameLevel } from "../report-view.ts";
 
 /** What charts of a report are made of: its JSON, and what was seen of its runs over time. */
 export interface ChartSource {
@@ -96,7 +96,7 @@ export function chartSource(plan: Plan, json: ReportJson, times: readonly RunTim
     runs: runs.map((run, index) => ({
       name: runs.length === 1 ? "" : `run ${index + 1}`,
       json: run,
-      levels: run.levels.map((level) => ({ name: nameOfLevel(plan, level), json: level })),
+      levels: run.levels.map((level) => ({ name: nameLevel(plan, level), json: level })),
       times: times[index],
     })),
   };

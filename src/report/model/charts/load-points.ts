@@ -1,5 +1,5 @@
 import type { LevelJson } from "../../schema/report-schema.ts";
-import type { CombinedLevelJson } from "../../tables/runs-table.ts";
+import type { CombinedLevelJson } from "../../schema/runs.ts";
 import type { ChartSource } from "./chart-source.ts";
 
 /** What was measured at each load, for charts over the load: of one run, or the means over several runs. */

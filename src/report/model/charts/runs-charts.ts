@@ -4,7 +4,7 @@ import { describeLevel, levelUnitOf } from "../../../registry/load-modes.ts";
 import type { Plot, PlotPoint, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
-import type { CombinedLevelJson } from "../../tables/runs-table.ts";
+import type { CombinedLevelJson } from "../../schema/runs.ts";
 import { type ChartSource, timeUnitFor } from "./chart-source.ts";
 
 /** Each run's value, and the interval of the mean over the runs. */

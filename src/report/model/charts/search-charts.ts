@@ -8,14 +8,17 @@ import { inPlanUnit } from "../../json/values.ts";
 import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plots/plot.ts";
 import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
-import { LIMIT_STATES } from "../../tables/answer-tables.ts";
 import { type ChartRun, type ChartSource, levelRows, seriesName, timeUnitFor } from "./chart-source.ts";
 
 /** A search for the highest load: each limited metric by the loads that were tried, with intervals and the states of points. */
 
 const STATES = ["kept", "broken", "unresolved"] as const;
 type State = (typeof STATES)[number];
-const STATE_MEANINGS: Readonly<Record<State, Meaning>> = { kept: "passed", broken: "failed", unresolved: "unresolved" };
+const STATE_LOOKS: Readonly<Record<State, { readonly name: string; readonly meaning: Meaning }>> = {
+  kept: { name: "keeps the limits", meaning: "passed" },
+  broken: { name: "breaks a limit", meaning: "failed" },
+  unresolved: { name: "unresolved", meaning: "unresolved" },
+};
 
 /** A limit further above the values than this would flatten them. */
 const FAR_RATIO = 4;
@@ -115,9 +118,8 @@ function drawState(state: State, points: readonly SearchPoint[], size: number): 
     low === null && high === null ? undefined : { low: end(low), high: end(high) };
   return [
     {
-      name: LIMIT_STATES[state].text,
+      ...STATE_LOOKS[state],
       style: "points",
-      meaning: STATE_MEANINGS[state],
       points: own.map(({ load, verdict }) => [load, scale(verdict.value)]),
       intervals: own.map(intervalOf),
     },
