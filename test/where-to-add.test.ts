@@ -8,6 +8,7 @@ import { inScenario } from "../src/cli/setting-names.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
+import { startMetricsStub } from "./servers/metrics-stub.ts";
 
 /**
  * What `src/README.md` says of adding things is true: a copy of the source with a made-up service kind, load mode, report, metric and
@@ -187,6 +188,34 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       },
     ],
   },
+  "a metric of requests": {
+    "measure/metrics/request-metrics.ts": [
+      {
+        after: "const REQUESTS = {",
+        added: `openAtEnd: {
+          label: "requests left open",
+          quantity: "count",
+          unit: "requests",
+          better: "lower",
+          value: ({ window }) => window.openAfterCount,
+        },`,
+      },
+    ],
+  },
+  "a metric of the server": {
+    "measure/metrics/server-metrics.ts": [
+      { after: "const SERVER = {", added: 'serverSuccess: { label: "server success", ...timeOf("success") },' },
+    ],
+  },
+  "a metric of its GPUs": {
+    "measure/metrics/server-metrics.ts": [
+      {
+        after: "const SERVER = {",
+        added:
+          'gpuPowerLimit: { label: "GPU power limit", quantity: "number", unit: "W", ...readingsOf("powerLimitWatts") },',
+      },
+    ],
+  },
   "a metric of tokens": {
     "measure/tokens/metrics.ts": [
       {
@@ -215,6 +244,22 @@ interface PerfAnalyzer {
   readonly toPlan: typeof import("../src/cli/perf-analyzer/to-plan.ts").toPlan;
   readonly toFlags: typeof import("../src/cli/perf-analyzer/to-flags.ts").toFlags;
   readonly formatHelp: typeof import("../src/cli/perf-analyzer/help.ts").formatHelp;
+}
+
+/** The copy's front doors for metrics. */
+interface Doors {
+  readonly average: (name: string) => Limits;
+  readonly max: (name: string) => Limits;
+  readonly metric: (name: string) => Limits;
+  readonly loadDataScenario: typeof import("../src/scenario/data/load-data.ts").loadDataScenario;
+  readonly scenarioJsonSchema: typeof import("../src/scenario/data/json-schema.ts").scenarioJsonSchema;
+  readonly runCompareCommand: typeof import("../src/cli/compare/command.ts").runCompareCommand;
+}
+
+/** The limits of a metric that only the copy has. */
+interface Limits {
+  below(limit: unknown): never;
+  atLeast(limit: unknown): never;
 }
 
 /** The made-up file in `mock/`. */
@@ -260,6 +305,7 @@ const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
 const { hold } = await import("../src/scenario/loads.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
+const { concurrency, findMax } = await import("../src/scenario/find-max/builders.ts");
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };
@@ -270,15 +316,11 @@ function planOf(change: Partial<ScenarioDefinition>): Plan {
 
 /** Runs a plan in the copy. Returns what it printed. */
 async function execute(plan: Plan): Promise<string> {
-  let text = "";
-  const out = (part: string): void => {
-    text += part;
-  };
-  const io: CommandIo = { out, err: out, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+  const io = silentIo();
   const { result, outputError } = await copy.executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
   assert.equal(result.error ?? outputError, undefined);
   assert.equal(result.completedCount, 10);
-  return text;
+  return io.text();
 }
 
 test("a made-up service kind is checked, measured, judged, and named in reports", LIMIT, async () => {
@@ -359,6 +401,86 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
   assert.match(text, /^pass +average half of the latency/m);
   assert.match(readFileSync(join(folder, "report.json"), "utf8"), /"halfLatency\w*": \{/);
 });
+
+/** What a run of the copy asserts of the three metrics, as code and as text. */
+const METRIC_TEXTS = ["openAtEnd < 1000", "average(serverSuccess) < 10 s", "max(gpuPowerLimit) >= 250"];
+
+test(
+  "made-up metrics are asserted as code and as text, searched for, in JSON, and limits of a comparison",
+  LIMIT,
+  async () => {
+    const doors = (await load(
+      "scenario/assertions.ts",
+      "scenario/data/load-data.ts",
+      "scenario/data/json-schema.ts",
+      "cli/compare/command.ts",
+    )) as Doors;
+    const { average, max, metric } = doors;
+    const where = [
+      metric("openAtEnd").below(1000),
+      average("serverSuccess").below("10 s"),
+      max("gpuPowerLimit").atLeast(250),
+    ];
+    const gpus = await startMetricsStub();
+    const metrics = { url: gpus.url, every: "50 ms" } as const;
+    const [scenario, report] = [join(folder, "scenario.yaml"), join(folder, "metrics.json")];
+    const asText = { name: "a test", target: "embedded", load: { hold: { concurrency: 1, for: "500 ms" } }, metrics };
+    writeFileSync(scenario, JSON.stringify({ ...asText, assert: METRIC_TEXTS }));
+    try {
+      const files = { files: { json: report } };
+      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, files);
+      const typed = planOf({ load: hold(1, { for: "500 ms" }), metrics, assert: where });
+      assert.deepEqual(written.assertions, typed.assertions);
+      const text = await runCopy(written);
+      assert.match(text, /^pass +requests left open below 1000 requests/m);
+      assert.match(text, /^pass +average server success below 10 s/m);
+      assert.match(text, /^pass +max GPU power limit at least 250 W/m);
+      const { levels } = JSON.parse(readFileSync(report, "utf8")) as { levels: [{ values: Record<string, object> }] };
+      assert.deepEqual(levels[0].values["gpuPowerLimit.max"], { value: 300, unit: "number" });
+      assert.ok("openAtEnd" in levels[0].values);
+
+      const search = findMax({ over: concurrency(1, 2), where, settle: "50 ms", window: "200 ms", atMost: "400 ms" });
+      assert.match(await runCopy(planOf({ load: search, metrics })), /highest load that keeps the limits: .* 2/);
+    } finally {
+      await gpus.stop();
+    }
+    // Four runs with the same values.
+    const runs = [1, 2, 3, 4].map((year) => {
+      const path = join(folder, `run-${year}.json`);
+      writeFileSync(path, readFileSync(report, "utf8").replace(/("startedAt":\s*")\d{4}/, `$1200${year}`));
+      return path;
+    });
+    const sides = ["--base", ...runs.slice(0, 2), "--new", ...runs.slice(2)];
+    const fails = ["openAtEnd > 1000", "serverSuccess > 10s", "max(gpuPowerLimit) > 299"];
+    const codes = await Promise.all(
+      fails.map((limit) => doors.runCompareCommand([...sides, "--fail-if", limit], "rampart compare", silentIo())),
+    );
+    assert.deepEqual(codes, [0, 0, 65]);
+    const schema = JSON.stringify(doors.scenarioJsonSchema());
+    assert.ok(schema.includes("openAtEnd"));
+    // What such a run does not have is refused by name.
+    assert.throws(
+      () => planOf({ assert: [max("gpuPowerLimit").atLeast(250)] }),
+      /gpuPowerLimit needs the server's page/,
+    );
+  },
+);
+
+/** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */
+async function runCopy(plan: Plan): Promise<string> {
+  const io = silentIo();
+  const { result, outputError } = await copy.executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
+  assert.equal(result.error ?? outputError, undefined);
+  return io.text();
+}
+
+function silentIo(): CommandIo & { text(): string } {
+  let text = "";
+  const out = (part: string): void => {
+    text += part;
+  };
+  return { out, err: out, text: () => text, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+}
 
 test("src/README.md names the files that each of them took", () => {
   const guide = readFileSync(join(ROOT, "src/README.md"), "utf8");

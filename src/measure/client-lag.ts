@@ -1,5 +1,6 @@
-import { formatDurationNs, usToNs } from "../plan/units.ts";
-import type { Measurement } from "./measurement.ts";
+import { formatDurationNs } from "../plan/units.ts";
+import { latencyOf, type Measurement } from "./measurement.ts";
+import { percentileAt } from "./sketch.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
 import type { TokenMetric } from "./tokens/metrics.ts";
 import type { TokenColumns } from "./tokens/token-columns.ts";
@@ -40,15 +41,15 @@ export function clientLagOf({ health, sendMeanNs }: Pick<Measurement, "health" |
  * @param isStreamed whether the responses were streamed
  */
 export function reportedTimes(window: Measurement, tokens?: TokenColumns, isStreamed = false): ReportedTime[] {
-  const { isDecoupled, latency, firstResponse } = window;
+  const { isDecoupled, latency } = window;
   const tallies = [
     ["latency", latency],
     // The first event of a stream may be empty, so the time to first token replaces it.
-    ...(!isDecoupled || tokens !== undefined ? [] : ([["firstResponse", firstResponse]] as const)),
+    ...(!isDecoupled || tokens !== undefined ? [] : ([["firstResponse", latencyOf(window, "firstResponse")]] as const)),
   ] as const;
   const times: ReportedTime[] = tallies
     .filter(([, tally]) => tally.count > 0)
-    .map(([figure, tally]) => ({ figure, meanNs: tally.meanNs, p99Ns: usToNs(tally.percentileUs(99)) }));
+    .map(([figure, tally]) => ({ figure, meanNs: tally.mean, p99Ns: percentileAt(tally, 99) }));
   if (tokens === undefined) return times;
   const samples = tokenSamples(tokens, isStreamed);
   const summarize = (metric: TokenMetric): Pick<ReportedTime, "meanNs" | "p99Ns"> | undefined => {

@@ -1,13 +1,18 @@
-import {
-  type Drift,
-  driftOf,
-  effectiveCount,
-  INTERVAL_CONFIDENCE,
-  type IntervalOptions,
-} from "./intervals/effective-count.ts";
+import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
 import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
-import { SampleBatches } from "./intervals/sample-batches.ts";
+import {
+  addMoments,
+  deviationOf,
+  effectiveCountOf,
+  forEachValue,
+  joinSketches,
+  type Moments,
+  type Sketch,
+  skewnessOf,
+  valueAtRank,
+} from "./sketch.ts";
+import { type BinChannel, BinTally } from "./tally/bin-tally.ts";
 
 /** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
 
@@ -16,138 +21,171 @@ const MAX_NUMBERS = 65_536;
 const DIGITS = 3;
 /** Largest error of a rounded number, as a ratio. */
 const ROUNDING_RATIO = 0.5 * 10 ** (1 - DIGITS);
-/** Above this many different texts, new ones count as {@link ExtractedColumn.otherCount}. */
+/** Above this many different texts, new ones count as {@link Extracted.otherCount}. */
 const MAX_TEXTS = 1000;
 const MAX_TEXT_CHARACTERS = 100;
 
-/** The values of one name. */
-export class ExtractedColumn {
+/** The values of one name in a measurement; plain data. */
+export interface Extracted {
   readonly name: string;
   /** Answers in which the expression found nothing. */
-  missingCount = 0;
-  /** Number of values that are numbers. */
-  numberCount = 0;
-  min = Number.POSITIVE_INFINITY;
-  max = Number.NEGATIVE_INFINITY;
+  readonly missingCount: number;
+  readonly numbers: Sketch;
   /** Whether percentiles are exact to three digits only, because there were too many different numbers. */
-  isRounded = false;
+  readonly isRounded: boolean;
+  /** Answers by value, for values that are not numbers; lists and objects as JSON. In the order of their first appearance. */
+  readonly texts: readonly (readonly [text: string, count: number])[];
   /** Texts beyond the first 1000 different ones. */
+  readonly otherCount: number;
+}
+
+/** Returns the values of a name; undefined when there is no such name. */
+export function findExtracted(extracted: readonly Extracted[] | undefined, name: string): Extracted | undefined {
+  return extracted?.find((one) => one.name === name);
+}
+
+/** Returns the smallest number that at least this share of the numbers does not exceed. @param percentile above 0 and below 100 */
+export function extractedPercentile({ numbers }: Extracted, percentile: number): number {
+  return valueAtRank(numbers, Math.max(1, Math.ceil((percentile / 100) * numbers.count)) - 1);
+}
+
+/** Returns {@link extractedPercentile} with its 95 % confidence interval; with the effective sample size of the average. */
+export function estimateExtractedPercentile(
+  extracted: Extracted,
+  percentile: number,
+  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+): PercentileEstimate {
+  const { numbers, isRounded } = extracted;
+  const value = extractedPercentile(extracted, percentile);
+  const effective = effectiveCountOf(numbers, confidence);
+  const { low, high } = percentileRanks(numbers.count, percentile, effective, confidence);
+  const errorOf = (number: number): number => (isRounded ? Math.abs(number) * ROUNDING_RATIO : 0);
+  const end = (rank: number, sign: -1 | 1): number => {
+    const number = valueAtRank(numbers, rank);
+    return number + sign * errorOf(number);
+  };
+  return withFloor(numbers.count, percentile, effective, {
+    value,
+    low: low === undefined ? null : Math.min(value, end(low, -1)),
+    high: high === undefined ? null : Math.max(value, end(high, 1)),
+  });
+}
+
+/** Returns the average of the numbers with its 95 % confidence interval. */
+export function estimateExtractedMean(
+  { numbers }: Extracted,
+  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+): MeanEstimate {
+  const effective = effectiveCountOf(numbers, confidence);
+  return meanInterval(numbers.mean, deviationOf(numbers), effective, { confidence, skewness: skewnessOf(numbers) });
+}
+
+/** Returns the number of answers. */
+export function answerCountOf({ missingCount, numbers, texts, otherCount }: Extracted): number {
+  return texts.reduce((sum, [, count]) => sum + count, missingCount + numbers.count + otherCount);
+}
+
+/** Joins the values of several measurements by their names; undefined when none has any. */
+export function joinExtracted(parts: readonly (readonly Extracted[] | undefined)[]): readonly Extracted[] | undefined {
+  const known = parts.flatMap((part) => part ?? []);
+  if (parts.every((part) => part === undefined)) return undefined;
+  // The members of a mix may extract different values.
+  return [...new Set(known.map(({ name }) => name))].map((name) =>
+    joinNamed(
+      name,
+      known.filter((one) => one.name === name),
+    ),
+  );
+}
+
+function joinNamed(name: string, parts: readonly Extracted[]): Extracted {
+  const sumOf = (pick: (part: Extracted) => number): number => parts.reduce((sum, part) => sum + pick(part), 0);
+  const numbers = joinSketches(parts.map((part) => part.numbers));
+  const isRounded = parts.some((part) => part.isRounded) || numbers.values.length > MAX_NUMBERS;
+  const texts = new TextCounts();
+  for (const part of parts) for (const [text, count] of part.texts) texts.add(text, count);
+  return {
+    name,
+    missingCount: sumOf(({ missingCount }) => missingCount),
+    numbers: isRounded ? roundNumbers(numbers) : numbers,
+    isRounded,
+    texts: [...texts.counts],
+    otherCount: sumOf(({ otherCount }) => otherCount) + texts.otherCount,
+  };
+}
+
+/** Rounds the values to a few digits, so that there are fewer different ones. */
+function roundNumbers(numbers: Sketch): Sketch {
+  const counts = new Map<number, number>();
+  forEachValue(numbers, (value, count) => {
+    counts.set(round(value), (counts.get(round(value)) ?? 0) + count);
+  });
+  return { ...numbers, ...rank(counts) };
+}
+
+function rank(counts: ReadonlyMap<number, number>): Pick<Sketch, "values" | "upTo"> {
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  let seen = 0;
+  return { values: sorted.map(([value]) => value), upTo: sorted.map(([, count]) => (seen += count)) };
+}
+
+/** Counts different texts, up to 1000. */
+class TextCounts {
+  readonly counts = new Map<string, number>();
   otherCount = 0;
-  /** Answers by value, for values that are not numbers; lists and objects as JSON. */
-  readonly texts = new Map<string, number>();
+
+  add(text: string, count: number): void {
+    const known = this.counts.get(text);
+    if (known === undefined && this.counts.size >= MAX_TEXTS) this.otherCount += count;
+    else this.counts.set(text, (known ?? 0) + count);
+  }
+}
+
+/** Collects the values of one name. */
+class ExtractedColumn {
+  private readonly name: string;
+  private missingCount = 0;
+  private moments: Moments = { count: 0, mean: 0, squaredDeviation: 0 };
   private sum = 0;
-  private runningMean = 0;
-  private squaredDeviation = 0;
-  /** The order of the numbers. */
-  private readonly batches = new SampleBatches();
+  private min = Number.POSITIVE_INFINITY;
+  private max = Number.NEGATIVE_INFINITY;
   private numbers = new Map<number, number>();
+  private isRounded = false;
+  private readonly texts = new TextCounts();
+  private readonly bins = new BinTally();
+  private readonly channel: BinChannel = this.bins.newChannel("numbers");
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** Average of the numbers; NaN without any. */
-  get mean(): number {
-    return this.sum / this.numberCount;
-  }
-
-  add(value: unknown): void {
+  add(value: unknown, atNs: number): void {
     if (value === null || value === undefined) this.missingCount++;
-    else if (typeof value === "number") {
-      this.spread(1, value, 0);
-      this.batches.add(value);
-      this.addNumber(value, 1);
-    } else this.addText(toText(value), 1);
+    else if (typeof value === "number") this.addNumber(value, atNs);
+    else this.texts.add(toText(value), 1);
   }
 
-  /** Returns the smallest number that at least this share of the numbers does not exceed. @param percentile above 0 and below 100 */
-  percentile(percentile: number): number {
-    return this.atRank(Math.max(1, Math.ceil((percentile / 100) * this.numberCount)) - 1);
+  cut(startNs: number, endNs: number): Extracted {
+    const { name, missingCount, moments, sum, min, max, isRounded, texts } = this;
+    const isEmpty = moments.count === 0;
+    const numbers: Sketch = {
+      ...moments,
+      ...(isEmpty ? { min: 0, max: 0 } : { mean: sum / moments.count, min, max }),
+      step: 0,
+      ...rank(this.numbers),
+      bins: this.bins.cut(startNs, endNs).samplesOf(this.channel),
+    };
+    return { name, missingCount, numbers, isRounded, texts: [...texts.counts], otherCount: texts.otherCount };
   }
 
-  /** Returns {@link percentile} with its 95 % confidence interval; with the effective sample size of the average. */
-  estimatePercentile(
-    percentile: number,
-    { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
-  ): PercentileEstimate {
-    const value = this.percentile(percentile);
-    const effective = this.effectiveCountFor(confidence);
-    const { low, high } = percentileRanks(this.numberCount, percentile, effective, confidence);
-    const error = (rank: number): number => (this.isRounded ? Math.abs(this.atRank(rank)) * ROUNDING_RATIO : 0);
-    return withFloor(this.numberCount, percentile, effective, {
-      value,
-      low: low === undefined ? null : Math.min(value, this.atRank(low) - error(low)),
-      high: high === undefined ? null : Math.max(value, this.atRank(high) + error(high)),
-    });
-  }
-
-  /** Returns the average with its 95 % confidence interval. */
-  estimateMean({ confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {}): MeanEstimate {
-    const { mean, deviation, skewness } = this;
-    return meanInterval(mean, deviation, this.effectiveCountFor(confidence), { confidence, skewness });
-  }
-
-  /** How the numbers change over time; undefined for a few. */
-  get drift(): Drift | undefined {
-    return driftOf(this.batches.means());
-  }
-
-  private get skewness(): number {
-    let cubes = 0;
-    for (const [value, count] of this.numbers) cubes += count * (value - this.mean) ** 3;
-    return this.squaredDeviation === 0 ? 0 : (cubes * Math.sqrt(this.numberCount)) / this.squaredDeviation ** 1.5;
-  }
-
-  private get deviation(): number | undefined {
-    return this.numberCount < 2 ? undefined : Math.sqrt(this.squaredDeviation / (this.numberCount - 1));
-  }
-
-  private effectiveCountFor(confidence: number): number {
-    return effectiveCount(this.numberCount, (this.deviation ?? 0) ** 2, this.batches.means(), confidence);
-  }
-
-  /** Returns the number at a rank in ascending order, from 0; NaN beyond the last. */
-  private atRank(rank: number): number {
-    let left = rank + 1;
-    for (const value of [...this.numbers.keys()].sort((a, b) => a - b)) {
-      left -= this.numbers.get(value) as number;
-      if (left <= 0) return value;
-    }
-    return Number.NaN;
-  }
-
-  /** Adds the values of another column, which follow in time. */
-  merge(other: ExtractedColumn): void {
-    const { sum } = this;
-    this.spread(other.numberCount, other.runningMean, other.squaredDeviation);
-    this.batches.append(other.batches);
-    this.missingCount += other.missingCount;
-    this.otherCount += other.otherCount;
-    this.isRounded ||= other.isRounded;
-    for (const [value, count] of other.numbers) this.addNumber(value, count);
-    for (const [text, count] of other.texts) this.addText(text, count);
-    // Of the values as they were, not as they were rounded.
-    this.sum = sum + other.sum;
-    this.min = Math.min(this.min, other.min);
-    this.max = Math.max(this.max, other.max);
-  }
-
-  /** Combines counts, means and squared deviations (Chan et al.). Call before `numberCount` changes. */
-  private spread(count: number, mean: number, squaredDeviation: number): void {
-    const total = this.numberCount + count;
-    if (total === 0) return;
-    const delta = mean - this.runningMean;
-    this.squaredDeviation += squaredDeviation + (delta * delta * this.numberCount * count) / total;
-    this.runningMean += (delta * count) / total;
-  }
-
-  private addNumber(value: number, count: number): void {
-    this.numberCount += count;
-    this.sum += value * count;
+  private addNumber(value: number, atNs: number): void {
+    this.moments = addMoments(this.moments, { count: 1, mean: value, squaredDeviation: 0 });
+    this.sum += value;
     this.min = Math.min(this.min, value);
     this.max = Math.max(this.max, value);
+    this.channel.add(this.bins.add(atNs), value);
     const key = this.isRounded ? round(value) : value;
-    this.numbers.set(key, (this.numbers.get(key) ?? 0) + count);
+    this.numbers.set(key, (this.numbers.get(key) ?? 0) + 1);
     if (this.numbers.size > MAX_NUMBERS && !this.isRounded) this.roundAll();
   }
 
@@ -157,43 +195,25 @@ export class ExtractedColumn {
     for (const [value, count] of this.numbers) rounded.set(round(value), (rounded.get(round(value)) ?? 0) + count);
     this.numbers = rounded;
   }
-
-  private addText(text: string, count: number): void {
-    const known = this.texts.get(text);
-    if (known === undefined && this.texts.size >= MAX_TEXTS) this.otherCount += count;
-    else this.texts.set(text, (known ?? 0) + count);
-  }
 }
 
-/** The values of all names in one window. */
+/** Collects the values of all names in one window. */
 export class ExtractedTally {
-  readonly columns: readonly ExtractedColumn[];
+  private readonly columns: readonly ExtractedColumn[];
 
   constructor(names: readonly string[]) {
     this.columns = names.map((name) => new ExtractedColumn(name));
   }
 
-  /** Adds the values of one answer, in the order of the names. */
-  add(values: readonly unknown[]): void {
-    for (const [index, column] of this.columns.entries()) column.add(values[index]);
+  /** Adds the values of one answer, in the order of the names. @param atNs when it ended */
+  add(values: readonly unknown[], atNs: number): void {
+    for (const [index, column] of this.columns.entries()) column.add(values[index], atNs);
   }
 
-  /** Returns the values of a name; undefined when there is no such name. */
-  find(name: string): ExtractedColumn | undefined {
-    return this.columns.find((column) => column.name === name);
+  /** Returns the values of the window, by name. */
+  cut(startNs: number, endNs: number): Extracted[] {
+    return this.columns.map((column) => column.cut(startNs, endNs));
   }
-}
-
-/** Merges the values of several windows; undefined when none has any. */
-export function mergeExtracted(tallies: readonly (ExtractedTally | undefined)[]): ExtractedTally | undefined {
-  const known = tallies.filter((tally) => tally !== undefined);
-  const [first] = known;
-  if (first === undefined || known.length === 1) return first;
-  // The members of a mix may extract different values.
-  const names = new Set(known.flatMap(({ columns }) => columns.map(({ name }) => name)));
-  const merged = new ExtractedTally([...names]);
-  for (const tally of known) for (const column of tally.columns) merged.find(column.name)?.merge(column);
-  return merged;
 }
 
 function round(value: number): number {

@@ -1,4 +1,4 @@
-/** Metrics of a GPU. Energy is counted since the server started. */
+/** Metrics of a GPU, and of an engine the use of its KV cache. Energy is counted since the server started. */
 export const GPU_METRICS = [
   "utilizationRatio",
   "powerWatts",
@@ -6,12 +6,13 @@ export const GPU_METRICS = [
   "energyJoules",
   "memoryUsedBytes",
   "memoryTotalBytes",
+  "kvCacheRatio",
 ] as const;
 
 /** Name of a GPU metric. */
 export type GpuMetric = (typeof GPU_METRICS)[number];
 
-/** One scrape: values by metric and GPU UUID. Metrics that the server does not report are absent. */
+/** One scrape: values by metric and GPU UUID, or name of the engine. Metrics that the server does not report are absent. */
 export type GpuReading = { readonly [K in GpuMetric]?: ReadonlyMap<string, number> };
 
 /** A summary of one metric's readings on one GPU. */
@@ -23,62 +24,79 @@ export interface GpuSeries {
   readonly last: number;
 }
 
-/** Combines GPU readings in constant memory. */
-export class GpuTally {
-  private readings = 0;
-  private readonly series = new Map<GpuMetric, Map<string, GpuSeries>>();
-
+/** Readings of a time, combined in constant memory; plain data. */
+export interface GpuTally {
   /** Number of readings, including those without a GPU. */
-  get count(): number {
-    return this.readings;
-  }
-
-  add(reading: GpuReading): void {
-    this.readings++;
-    for (const metric of GPU_METRICS) {
-      for (const [uuid, value] of reading[metric] ?? [])
-        this.append(metric, uuid, { count: 1, mean: value, max: value, first: value, last: value });
-    }
-  }
-
-  /** Adds a later tally. */
-  merge(later: GpuTally): void {
-    this.readings += later.readings;
-    for (const [metric, byUuid] of later.series) {
-      for (const [uuid, series] of byUuid) this.append(metric, uuid, series);
-    }
-  }
-
-  /** Returns a metric by GPU UUID, sorted. */
-  of(metric: GpuMetric): [uuid: string, series: GpuSeries][] {
-    return [...(this.series.get(metric) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-  }
-
-  /** UUIDs of all GPUs, sorted. */
-  get uuids(): string[] {
-    const uuids = new Set<string>();
-    for (const byUuid of this.series.values()) for (const uuid of byUuid.keys()) uuids.add(uuid);
-    return [...uuids].sort();
-  }
-
-  private append(metric: GpuMetric, uuid: string, later: GpuSeries): void {
-    let byUuid = this.series.get(metric);
-    if (byUuid === undefined) {
-      byUuid = new Map();
-      this.series.set(metric, byUuid);
-    }
-    const earlier = byUuid.get(uuid);
-    byUuid.set(uuid, earlier === undefined ? later : joinSeries(earlier, later));
-  }
+  readonly count: number;
+  /** By metric and GPU UUID. */
+  readonly series: { readonly [K in GpuMetric]?: Readonly<Record<string, GpuSeries>> };
 }
 
-function joinSeries(earlier: GpuSeries, later: GpuSeries): GpuSeries {
-  const count = earlier.count + later.count;
+/** No readings. */
+export const NO_GPU_READINGS: GpuTally = { count: 0, series: {} };
+
+/** Adds a later reading. */
+export function addGpuReading(tally: GpuTally, reading: GpuReading): GpuTally {
+  const series: { [K in GpuMetric]?: Record<string, GpuSeries> } = {};
+  for (const metric of GPU_METRICS) {
+    const values = [...(reading[metric] ?? [])];
+    if (values.length === 0) continue;
+    series[metric] = Object.fromEntries(
+      values.map(([uuid, value]) => [uuid, { count: 1, mean: value, max: value, first: value, last: value }]),
+    );
+  }
+  return joinTwo(tally, { count: 1, series }, followOn);
+}
+
+/** Joins the readings of several times; undefined without any. @param way `parallel`: they were read at the same time */
+export function joinGpus(
+  tallies: readonly (GpuTally | undefined)[],
+  way: "in-time" | "parallel",
+): GpuTally | undefined {
+  const known = tallies.filter((tally) => tally !== undefined);
+  const ends = way === "in-time" ? followOn : bothEnds;
+  return known.length === 0 ? undefined : known.reduce((before, next) => joinTwo(before, next, ends));
+}
+
+/** Returns a metric by GPU UUID, sorted. */
+export function gpuSeriesOf({ series }: GpuTally, metric: GpuMetric): [uuid: string, series: GpuSeries][] {
+  return Object.entries(series[metric] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** UUIDs of all GPUs, sorted. */
+export function gpuUuidsOf({ series }: GpuTally): string[] {
+  const all = Object.entries(series).filter(([metric]) => metric !== "kvCacheRatio");
+  return [...new Set(all.flatMap(([, byUuid]) => Object.keys(byUuid)))].sort();
+}
+
+/** Returns the first and the last value of two series. */
+type Ends = (one: GpuSeries, other: GpuSeries) => Pick<GpuSeries, "first" | "last">;
+
+const followOn: Ends = (earlier, later) => ({ first: earlier.first, last: later.last });
+/** Which reading was first is not known; counters only grow. */
+const bothEnds: Ends = (one, other) => ({
+  first: Math.min(one.first, other.first),
+  last: Math.max(one.last, other.last),
+});
+
+function joinTwo(one: GpuTally, other: GpuTally, endsOf: Ends): GpuTally {
+  const series: { [K in GpuMetric]?: Record<string, GpuSeries> } = {};
+  for (const metric of GPU_METRICS) {
+    const parts = [one, other].flatMap((tally) => Object.entries(tally.series[metric] ?? {}));
+    for (const [uuid, part] of parts) {
+      series[metric] ??= {};
+      const before = series[metric][uuid];
+      series[metric][uuid] = before === undefined ? part : { ...joinSeries(before, part), ...endsOf(before, part) };
+    }
+  }
+  return { count: one.count + other.count, series };
+}
+
+function joinSeries(one: GpuSeries, other: GpuSeries): Omit<GpuSeries, "first" | "last"> {
+  const count = one.count + other.count;
   return {
     count,
-    mean: (earlier.mean * earlier.count + later.mean * later.count) / count,
-    max: Math.max(earlier.max, later.max),
-    first: earlier.first,
-    last: later.last,
+    mean: (one.mean * one.count + other.mean * other.count) / count,
+    max: Math.max(one.max, other.max),
   };
 }

@@ -1,7 +1,7 @@
 import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
-import { addCompletions } from "./intervals/throughput.ts";
 import type { Measurement } from "./measurement.ts";
-import { mergeWindows } from "./merge.ts";
+import { joinParallel } from "./merge.ts";
+import type { ServerDelta } from "./server-delta.ts";
 import { TokenColumns, type TokenRows } from "./tokens/token-columns.ts";
 
 /** Splits a measurement by the tags of its requests. */
@@ -54,32 +54,16 @@ function joinGroups(
   const parts = (window.groups ?? []).flatMap((group, index) =>
     isPart(group.tags) ? [{ window: group.window, tokens: groupTokens[index] }] : [],
   );
-  const windows = parts.map((part) => part.window);
+  const { server: _, ...joined } = joinParallel(parts.map((part) => part.window));
+  const server = serverOf(window, tags);
   const columns = parts.flatMap((part) => part.tokens ?? []);
-  return { tags, window: joinWindows(windows, serverOf(window, tags)), tokens: joinTokens(columns) };
+  return { tags, window: { ...joined, ...(server === undefined ? {} : { server }) }, tokens: joinTokens(columns) };
 }
 
 /** The counters of a server count all of its member's requests, so they belong to no smaller part. */
-function serverOf({ memberServers }: Measurement, tags: TaggedPart["tags"]): Measurement["server"] {
+function serverOf({ memberServers }: Measurement, tags: TaggedPart["tags"]): ServerDelta | undefined {
   const name = tags[TARGET_TAG];
   return name === undefined || Object.keys(tags).length > 1 ? undefined : memberServers?.[name];
-}
-
-/** Joins what several groups contributed to the same window. */
-function joinWindows(windows: readonly Measurement[], server: Measurement["server"]): Measurement {
-  const first = windows[0] as Measurement;
-  const sumOf = (pick: (window: Measurement) => number): number => windows.reduce((sum, one) => sum + pick(one), 0);
-  return {
-    ...mergeWindows(windows),
-    durationNs: first.durationNs,
-    sendingNs: first.sendingNs,
-    completions: addCompletions(windows.map(({ completions }) => completions)),
-    openBeforeCount: sumOf(({ openBeforeCount }) => openBeforeCount),
-    openAfterCount: sumOf(({ openAfterCount }) => openAfterCount),
-    overheadPct: first.overheadPct,
-    health: first.health,
-    server,
-  };
 }
 
 /** Joins the tokens of several groups, in the order of the answers' ends; undefined when none are measured. */

@@ -1,4 +1,5 @@
 import type { Measurement } from "./measurement.ts";
+import { sumOfValues } from "./sketch.ts";
 
 /** Mean number of requests in flight in a window. A request that began before it or ended after it counts with its time in the window. */
 export function meanInFlight({ inFlightSumNs, durationNs }: Measurement): number {
@@ -21,7 +22,7 @@ export interface LittlesLaw {
 /** Compares the measured requests in flight with throughput × latency. */
 export function checkLittlesLaw(window: Measurement): LittlesLaw {
   const inFlightMean = meanInFlight(window);
-  const expectedMean = window.durationNs > 0 ? window.latency.sumNs / window.durationNs : 0;
+  const expectedMean = window.durationNs > 0 ? sumOfValues(window.latency) / window.durationNs : 0;
   const larger = Math.max(inFlightMean, expectedMean);
   return {
     inFlightMean,

@@ -1,18 +1,9 @@
 import type { Tags } from "../plan/split/tags.ts";
-import { ExtractedTally } from "./extracted-tally.ts";
+import type { Extracted } from "./extracted-tally.ts";
 import type { GpuTally } from "./gpu-tally.ts";
-import { type CompletionCounts, CompletionTally } from "./intervals/throughput.ts";
-import { LatencyTally } from "./latency-tally.ts";
-import type { OpenRequests } from "./open-requests.ts";
-import {
-  RECORD_CANCELLED,
-  RECORD_DELAYED,
-  RECORD_FAILED,
-  RECORD_RESENT,
-  RECORD_SEQUENCE_END,
-  type RecordColumns,
-} from "./records.ts";
+import type { CompletionBins } from "./intervals/time-bins.ts";
 import type { ServerDelta } from "./server-delta.ts";
+import { EMPTY_SKETCH, type Sketch } from "./sketch.ts";
 
 /**
  * Resource use and delays of the client during a measurement.
@@ -41,12 +32,17 @@ export interface WindowNumbers {
   readonly last: number;
 }
 
-/** The measurement of a window, or of several merged windows. Times are monotonic nanoseconds. */
+/**
+ * The measurement of a window, or of several joined ones: `mergeInTime`, `joinParallel`. Plain data: it survives `structuredClone` and JSON. Times
+ * are monotonic nanoseconds, and sketches hold nanoseconds.
+ */
 export interface Measurement {
   readonly startNs: number;
   readonly endNs: number;
   /** Numbers of the first and the last window among those of the run, from 1. Absent for a group of requests. */
-  readonly numbers?: WindowNumbers | undefined;
+  readonly numbers?: WindowNumbers;
+  /** Number of windows that follow each other. */
+  readonly windowCount: number;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
   /** Sum of the windows' times in which requests were due, which the answers to the last requests do not extend. */
@@ -78,197 +74,48 @@ export interface Measurement {
   /** Responses with content to successful requests. */
   readonly responseCount: number;
   /** From the actual send to the end of the response. */
-  readonly latency: LatencyTally;
-  /** From the actual send to the first response; the same object as `latency` when a request has one response. */
-  readonly firstResponse: LatencyTally;
-  /** From the time when the request was due; the same object as `latency` without a schedule. */
-  readonly scheduledLatency: LatencyTally;
-  /** How late requests were sent. */
-  readonly sendDelay: LatencyTally;
+  readonly latency: Sketch;
+  /** From the actual send to the first response. Absent unless `isDecoupled`: see {@link latencyOf}. */
+  readonly firstResponse?: Sketch;
+  /** From the time when the request was due. Absent unless `isScheduled`: see {@link latencyOf}. */
+  readonly scheduledLatency?: Sketch;
+  /** How late requests were sent. Absent unless `isScheduled`: see {@link sendDelayOf}. */
+  readonly sendDelay?: Sketch;
   /** Requests by the time when they ended, for the intervals of throughput and of the error rate; absent when not kept. */
-  readonly completions?: CompletionCounts | undefined;
+  readonly completions?: CompletionBins;
   /** Mean time to write a request, in nanoseconds. */
   readonly sendMeanNs: number;
   /** Mean time to read and decode a response, in nanoseconds. */
   readonly receiveMeanNs: number;
+  /** Sum of the times in which lanes could have had a request outstanding. Groups of requests share the lanes equally. */
+  readonly laneNs: number;
   /** Percentage of time in which a lane waited neither for the server nor for its next send. */
   readonly overheadPct: number;
   readonly health: ClientHealth;
-  /** Increase of the server's counters; undefined when the server has none. */
-  readonly server: ServerDelta | undefined;
+  /** Increase of the server's counters; absent when the server has none. */
+  readonly server?: ServerDelta;
   /** Readings of the server's GPUs; absent when not scraped. */
-  readonly gpu?: GpuTally | undefined;
-  /** Values extracted from the answers of successful requests; absent when the target extracts none. */
-  readonly extracted?: ExtractedTally | undefined;
+  readonly gpu?: GpuTally;
+  /** Values extracted from the answers of successful requests, by name; absent when the target extracts none. */
+  readonly extracted?: readonly Extracted[];
   /** The same by group of requests, which together are the window; absent without groups. */
-  readonly groups?: readonly MeasuredGroup[] | undefined;
-  /** Increase of the counters of each member's server, by the member's name; absent without a mix. */
-  readonly memberServers?: Readonly<Record<string, ServerDelta | undefined>> | undefined;
+  readonly groups?: readonly MeasuredGroup[];
+  /** Increase of the counters of each member's server that has some, by the member's name; absent without a mix. */
+  readonly memberServers?: Readonly<Record<string, ServerDelta>>;
+}
+
+/** Returns latencies of a measurement. Where a request has one response, that is the first one; without a schedule a request is due when it is sent. */
+export function latencyOf(measurement: Measurement, of: "latency" | "firstResponse" | "scheduledLatency"): Sketch {
+  return measurement[of] ?? measurement.latency;
+}
+
+/** Returns how late requests were sent; empty without a schedule. */
+export function sendDelayOf({ sendDelay = EMPTY_SKETCH }: Measurement): Sketch {
+  return sendDelay;
 }
 
 /** What a group of requests contributed to a window. The client's health and overhead are those of the whole window. */
 export interface MeasuredGroup {
   readonly tags: Tags;
   readonly window: Measurement;
-}
-
-/** Properties of a run that decide how records are counted. */
-export interface TallyOptions {
-  /** Whether requests are due at given times. */
-  readonly isScheduled: boolean;
-  /** Whether the time from the first to the last byte counts as receiving (HTTP), not only decoding. */
-  readonly countsReading: boolean;
-  /** Whether a request may have several responses. */
-  readonly isDecoupled: boolean;
-  /** Names of the values that the target extracts. Default: none. */
-  readonly extractedNames?: readonly string[] | undefined;
-}
-
-const ALL_GROUPS = -1;
-
-/** Aggregates the records of one window. */
-export class WindowTally {
-  readonly latency = new LatencyTally();
-  readonly firstResponse: LatencyTally;
-  readonly scheduledLatency: LatencyTally;
-  readonly sendDelay = new LatencyTally();
-  readonly completions = new CompletionTally();
-  failedCount = 0;
-  cancelledCount = 0;
-  resentCount = 0;
-  delayedCount = 0;
-  sequenceCount = 0;
-  responseCount = 0;
-  sendSumNs = 0;
-  receiveSumNs = 0;
-  /** Time that lanes had a request outstanding, including failed ones. */
-  outstandingSumNs = 0;
-  /** Undefined when the target extracts no values. */
-  readonly extracted: ExtractedTally | undefined;
-  readonly options: TallyOptions;
-  private readonly latencies = new Float64Array(1024);
-  private readonly firsts = new Float64Array(1024);
-  private readonly scheduled = new Float64Array(1024);
-  private readonly delays = new Float64Array(1024);
-
-  constructor(options: TallyOptions) {
-    this.options = options;
-    const { extractedNames = [] } = options;
-    this.extracted = extractedNames.length === 0 ? undefined : new ExtractedTally(extractedNames);
-    this.firstResponse = options.isDecoupled ? new LatencyTally() : this.latency;
-    this.scheduledLatency = options.isScheduled ? new LatencyTally() : this.latency;
-  }
-
-  /** @param group only the records of this group. Default: all */
-  add(records: RecordColumns, count: number, group = ALL_GROUPS): void {
-    for (let start = 0; start < count; start += 1024)
-      this.addChunk(records, start, Math.min(count, start + 1024), group);
-  }
-
-  private addChunk(records: RecordColumns, start: number, end: number, group: number): void {
-    const { sendStartNs, sendEndNs, firstByteNs, endNs, overNs, decodeNs, intendedSendNs, responseCount, flags } =
-      records;
-    const { countsReading, isDecoupled, isScheduled } = this.options;
-    let used = 0;
-    for (let row = start; row < end; row++) {
-      if (group !== ALL_GROUPS && records.group[row] !== group) continue;
-      const flag = flags[row] as number;
-      const sentNs = sendStartNs[row] as number;
-      const latencyNs = (endNs[row] as number) - sentNs;
-      this.outstandingSumNs += (overNs[row] as number) - sentNs;
-      if ((flag & RECORD_RESENT) !== 0) this.resentCount++;
-      if ((flag & RECORD_FAILED) !== 0) {
-        if ((flag & RECORD_CANCELLED) === 0) {
-          this.failedCount++;
-          this.completions.addFailed(overNs[row] as number);
-        } else this.cancelledCount++;
-        continue;
-      }
-      if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
-      if ((flag & RECORD_SEQUENCE_END) !== 0) this.sequenceCount++;
-      this.responseCount += responseCount[row] as number;
-      this.sendSumNs += (sendEndNs[row] as number) - sentNs;
-      this.receiveSumNs +=
-        (decodeNs[row] as number) + (countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
-      this.completions.add(endNs[row] as number);
-      this.latencies[used] = latencyNs;
-      this.firsts[used] = (firstByteNs[row] as number) - sentNs;
-      this.scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
-      this.delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
-      used++;
-    }
-    this.latency.addAll(this.latencies, 0, used);
-    if (isDecoupled) this.firstResponse.addAll(this.firsts, 0, used);
-    if (!isScheduled) return;
-    this.scheduledLatency.addAll(this.scheduled, 0, used);
-    this.sendDelay.addAll(this.delays, 0, used);
-  }
-}
-
-/** The data of a window besides its records. */
-export interface WindowFrame {
-  readonly startNs: number;
-  readonly endNs: number;
-  /** See {@link Measurement.sendingNs}. Default: the whole window. */
-  readonly sendingNs?: number;
-  readonly sentCount: number;
-  /** Requests in flight at the start. */
-  readonly openBefore: OpenRequests;
-  readonly openAfter: OpenRequests;
-  /** Time in flight after the window of requests that count as ended in it. Default: 0. */
-  readonly afterEndNs?: number;
-  /** Number of lanes that could have had a request outstanding. */
-  readonly laneCount: number;
-  /** Whether lanes may be idle: waiting for a schedule, a session's delay, or their turn in a ramp. */
-  readonly canLanesWait: boolean;
-  readonly health: ClientHealth;
-  readonly server: ServerDelta | undefined;
-  readonly gpu?: GpuTally | undefined;
-}
-
-/** Computes a window's result. */
-export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measurement {
-  const durationNs = frame.endNs - frame.startNs;
-  const requestCount = tally.latency.count;
-  return {
-    startNs: frame.startNs,
-    endNs: frame.endNs,
-    durationNs,
-    sendingNs: frame.sendingNs ?? durationNs,
-    isScheduled: tally.options.isScheduled,
-    isDecoupled: tally.options.isDecoupled,
-    requestCount,
-    failedCount: tally.failedCount,
-    cancelledCount: tally.cancelledCount,
-    resentCount: tally.resentCount,
-    delayedCount: tally.delayedCount,
-    sentCount: frame.sentCount,
-    openBeforeCount: frame.openBefore.count,
-    openAfterCount: frame.openAfter.count,
-    inFlightSumNs:
-      tally.outstandingSumNs - frame.openBefore.ageSumNs + frame.openAfter.ageSumNs - (frame.afterEndNs ?? 0),
-    sequenceCount: tally.sequenceCount,
-    responseCount: tally.responseCount,
-    latency: tally.latency,
-    firstResponse: tally.firstResponse,
-    scheduledLatency: tally.scheduledLatency,
-    sendDelay: tally.sendDelay,
-    completions: tally.completions.between(frame.startNs, frame.endNs),
-    sendMeanNs: requestCount === 0 ? 0 : tally.sendSumNs / requestCount,
-    receiveMeanNs: requestCount === 0 ? 0 : tally.receiveSumNs / requestCount,
-    overheadPct: overheadPct(tally, frame, durationNs),
-    health: frame.health,
-    server: frame.server,
-    gpu: frame.gpu,
-    ...(tally.extracted === undefined ? {} : { extracted: tally.extracted }),
-  };
-}
-
-/**
- * For lanes that always have a request to send: the time without an outstanding request. Otherwise: the time spent sending and receiving.
- */
-function overheadPct(tally: WindowTally, frame: WindowFrame, durationNs: number): number {
-  const laneNs = durationNs * Math.max(1, frame.laneCount);
-  if (frame.canLanesWait) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);
-  return Math.max(0, 100 * (1 - tally.outstandingSumNs / laneNs));
 }

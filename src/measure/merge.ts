@@ -1,104 +1,198 @@
-import { mergeExtracted } from "./extracted-tally.ts";
-import { GpuTally } from "./gpu-tally.ts";
-import { mergeCompletions } from "./intervals/throughput.ts";
-import { LatencyTally } from "./latency-tally.ts";
-import type { Measurement } from "./measurement.ts";
-import { sumDeltas } from "./server-delta.ts";
+import { joinExtracted } from "./extracted-tally.ts";
+import { joinGpus } from "./gpu-tally.ts";
+import { addBins } from "./intervals/time-bins.ts";
+import { type ClientHealth, latencyOf, type MeasuredGroup, type Measurement, sendDelayOf } from "./measurement.ts";
+import { type ServerDelta, sumDeltas } from "./server-delta.ts";
+import { joinSketches, type Sketch } from "./sketch.ts";
 
-/** Merges consecutive windows: adds counts, and computes rates over the total duration. */
-export function mergeWindows(windows: readonly Measurement[]): Measurement {
-  const extracted = mergeExtracted(windows.map((window) => window.extracted));
-  const first = windows[0];
-  const last = windows.at(-1);
-  if (first === undefined || last === undefined) throw new Error("no windows to merge");
-  const { isScheduled, isDecoupled } = first;
-  const latency = mergeTallies(windows.map((window) => window.latency));
-  const requestCount = sumOf(windows, (window) => window.requestCount);
-  const perRequest = (pick: (window: Measurement) => number): number =>
-    requestCount === 0 ? 0 : sumOf(windows, (window) => pick(window) * window.requestCount) / requestCount;
-  const durationNs = sumOf(windows, (window) => window.durationNs);
-  const overTime = (pick: (window: Measurement) => number): number =>
-    sumOf(windows, (window) => pick(window) * window.durationNs) / durationNs;
+type Way = "in-time" | "parallel";
+
+/**
+ * Joins measurements that follow each other, such as windows: counts add up, and rates are over the sum of their lengths. The result is that of
+ * one window over the whole time. @param windows in the order of time, not empty
+ */
+export function mergeInTime(windows: readonly Measurement[]): Measurement {
+  return join(windows, "in-time");
+}
+
+/**
+ * Joins measurements of parts of one load that ran at the same time, such as groups, targets, threads or hosts: counts add up, and rates are over
+ * the same time. Each server counts for the part that used it, and the client's health is the worst of all.
+ * @param parts in any order, not empty
+ */
+export function joinParallel(parts: readonly Measurement[]): Measurement {
+  return join(parts, "parallel");
+}
+
+/** Counts, and times over all requests. */
+const SUMS = [
+  ...(["requestCount", "failedCount", "cancelledCount", "resentCount", "delayedCount", "sentCount"] as const),
+  ...(["inFlightSumNs", "sequenceCount", "responseCount", "laneNs"] as const),
+] as const;
+
+function join(parts: readonly Measurement[], way: Way): Measurement {
+  const [first] = parts;
+  if (first === undefined) throw new Error("no windows to merge");
+  const sumOf = (pick: (part: Measurement) => number): number => parts.reduce((sum, part) => sum + pick(part), 0);
+  const requestCount = sumOf((part) => part.requestCount);
+  const perRequest = (pick: (part: Measurement) => number): number =>
+    requestCount === 0 ? 0 : sumOf((part) => pick(part) * part.requestCount) / requestCount;
+  const sums = Object.fromEntries(SUMS.map((name) => [name, sumOf((part) => part[name])])) as Record<
+    (typeof SUMS)[number],
+    number
+  >;
   return {
-    startNs: first.startNs,
-    endNs: last.endNs,
-    ...(first.numbers === undefined || last.numbers === undefined
-      ? {}
-      : { numbers: { first: first.numbers.first, last: last.numbers.last } }),
-    durationNs,
-    isScheduled,
-    isDecoupled,
-    sendingNs: sumOf(windows, (window) => window.sendingNs),
-    requestCount,
-    failedCount: sumOf(windows, (window) => window.failedCount),
-    cancelledCount: sumOf(windows, (window) => window.cancelledCount),
-    resentCount: sumOf(windows, (window) => window.resentCount),
-    delayedCount: sumOf(windows, (window) => window.delayedCount),
-    sentCount: sumOf(windows, (window) => window.sentCount),
-    openBeforeCount: first.openBeforeCount,
-    openAfterCount: last.openAfterCount,
-    inFlightSumNs: sumOf(windows, (window) => window.inFlightSumNs),
-    sequenceCount: sumOf(windows, (window) => window.sequenceCount),
-    responseCount: sumOf(windows, (window) => window.responseCount),
-    latency,
-    firstResponse: isDecoupled ? mergeTallies(windows.map((window) => window.firstResponse)) : latency,
-    scheduledLatency: isScheduled ? mergeTallies(windows.map((window) => window.scheduledLatency)) : latency,
-    sendDelay: mergeTallies(windows.map((window) => window.sendDelay)),
-    completions: mergeCompletions(windows.map((window) => window.completions)),
-    sendMeanNs: perRequest((window) => window.sendMeanNs),
-    receiveMeanNs: perRequest((window) => window.receiveMeanNs),
-    overheadPct: sumOf(windows, (window) => window.overheadPct) / windows.length,
-    health: {
-      cpuRatio: overTime((window) => window.health.cpuRatio),
-      loopLagMaxNs: Math.max(...windows.map((window) => window.health.loopLagMaxNs)),
-      loopLagMeanNs: overTime((window) => window.health.loopLagMeanNs),
-      ...mergeP99(windows),
-      ...(windows.some(({ health }) => health.coreWaitRatio === undefined)
-        ? {}
-        : { coreWaitRatio: overTime((window) => window.health.coreWaitRatio ?? 0) }),
-    },
-    server: sumDeltas(windows.map((window) => window.server)),
-    gpu: mergeGpus(windows.map((window) => window.gpu)),
-    ...(extracted === undefined ? {} : { extracted }),
-    ...mergeGroups(windows),
+    ...frameOf(parts, way),
+    ...sums,
+    ...latenciesOf(parts),
+    ...defined("completions", joinCompletions(parts, way)),
+    sendMeanNs: perRequest((part) => part.sendMeanNs),
+    receiveMeanNs: perRequest((part) => part.receiveMeanNs),
+    ...defined("server", sumDeltas(parts.map((part) => part.server))),
+    ...defined(
+      "gpu",
+      joinGpus(
+        parts.map((part) => part.gpu),
+        way,
+      ),
+    ),
+    ...defined("extracted", joinExtracted(parts.map((part) => part.extracted))),
+    ...defined("groups", joinGroups(parts, way)),
+    ...defined("memberServers", joinServers(parts, way)),
   };
 }
 
-/** Merges the parts of windows that belong to one group or member each. */
-function mergeGroups(windows: readonly Measurement[]): Pick<Measurement, "groups" | "memberServers"> {
-  const { groups, memberServers } = windows[0] as Measurement;
-  if (groups === undefined) return {};
-  const merged = groups.map(({ tags }, index) => ({
-    tags,
-    window: mergeWindows(windows.flatMap((window) => window.groups?.[index]?.window ?? [])),
+/** Times, what was in flight at their ends, and the client. */
+function frameOf(parts: readonly Measurement[], way: Way) {
+  const [first, last] = [parts[0] as Measurement, parts.at(-1) as Measurement];
+  const all = (pick: (part: Measurement) => number): number[] => parts.map(pick);
+  const sumOf = (pick: (part: Measurement) => number): number => all(pick).reduce((sum, value) => sum + value, 0);
+  const averageBy = (weight: (part: Measurement) => number, pick: (part: Measurement) => number): number => {
+    const sum = sumOf(weight);
+    return sum === 0 ? pick(first) : sumOf((part) => pick(part) * weight(part)) / sum;
+  };
+  const isInTime = way === "in-time";
+  const lengthOf = (pick: (part: Measurement) => number): number => (isInTime ? sumOf(pick) : Math.max(...all(pick)));
+  const numbers = parts.flatMap((part) => part.numbers ?? []);
+  return {
+    startNs: Math.min(...all((part) => part.startNs)),
+    endNs: Math.max(...all((part) => part.endNs)),
+    ...(numbers.length < parts.length
+      ? {}
+      : {
+          numbers: {
+            first: Math.min(...numbers.map((one) => one.first)),
+            last: Math.max(...numbers.map((one) => one.last)),
+          },
+        }),
+    windowCount: lengthOf((part) => part.windowCount),
+    durationNs: lengthOf((part) => part.durationNs),
+    sendingNs: lengthOf((part) => part.sendingNs),
+    isScheduled: parts.some((part) => part.isScheduled),
+    isDecoupled: parts.some((part) => part.isDecoupled),
+    openBeforeCount: isInTime ? first.openBeforeCount : sumOf((part) => part.openBeforeCount),
+    openAfterCount: isInTime ? last.openAfterCount : sumOf((part) => part.openAfterCount),
+    // The average of the windows, like perf_analyzer.
+    overheadPct: averageBy(isInTime ? (part) => part.windowCount : (part) => part.laneNs, (part) => part.overheadPct),
+    health: isInTime
+      ? healthOverTime(parts, (pick) =>
+          averageBy(
+            ({ durationNs }) => durationNs,
+            ({ health }) => pick(health),
+          ),
+        )
+      : worstHealth(parts),
+  };
+}
+
+function healthOverTime(
+  parts: readonly Measurement[],
+  averageOf: (pick: (health: ClientHealth) => number) => number,
+): ClientHealth {
+  const { coreWaitRatio: _, ...worst } = worstHealth(parts);
+  return {
+    ...worst,
+    cpuRatio: averageOf(({ cpuRatio }) => cpuRatio),
+    loopLagMeanNs: averageOf(({ loopLagMeanNs }) => loopLagMeanNs),
+    ...(parts.some(({ health }) => health.coreWaitRatio === undefined)
+      ? {}
+      : { coreWaitRatio: averageOf(({ coreWaitRatio = 0 }) => coreWaitRatio) }),
+  };
+}
+
+function worstHealth(parts: readonly Measurement[]): ClientHealth {
+  const worst = (pick: (health: ClientHealth) => number | undefined): number | undefined => {
+    const known = parts.map(({ health }) => pick(health)).filter((value) => value !== undefined);
+    return known.length === 0 ? undefined : Math.max(...known);
+  };
+  return {
+    cpuRatio: worst(({ cpuRatio }) => cpuRatio) ?? 0,
+    loopLagMaxNs: worst(({ loopLagMaxNs }) => loopLagMaxNs) ?? 0,
+    loopLagMeanNs: worst(({ loopLagMeanNs }) => loopLagMeanNs) ?? 0,
+    ...defined(
+      "loopLagP99Ns",
+      worst(({ loopLagP99Ns }) => loopLagP99Ns),
+    ),
+    ...defined(
+      "coreWaitRatio",
+      worst(({ coreWaitRatio }) => coreWaitRatio),
+    ),
+  };
+}
+
+function latenciesOf(
+  parts: readonly Measurement[],
+): Pick<Measurement, "latency" | "firstResponse" | "scheduledLatency" | "sendDelay"> {
+  const joined = (pick: (part: Measurement) => Sketch): Sketch => joinSketches(parts.map(pick));
+  return {
+    latency: joined(({ latency }) => latency),
+    ...(parts.some(({ isDecoupled }) => isDecoupled)
+      ? { firstResponse: joined((part) => latencyOf(part, "firstResponse")) }
+      : {}),
+    ...(parts.some(({ isScheduled }) => isScheduled)
+      ? { scheduledLatency: joined((part) => latencyOf(part, "scheduledLatency")), sendDelay: joined(sendDelayOf) }
+      : {}),
+  };
+}
+
+/** Undefined when a part has none. */
+function joinCompletions(parts: readonly Measurement[], way: Way): Measurement["completions"] {
+  const known = parts.flatMap(({ completions }) => completions ?? []);
+  return known.length < parts.length ? undefined : addBins(known, way === "in-time" ? "sum" : "least");
+}
+
+/** Joins the groups with the same tags. */
+function joinGroups(parts: readonly Measurement[], way: Way): Measurement["groups"] {
+  if (parts.every(({ groups }) => groups === undefined)) return undefined;
+  const byTags = new Map<string, MeasuredGroup[]>();
+  for (const group of parts.flatMap(({ groups }) => groups ?? [])) {
+    const key = JSON.stringify(Object.entries(group.tags).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const same = byTags.get(key);
+    if (same === undefined) byTags.set(key, [group]);
+    else same.push(group);
+  }
+  return [...byTags.values()].map((same) => ({
+    tags: (same[0] as MeasuredGroup).tags,
+    window: join(
+      same.map(({ window }) => window),
+      way,
+    ),
   }));
-  if (memberServers === undefined) return { groups: merged };
-  const servers = Object.keys(memberServers).map((name) => [
-    name,
-    sumDeltas(windows.map((window) => window.memberServers?.[name])),
-  ]);
-  return { groups: merged, memberServers: Object.fromEntries(servers) as Measurement["memberServers"] };
 }
 
-function mergeP99(windows: readonly Measurement[]): Pick<Measurement["health"], "loopLagP99Ns"> {
-  const known = windows.map(({ health }) => health.loopLagP99Ns).filter((lagNs) => lagNs !== undefined);
-  return known.length === 0 ? {} : { loopLagP99Ns: Math.max(...known) };
-}
-
-function mergeTallies(tallies: readonly LatencyTally[]): LatencyTally {
-  const merged = new LatencyTally();
-  for (const tally of tallies) merged.merge(tally);
-  return merged;
-}
-
-function mergeGpus(tallies: readonly (GpuTally | undefined)[]): GpuTally | undefined {
-  const known = tallies.filter((tally) => tally !== undefined);
+/** Over time, a server whose counters one of the windows lacks has none; of parallel parts, some may not use it. */
+function joinServers(parts: readonly Measurement[], way: Way): Measurement["memberServers"] {
+  const known = parts.map(({ memberServers }) => memberServers).filter((servers) => servers !== undefined);
   if (known.length === 0) return undefined;
-  const merged = new GpuTally();
-  for (const tally of known) merged.merge(tally);
-  return merged;
+  const names = [...new Set(known.flatMap((servers) => Object.keys(servers)))];
+  const sums = names.flatMap((name): [string, ServerDelta][] => {
+    const deltas = known.map((servers) => servers[name]);
+    const sum = sumDeltas(way === "in-time" ? deltas : deltas.filter((delta) => delta !== undefined));
+    return sum === undefined ? [] : [[name, sum]];
+  });
+  return Object.fromEntries(sums);
 }
 
-function sumOf(windows: readonly Measurement[], pick: (window: Measurement) => number): number {
-  return windows.reduce((sum, window) => sum + pick(window), 0);
+function defined<K extends string, T>(name: K, value: T | undefined): { readonly [key in K]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [key in K]: T });
 }

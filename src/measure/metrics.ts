@@ -1,6 +1,7 @@
-import { nsToMs, nsToSec, usToNs } from "../plan/units.ts";
+import { msToNs, nsToMs, nsToSec } from "../plan/units.ts";
 import type { RunValue } from "./intervals/over-runs.ts";
-import type { Measurement } from "./measurement.ts";
+import { latencyOf, type Measurement, sendDelayOf } from "./measurement.ts";
+import { countAbove, percentileAt } from "./sketch.ts";
 
 /**
  * Inferences per second: requests × batch size / duration. Computed in single precision like perf_analyzer, so that the six printed digits
@@ -19,15 +20,10 @@ export function responsesPerSec(window: Measurement): number {
  * Mean time between two responses of a request, over all pairs, in nanoseconds; undefined when no request has two responses. The latency ends
  * with the last response.
  */
-export function meanGapNs({
-  isDecoupled,
-  latency,
-  firstResponse,
-  requestCount,
-  responseCount,
-}: Measurement): number | undefined {
+export function meanGapNs(window: Measurement): number | undefined {
+  const { isDecoupled, latency, requestCount, responseCount } = window;
   if (!isDecoupled || responseCount <= requestCount) return undefined;
-  return ((latency.meanNs - firstResponse.meanNs) * requestCount) / (responseCount - requestCount);
+  return ((latency.mean - latencyOf(window, "firstResponse").mean) * requestCount) / (responseCount - requestCount);
 }
 
 /** Completed sequences per second, in single precision like {@link inferPerSec}. */
@@ -40,18 +36,14 @@ export function sentPerSec(window: Measurement): number {
   return window.sendingNs > 0 ? window.sentCount / nsToSec(window.sendingNs) : 0;
 }
 
-const LATE_US = 1000;
+const LATE_NS = msToNs(1);
 
 /**
  * Number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are fewer: only those
  * whose lane was not waiting.
  */
-export function lateCount({ sendDelay }: Measurement): number {
-  let late = 0;
-  sendDelay.forEach((us, count) => {
-    if (us >= LATE_US) late += count;
-  });
-  return late;
+export function lateCount(window: Measurement): number {
+  return countAbove(sendDelayOf(window), LATE_NS, true).aboveCount;
 }
 
 /** Failed requests divided by all completed requests, 0 to 1; 0 without requests. */
@@ -68,7 +60,7 @@ export function errorRatioOfRun(window: Measurement): RunValue {
 
 /** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */
 export function stabilizingLatencyNs(window: Measurement, percentile: number | null): number {
-  return percentile === null ? Math.floor(window.latency.meanNs) : usToNs(window.latency.percentileUs(percentile));
+  return percentile === null ? Math.floor(window.latency.mean) : percentileAt(window.latency, percentile);
 }
 
 const SATURATED_CPU_RATIO = 0.9;

@@ -1,9 +1,10 @@
 import type { DriftPlan, PhasePlan, RecoveryPlan } from "../plan/load-options.ts";
-import { formatDurationNs, msToNs, secToNs, usToNs } from "../plan/units.ts";
+import { formatDurationNs, msToNs, secToNs } from "../plan/units.ts";
 import type { CompletionGap } from "./gaps/completion-gaps.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { judgeInterval, type VerdictState, worstState } from "./limits/verdict-state.ts";
 import type { Measurement } from "./measurement.ts";
+import { percentileAt } from "./sketch.ts";
 import type { TimelineBucket } from "./timeline.ts";
 
 /** What the phases of a soak or spike test show. Everything is computed from their time lines. */
@@ -81,9 +82,7 @@ const FEWEST_INTERVALS = 3;
 export function measureDrift(buckets: readonly TimelineBucket[]): Drift | undefined {
   const count = Math.floor(buckets.length / 3);
   const thirds = [buckets.slice(0, count), buckets.slice(buckets.length - count)] as const;
-  const latencies = thirds.map((third) =>
-    third.flatMap(({ latency }) => (latency.count === 0 ? [] : [latency.meanNs])),
-  );
+  const latencies = thirds.map((third) => third.flatMap(({ latency }) => (latency.count === 0 ? [] : [latency.mean])));
   const rates = thirds.map((third) =>
     third.map(({ requestCount, startNs, endNs }) => secToNs(requestCount / (endNs - startNs))),
   );
@@ -154,10 +153,9 @@ export function measureRecovery(
   const [first] = timeline;
   if (base === undefined || base.window.requestCount === 0) return undefined;
   if (first === undefined || timeline.length < CALM_INTERVALS) return undefined;
-  const baseNs = usToNs(base.window.latency.percentileUs(50));
+  const baseNs = percentileAt(base.window.latency, 50);
   const limitNs = baseNs * (1 + withinRatio);
-  const isNormal = ({ latency }: TimelineBucket): boolean =>
-    latency.count > 0 && usToNs(latency.percentileUs(50)) <= limitNs;
+  const isNormal = ({ latency }: TimelineBucket): boolean => latency.count > 0 && percentileAt(latency, 50) <= limitNs;
   const at = timeline.findIndex((_, index) => {
     const row = timeline.slice(index, index + CALM_INTERVALS);
     return row.length === CALM_INTERVALS && row.every(isNormal);

@@ -1,6 +1,7 @@
-import { formatDurationNs, formatPct, nsToSec, usToNs } from "../plan/units.ts";
-import type { Measurement } from "./measurement.ts";
+import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
+import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { lateCount, saturationReason, sentPerSec } from "./metrics.ts";
+import { percentileAt, type Sketch, sumOfValues } from "./sketch.ts";
 
 /** Lower ratios of late requests and of the missed rate are noise. */
 const LATE_RATIO = 0.01;
@@ -57,7 +58,8 @@ export function isRateMissed(perSec: number, asked: AskedRate, durationNs: numbe
 
 /** Explains why the schedule was missed; undefined when it was met. */
 export function explainShortfall(window: Measurement, rate: ScheduledRate): RateShortfall | undefined {
-  const { sendDelay, sendingNs } = window;
+  const { sendingNs } = window;
+  const sendDelay = sendDelayOf(window);
   const sent = sentPerSec(window);
   const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, sendingNs, MISSED_RATIO);
   const lateRatio = sendDelay.count === 0 ? 0 : lateCount(window) / sendDelay.count;
@@ -71,8 +73,8 @@ export function explainShortfall(window: Measurement, rate: ScheduledRate): Rate
   return { achieved, late, ...causeOf(window, rate) };
 }
 
-function describeDelay(sendDelay: Measurement["sendDelay"], lateRatio: number): string {
-  const delays = `p99 ${formatDurationNs(usToNs(sendDelay.percentileUs(99)))}, at most ${formatDurationNs(sendDelay.maxNs)}`;
+function describeDelay(sendDelay: Sketch, lateRatio: number): string {
+  const delays = `p99 ${formatDurationNs(percentileAt(sendDelay, 99))}, at most ${formatDurationNs(sendDelay.max)}`;
   return `${formatPct(lateRatio)} of the requests were more than 1 ms late (${delays})`;
 }
 
@@ -80,8 +82,8 @@ function causeOf(window: Measurement, rate: ScheduledRate): Pick<RateShortfall, 
   const { isSync, laneCount, sequenceCount, maxOutstanding } = rate;
   const saturation = saturationReason(window);
   if (saturation !== undefined) return { cause: `the client was the limit: ${saturation}`, bound: "client" };
-  const meanOutstanding = window.latency.sumNs / window.durationNs;
-  const took = `waited for their responses, which took ${formatDurationNs(window.latency.meanNs)} on average`;
+  const meanOutstanding = sumOfValues(window.latency) / window.durationNs;
+  const took = `waited for their responses, which took ${formatDurationNs(window.latency.mean)} on average`;
   if (sequenceCount !== undefined && meanOutstanding > sequenceCount * 0.5)
     return { cause: `${sequenceCount} sequences ${took}`, bound: "sequences" };
   if (maxOutstanding !== undefined && meanOutstanding > maxOutstanding * 0.5)

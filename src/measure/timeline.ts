@@ -1,6 +1,7 @@
 import { InFlightTime } from "./in-flight.ts";
-import { LatencyTally } from "./latency-tally.ts";
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "./records.ts";
+import { joinSketches, type Sketch } from "./sketch.ts";
+import { DurationTally } from "./tally/duration-tally.ts";
 
 const MAX_BUCKETS = 60;
 const SHORTEST_BUCKET_NS = 100e6; // 100 ms
@@ -14,7 +15,7 @@ export interface TimelineBucket {
   /** Number of successful requests that ended in it. */
   readonly requestCount: number;
   readonly failedCount: number;
-  readonly latency: LatencyTally;
+  readonly latency: Sketch;
   /** Mean number of requests in flight. */
   readonly meanOutstanding: number;
 }
@@ -24,7 +25,7 @@ export class Timeline {
   private readonly startNs: number;
   private readonly bucketNs: number;
   private readonly inFlight: InFlightTime;
-  private readonly latencies: LatencyTally[] = [];
+  private readonly latencies: DurationTally[] = [];
   private readonly failed: number[] = [];
   private readonly value = new Float64Array(1);
 
@@ -46,14 +47,14 @@ export class Timeline {
         continue;
       }
       this.value[0] = (records.endNs[row] as number) - (records.sendStartNs[row] as number);
-      (this.latencies[index] as LatencyTally).addAll(this.value, 0, 1);
+      (this.latencies[index] as DurationTally).addAll(this.value, 1);
     }
   }
 
   /** Adds intervals up to this one. */
   private extendTo(index: number): void {
     while (this.latencies.length <= index) {
-      this.latencies.push(new LatencyTally({ hasOrder: false }));
+      this.latencies.push(new DurationTally());
       this.failed.push(0);
     }
   }
@@ -77,7 +78,7 @@ export class Timeline {
       const end = isLast ? undefined : index + 1;
       const startNs = index * this.bucketNs;
       const stopNs = isLast ? lengthNs : startNs + this.bucketNs;
-      const latency = joinTallies(this.latencies.slice(index, end));
+      const latency = joinSketches(this.latencies.slice(index, end).map((tally) => tally.toSketch()));
       return {
         startNs,
         endNs: stopNs,
@@ -88,12 +89,6 @@ export class Timeline {
       };
     });
   }
-}
-
-function joinTallies(tallies: readonly LatencyTally[]): LatencyTally {
-  const [first = new LatencyTally({ hasOrder: false }), ...others] = tallies;
-  for (const other of others) first.merge(other);
-  return first;
 }
 
 function sumOf(values: readonly number[]): number {

@@ -94,7 +94,7 @@ export class MeasuredRun {
       laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
-    const judge = createJudge(parts, (values, group) => this.meter.addExtracted(values, group));
+    const judge = createJudge(parts, (values, atNs, group) => this.meter.addExtracted(values, atNs, group));
     this.driver = driver;
     this.policy = new FailurePolicy(plan, signal, driver.ended, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);

@@ -1,5 +1,6 @@
-import { LatencyTally } from "../measure/latency-tally.ts";
 import type { ClientHealth } from "../measure/measurement.ts";
+import { percentileAt } from "../measure/sketch.ts";
+import { DurationTally } from "../measure/tally/duration-tally.ts";
 import { nsToMs, usToNs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { type CoreWait, openCoreWait } from "../runtime/core-wait.ts";
@@ -23,7 +24,7 @@ export class HealthMonitor {
   private startNs = 0;
   private startCpuUs = 0;
   private startWaitNs: number | undefined;
-  private lag = new LatencyTally({ hasOrder: false });
+  private lag = new DurationTally();
 
   /** @param isLagFree whether requests' times do not depend on this thread, so that its lag is not in them. Default: false */
   constructor(clock = systemClock, isLagFree = false) {
@@ -41,20 +42,21 @@ export class HealthMonitor {
     this.startNs = clock.nowNs();
     this.startCpuUs = cpuUs();
     this.startWaitNs = coreWaitNs();
-    this.lag = new LatencyTally({ hasOrder: false });
+    this.lag = new DurationTally();
   }
 
   /** Returns the health since the start, and restarts. */
   take(): ClientHealth {
-    const { lag, startWaitNs } = this;
+    const { startWaitNs } = this;
+    const lag = this.lag.toSketch();
     const wallNs = this.clock.nowNs() - this.startNs;
     const usedUs = cpuUs() - this.startCpuUs;
     const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;
     const health: ClientHealth = {
       cpuRatio: wallNs <= 0 ? 0 : usToNs(usedUs) / wallNs,
-      loopLagMaxNs: lag.maxNs,
-      loopLagMeanNs: lag.meanNs,
-      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: usToNs(lag.percentileUs(99)) }),
+      loopLagMaxNs: lag.max,
+      loopLagMeanNs: lag.mean,
+      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: percentileAt(lag, 99) }),
       ...(waitNs === undefined || wallNs <= 0 ? {} : { coreWaitRatio: Math.min(1, waitNs / wallNs) }),
     };
     this.start();
@@ -70,7 +72,7 @@ export class HealthMonitor {
     const lagNs = Math.max(0, tickNs - this.lastTickNs - TICK_NS - TIMER_GRAIN_NS);
     this.lastTickNs = tickNs;
     const samples = Float64Array.from({ length: 1 + Math.floor(lagNs / TICK_NS) }, (_, i) => lagNs - i * TICK_NS);
-    this.lag.addAll(samples, 0, samples.length);
+    this.lag.addAll(samples, samples.length);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type GpuReading, GpuTally } from "../measure/gpu-tally.ts";
+import { addGpuReading, type GpuReading, type GpuTally, NO_GPU_READINGS } from "../measure/gpu-tally.ts";
 import { messageOf } from "../plan/problem.ts";
 import { nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
@@ -32,7 +32,7 @@ export interface MetricsPollerOptions {
 export class MetricsPoller {
   private readonly options: MetricsPollerOptions;
   private readonly exposition = new Exposition();
-  private tally = new GpuTally();
+  private tally: GpuTally = NO_GPU_READINGS;
   private readonly clock: Clock;
   private cancelTimer: Cancel | undefined;
   private isRunning = false;
@@ -50,7 +50,7 @@ export class MetricsPoller {
   start(): void {
     this.stop();
     this.isRunning = true;
-    this.tally = new GpuTally();
+    this.tally = NO_GPU_READINGS;
     // A scrape in flight starts the next one when it ends.
     if (!this.isFetching) void this.poll();
   }
@@ -58,7 +58,7 @@ export class MetricsPoller {
   /** Returns the readings since the start or the last call. */
   take(): GpuTally {
     const { tally } = this;
-    this.tally = new GpuTally();
+    this.tally = NO_GPU_READINGS;
     return tally;
   }
 
@@ -104,7 +104,7 @@ export class MetricsPoller {
       return;
     }
     const reading = readGpuMetrics(outcome, this.exposition);
-    this.tally.add(reading);
+    this.tally = addGpuReading(this.tally, reading);
     this.options.onReading?.(reading);
     const missing: MetricsWarning[] = [];
     for (const family of missingFamilies(reading)) missing.push({ kind: "metrics-missing", family });

@@ -115,7 +115,7 @@ describe("rampart http exits with", () => {
   for (const [name, args, expected, message] of [
     [
       "65 for more failures than allowed",
-      ["--status", "404", "--max-error-rate", "0.5"],
+      ["--status", "404", "--max-error-rate", "50%"],
       65,
       /FAIL +error rate at most 50 %/,
     ],
@@ -126,6 +126,7 @@ describe("rampart http exits with", () => {
       /all 5 requests failed: the answer is not a success/,
     ],
     ["64 for a wrong expression", ["--success", "a =="], 64, /^rampart: --success: is not a JMESPath .*at its end/m],
+    ["64 for a bare ratio", ["--max-error-rate", "0.01"], 64, /--max-error-rate: is not a percentage .*0\.01/],
     ["64 for a number", ["-c", "0"], 64, /--concurrency: is not a whole number of 1 or more \(got 0\)/],
     ["64 for a duration", ["--timeout", "5"], 64, /--timeout: is not a duration/],
     ["64 for a header", ["-H", "nothing"], 64, /--header: is not a header/],

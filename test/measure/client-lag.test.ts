@@ -8,7 +8,7 @@ import {
   type ReportedTime,
   reportedTimes,
 } from "../../src/measure/client-lag.ts";
-import { mergeWindows } from "../../src/measure/merge.ts";
+import { mergeInTime } from "../../src/measure/merge.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { makeWindow } from "./make-window.ts";
 
@@ -125,8 +125,8 @@ test("merged windows have the worst p99, and the mean over their time", () => {
     makeWindow({ health: { loopLagMeanNs: MS, loopLagP99Ns: 2 * MS, coreWaitRatio: 0.1 } }),
     makeWindow({ health: { loopLagMeanNs: 3 * MS, loopLagP99Ns: 9 * MS, coreWaitRatio: 0.3 } }),
   ];
-  const { loopLagMeanNs, loopLagP99Ns, coreWaitRatio } = mergeWindows(windows).health;
+  const { loopLagMeanNs, loopLagP99Ns, coreWaitRatio } = mergeInTime(windows).health;
   assert.deepEqual([loopLagMeanNs, loopLagP99Ns, coreWaitRatio], [2 * MS, 9 * MS, 0.2]);
-  const { health } = mergeWindows([makeWindow(), makeWindow()]);
+  const { health } = mergeInTime([makeWindow(), makeWindow()]);
   assert.deepEqual([health.loopLagP99Ns, health.coreWaitRatio], [undefined, undefined]);
 });

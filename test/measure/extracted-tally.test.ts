@@ -1,56 +1,57 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ExtractedColumn, ExtractedTally, mergeExtracted } from "../../src/measure/extracted-tally.ts";
+import {
+  type Extracted,
+  ExtractedTally,
+  extractedPercentile,
+  joinExtracted,
+} from "../../src/measure/extracted-tally.ts";
+
+/** Values of one name or several, one answer each millisecond. */
+function extract(names: readonly string[], answers: readonly (readonly unknown[])[]): Extracted[] {
+  const tally = new ExtractedTally(names);
+  for (const [at, values] of answers.entries()) tally.add(values, at * 1e6);
+  return tally.cut(0, answers.length * 1e6);
+}
 
 test("numbers have an average and percentiles, other values are counted", () => {
-  const tally = new ExtractedTally(["tokens", "label"]);
-  for (let n = 1; n <= 100; n++) tally.add([n, n % 4 === 0 ? "cat" : "dog"]);
-  tally.add([null, { a: 1 }]);
-  const tokens = tally.find("tokens");
-  assert.ok(tokens);
+  const answers = Array.from({ length: 100 }, (_, at) => [at + 1, (at + 1) % 4 === 0 ? "cat" : "dog"]);
+  const [tokens, label] = extract(["tokens", "label"], [...answers, [null, { a: 1 }]]);
+  assert.ok(tokens !== undefined && label !== undefined);
+  const { count, mean, min, max } = tokens.numbers;
+  assert.deepEqual([count, mean, min, max, tokens.missingCount], [100, 50.5, 1, 100, 1]);
   assert.deepEqual(
-    [tokens.numberCount, tokens.mean, tokens.min, tokens.max, tokens.missingCount],
-    [100, 50.5, 1, 100, 1],
+    [50, 99, 99.9].map((percentile) => extractedPercentile(tokens, percentile)),
+    [50, 99, 100],
   );
-  assert.deepEqual([tokens.percentile(50), tokens.percentile(99), tokens.percentile(99.9)], [50, 99, 100]);
-  assert.deepEqual(
-    [...(tally.find("label")?.texts ?? [])],
-    [
-      ["dog", 75],
-      ["cat", 25],
-      ['{"a":1}', 1],
-    ],
-  );
-  assert.equal(tally.find("other"), undefined);
+  assert.deepEqual(label.texts, [
+    ["dog", 75],
+    ["cat", 25],
+    ['{"a":1}', 1],
+  ]);
+  assert.equal(label.numbers.count, 0);
 });
 
-test("a column without numbers has none", () => {
-  const column = new ExtractedColumn("x");
-  column.add("text");
-  assert.ok(Number.isNaN(column.mean));
-  assert.ok(Number.isNaN(column.percentile(50)));
-});
-
-test("merged windows have the values of all", () => {
-  const [one, two] = [new ExtractedTally(["x"]), new ExtractedTally(["x"])];
-  for (const value of [1, 2, "a"]) one.add([value]);
-  for (const value of [3, 6, "a", undefined]) two.add([value]);
-  const merged = mergeExtracted([one, undefined, two])?.find("x");
-  assert.ok(merged);
-  assert.deepEqual(
-    [merged.numberCount, merged.mean, merged.min, merged.max, merged.missingCount, merged.texts.get("a")],
-    [4, 3, 1, 6, 1, 2],
-  );
-  assert.equal(one.find("x")?.numberCount, 2, "the windows stay as they are");
-  assert.equal(mergeExtracted([undefined]), undefined);
+test("joined values are those of all", () => {
+  const one = extract(["x"], [[1], [2], ["a"]]);
+  const two = extract(["x", "y"], [[3], [6], ["a"], [undefined, 5]]);
+  const [x, y] = joinExtracted([one, undefined, two]) ?? [];
+  assert.ok(x !== undefined && y !== undefined);
+  const { count, mean, min, max } = x.numbers;
+  assert.deepEqual([count, mean, min, max, x.missingCount, x.texts], [4, 3, 1, 6, 1, [["a", 2]]]);
+  assert.deepEqual([y.name, y.numbers.count, y.missingCount], ["y", 1, 3]);
+  assert.equal(joinExtracted([undefined]), undefined);
 });
 
 test("memory is bounded: many different values are rounded or counted together", () => {
-  const column = new ExtractedColumn("x");
-  for (let n = 0; n < 200_000; n++) column.add(1 + n / 200_000);
-  for (let n = 0; n < 3000; n++) column.add(`text ${n}`);
-  assert.equal(column.isRounded, true);
-  assert.ok(Math.abs(column.percentile(50) - 1.5) < 0.011);
-  assert.ok(Math.abs(column.mean - 1.5) < 1e-5);
-  assert.deepEqual([column.texts.size, column.otherCount], [1000, 2000]);
+  const many = Array.from({ length: 200_000 }, (_, at) => [1 + at / 200_000]);
+  const texts = Array.from({ length: 3000 }, (_, at) => [`text ${at}`]);
+  const [column] = extract(["x"], [...many, ...texts]);
+  assert.ok(column?.isRounded === true && column.numbers.values.length < 1100);
+  assert.ok(Math.abs(extractedPercentile(column, 50) - 1.5) < 0.011);
+  assert.ok(Math.abs(column.numbers.mean - 1.5) < 1e-5);
+  assert.deepEqual([column.texts.length, column.otherCount], [1000, 2000]);
+  const [joined] = joinExtracted([[column], extract(["x"], [["text 0"], ["other"], [1.2345]])]) ?? [];
+  assert.deepEqual([joined?.texts.length, joined?.texts[0], joined?.otherCount], [1000, ["text 0", 2], 2001]);
+  assert.ok(joined?.numbers.values.includes(1.23) === true && !joined.numbers.values.includes(1.2345));
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { selectTags, splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../src/measure/groups.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
-import { mergeWindows } from "../../src/measure/merge.ts";
+import { mergeInTime } from "../../src/measure/merge.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";
 
@@ -26,7 +26,7 @@ function makeLevel(scale = 1): { readonly window: Measurement; readonly groupTok
     openBeforeCount: 1,
     openAfterCount: 1,
   });
-  const window = { ...whole, groups, memberServers: { a: makeDelta(3), b: undefined } };
+  const window = { ...whole, groups, memberServers: { a: makeDelta(3) } };
   return { window, groupTokens: [columnsOf(2), columnsOf(1), undefined] };
 }
 
@@ -49,7 +49,7 @@ describe("the values of a tag", () => {
     assert.deepEqual([a.tags, countsOf(a), a.tokens?.count], [{ target: "a" }, [3, 1, 5, 0, 1], 3]);
     assert.deepEqual([b.tags, countsOf(b), b.tokens], [{ target: "b" }, [3, 0, 2, 1, 0], undefined]);
     const { latency, durationNs, sendingNs } = a.window;
-    assert.deepEqual([latency.maxNs, durationNs, sendingNs], [6e6, 1e9, 1e9]);
+    assert.deepEqual([latency.max, durationNs, sendingNs], [6e6, 1e9, 1e9]);
     assert.deepEqual([a.window.server?.successCount, b.window.server], [3, undefined]);
   });
 
@@ -99,7 +99,7 @@ test("tags select the groups that have all of them", () => {
 });
 
 test("merged windows have merged groups and servers", () => {
-  const merged = mergeWindows([makeLevel().window, makeLevel(2).window]);
+  const merged = mergeInTime([makeLevel().window, makeLevel(2).window]);
   assert.deepEqual(
     merged.groups?.map(({ window }) => [window.requestCount, window.failedCount, window.durationNs]),
     [

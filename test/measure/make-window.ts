@@ -1,16 +1,64 @@
 import type { Instability } from "../../src/measure/instability.ts";
-import type { CompletionCounts } from "../../src/measure/intervals/throughput.ts";
-import { LatencyTally } from "../../src/measure/latency-tally.ts";
+import type { CompletionBins } from "../../src/measure/intervals/time-bins.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import type { ServerDelta } from "../../src/measure/server-delta.ts";
+import { type Sketch, sumOfValues } from "../../src/measure/sketch.ts";
+import { BinTally } from "../../src/measure/tally/bin-tally.ts";
+import { DurationTally } from "../../src/measure/tally/duration-tally.ts";
 
-/** Windows and tallies for tests, made from plain numbers. */
+/** Windows and sketches for tests, made from plain numbers. */
 
-/** A tally of latencies in nanoseconds. */
-export function tallyOf(latenciesNs: readonly number[]): LatencyTally {
-  const tally = new LatencyTally();
-  tally.addAll(Float64Array.from(latenciesNs), 0, latenciesNs.length);
-  return tally;
+/** A sketch of latencies in nanoseconds, which end at equal distances in a time. */
+export function tallyOf(latenciesNs: ArrayLike<number>, startNs = 0, durationNs = 1e9): Sketch {
+  const { length } = latenciesNs;
+  const endsNs = Float64Array.from({ length }, (_, at) => startNs + (durationNs * (at + 0.5)) / length);
+  return sketchAt(latenciesNs, endsNs, startNs, startNs + durationNs);
+}
+
+/** A sketch of latencies in nanoseconds, by the times when they end. */
+export function sketchAt(
+  latenciesNs: ArrayLike<number>,
+  endsNs: ArrayLike<number>,
+  startNs: number,
+  endNs: number,
+): Sketch {
+  const bins = new BinTally();
+  const tally = new DurationTally(bins.newChannel("times"));
+  for (let at = 0; at < latenciesNs.length; at += 1024) {
+    const chunk = (values: ArrayLike<number>) => Float64Array.from(Array.prototype.slice.call(values, at, at + 1024));
+    const latencies = chunk(latenciesNs);
+    tally.addAll(latencies, latencies.length, bins.addAll(chunk(endsNs), latencies.length));
+  }
+  return tally.toSketch(tally.channel && bins.cut(startNs, endNs).samplesOf(tally.channel));
+}
+
+/** A sketch of latencies whose times are not known. */
+export function sketchWithoutTimes(latenciesNs: readonly number[]): Sketch {
+  const tally = new DurationTally();
+  tally.addAll(Float64Array.from(latenciesNs), latenciesNs.length);
+  return tally.toSketch();
+}
+
+/** Requests by the time when they ended. */
+export function completionsAt(
+  endsNs: Iterable<number>,
+  startNs: number,
+  endNs: number,
+  failedNs: Iterable<number> = [],
+): CompletionBins {
+  const bins = new BinTally();
+  for (const atNs of endsNs) bins.add(atNs);
+  for (const atNs of failedNs) bins.addFailed(atNs);
+  return bins.cut(startNs, endNs).completions;
+}
+
+/** Bins that are measured whole. */
+export function completionBins(
+  binNs: number,
+  counts: readonly number[],
+  { first = 0, failed }: { readonly first?: number; readonly failed?: readonly number[] } = {},
+): CompletionBins {
+  return { binNs, first, counts, coveredNs: counts.map(() => binNs), ...(failed === undefined ? {} : { failed }) };
 }
 
 /** What a window is made of; everything has a default. */
@@ -40,16 +88,20 @@ export interface WindowParts {
   readonly overheadPct?: number;
   readonly health?: Partial<Measurement["health"]>;
   readonly server?: ServerDelta;
-  readonly completions?: CompletionCounts;
+  readonly completions?: CompletionBins;
 }
 
 /** A window of one second from 0 with the parts given. */
 export function makeWindow(parts: WindowParts = {}): Measurement {
   const { startNs = 0, durationNs = 1e9, latenciesNs = [1e6, 2e6, 3e6] } = parts;
-  const latency = tallyOf(latenciesNs);
+  const latency = tallyOf(latenciesNs, startNs, durationNs);
+  const others = (values: readonly number[] | undefined) => values && tallyOf(values, startNs, durationNs);
+  const [firstResponse, scheduledLatency] = [others(parts.firstResponseNs), others(parts.scheduledNs)];
+  const sendDelay = others(parts.sendDelayNs ?? (parts.scheduledNs && []));
   return {
     startNs,
     endNs: startNs + durationNs,
+    windowCount: 1,
     durationNs,
     sendingNs: parts.sendingNs ?? durationNs,
     isScheduled: parts.scheduledNs !== undefined,
@@ -62,18 +114,19 @@ export function makeWindow(parts: WindowParts = {}): Measurement {
     sentCount: parts.sentCount ?? latenciesNs.length,
     openBeforeCount: parts.openBeforeCount ?? 0,
     openAfterCount: parts.openAfterCount ?? 0,
-    inFlightSumNs: parts.inFlightSumNs ?? latency.sumNs,
+    inFlightSumNs: parts.inFlightSumNs ?? sumOfValues(latency),
     sequenceCount: parts.sequenceCount ?? 0,
     responseCount: parts.responseCount ?? latenciesNs.length,
     latency,
-    firstResponse: parts.firstResponseNs === undefined ? latency : tallyOf(parts.firstResponseNs),
-    scheduledLatency: parts.scheduledNs === undefined ? latency : tallyOf(parts.scheduledNs),
-    sendDelay: tallyOf(parts.sendDelayNs ?? []),
+    ...(firstResponse === undefined ? {} : { firstResponse }),
+    ...(scheduledLatency === undefined ? {} : { scheduledLatency }),
+    ...(sendDelay === undefined ? {} : { sendDelay }),
     sendMeanNs: parts.sendMeanNs ?? 0,
     receiveMeanNs: parts.receiveMeanNs ?? 0,
+    laneNs: durationNs,
     overheadPct: parts.overheadPct ?? 0,
     health: { cpuRatio: 0.1, loopLagMaxNs: 0, loopLagMeanNs: 0, ...parts.health },
-    server: parts.server,
+    ...(parts.server === undefined ? {} : { server: parts.server }),
     ...(parts.completions === undefined ? {} : { completions: parts.completions }),
   };
 }

@@ -1,82 +1,49 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
-import { toMeasurement, WindowTally } from "../../src/measure/measurement.ts";
+import { latencyOf, sendDelayOf } from "../../src/measure/measurement.ts";
 import { NO_OPEN_REQUESTS } from "../../src/measure/open-requests.ts";
-import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
-import { fill, type Row } from "./make-records.ts";
+import { RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
+import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
+import { fill } from "./make-records.ts";
+import { makeWindow } from "./make-window.ts";
 
-function tallyRows(rows: readonly Row[], isScheduled = false, countsReading = true): WindowTally {
-  const tally = new WindowTally({ isScheduled, countsReading, isDecoupled: false });
-  const records = new RecordColumns((columns, count) => tally.add(columns, count));
-  for (const row of rows) fill(records, row);
-  records.drain();
-  return tally;
-}
-
-const health = { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 };
-
-test("successes are measured, failures only counted, all time outstanding adds up", () => {
-  const tally = tallyRows([
-    { sendStartNs: 0, sendEndNs: 100, firstByteNs: 4500, endNs: 5000, decodeNs: 50 },
-    { sendStartNs: 1000, sendEndNs: 1300, firstByteNs: 3800, endNs: 4000, decodeNs: 150 },
-    { sendStartNs: 0, endNs: 9000, flags: RECORD_FAILED },
-    { sendStartNs: 0, endNs: 2000, flags: RECORD_DELAYED },
-  ]);
-  assert.equal(tally.latency.count, 3);
-  assert.deepEqual([tally.failedCount, tally.delayedCount], [1, 1]);
-  assert.deepEqual([tally.sendSumNs, tally.receiveSumNs], [400, 50 + 500 + 150 + 200]);
-  assert.equal(tally.outstandingSumNs, 5000 + 3000 + 9000 + 2000);
-  assert.equal(tally.scheduledLatency, tally.latency);
-});
-
-test("only HTTP counts the time from the first to the last byte as receiving", () => {
-  const row = { sendStartNs: 0, firstByteNs: 4500, endNs: 5000, decodeNs: 50 };
-  assert.equal(tallyRows([row], false, true).receiveSumNs, 550);
-  assert.equal(tallyRows([row], false, false).receiveSumNs, 50);
-});
-
-test("scheduled requests have two latencies and a delay that is never below 0", () => {
-  const tally = tallyRows(
-    [
-      { intendedSendNs: 1000, sendStartNs: 5000, endNs: 9000 },
-      { intendedSendNs: 6000, sendStartNs: 5000, endNs: 9000 },
-    ],
-    true,
+test("latencies that a measurement does not have apart are its latency", () => {
+  const plain = makeWindow({ latenciesNs: [5e6] });
+  assert.deepEqual(
+    [latencyOf(plain, "firstResponse"), latencyOf(plain, "scheduledLatency"), sendDelayOf(plain).count],
+    [plain.latency, plain.latency, 0],
   );
-  assert.deepEqual([tally.latency.minNs, tally.latency.maxNs], [4000, 4000]);
-  assert.deepEqual([tally.scheduledLatency.minNs, tally.scheduledLatency.maxNs], [3000, 8000]);
-  assert.deepEqual([tally.sendDelay.minNs, tally.sendDelay.maxNs], [0, 4000]);
-});
-
-test("any number of records is tallied without loss", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 1, max: 7 }), (count, every) => {
-      const rows = Array.from({ length: count }, (_, i) => ({
-        sendStartNs: i,
-        endNs: i + 1000 * (i + 1),
-        flags: i % every === 0 ? RECORD_FAILED : 0,
-      }));
-      const tally = tallyRows(rows);
-      const failed = rows.filter(({ flags }) => flags === RECORD_FAILED).length;
-      assert.deepEqual([tally.latency.count, tally.failedCount], [count - failed, failed]);
-    }),
-    { numRuns: 30 },
+  const due = makeWindow({ latenciesNs: [5e6], scheduledNs: [7e6], firstResponseNs: [1e6], sendDelayNs: [2e6] });
+  assert.deepEqual(
+    [latencyOf(due, "firstResponse").max, latencyOf(due, "scheduledLatency").max, sendDelayOf(due).max],
+    [1e6, 7e6, 2e6],
   );
 });
 
-test("a window's overhead: idle lanes in a closed loop, sending and receiving in a schedule", () => {
-  const open = { openBefore: NO_OPEN_REQUESTS, openAfter: NO_OPEN_REQUESTS };
-  const frame = { startNs: 0, endNs: 10_000, sentCount: 2, ...open, laneCount: 2, health, server: undefined };
-  const rows = [
-    { sendStartNs: 0, sendEndNs: 200, endNs: 8000 },
-    { sendStartNs: 0, sendEndNs: 300, endNs: 7000 },
-  ];
-  const closed = toMeasurement(tallyRows(rows), { ...frame, canLanesWait: false });
-  assert.equal(closed.overheadPct, 25);
-  assert.deepEqual([closed.requestCount, closed.sendMeanNs, closed.durationNs], [2, 250, 10_000]);
-  const scheduled = toMeasurement(tallyRows(rows, true), { ...frame, canLanesWait: true });
-  assert.equal(scheduled.overheadPct, 2.5);
-  const empty = toMeasurement(tallyRows([]), { ...frame, canLanesWait: false });
-  assert.deepEqual([empty.sendMeanNs, empty.receiveMeanNs, empty.overheadPct], [0, 0, 100]);
-});
+for (const [name, count] of [
+  ["without requests", 0],
+  ["with one", 1],
+  ["with many, some of which take seconds or fail", 3000],
+] as const)
+  test(`a window ${name} is plain data: its clone, and what JSON makes of it, are equal`, () => {
+    const tally = new WindowTally({
+      ...{ isScheduled: true, isDecoupled: true, countsReading: true },
+      extractedNames: ["a", "b"],
+    });
+    const records = new RecordColumns((columns, rows) => tally.add(columns, rows));
+    for (let at = 0; at < count; at++) {
+      const endNs = 1e9 + at * 1e6;
+      fill(records, { sendStartNs: endNs - 1000.5 * at ** 2, endNs, flags: at % 7 === 3 ? RECORD_FAILED : 0 });
+      tally.extracted?.add([at / 3, at % 2 === 0 ? "text" : null], endNs);
+    }
+    records.drain();
+    for (const durationNs of [0, 4e9]) {
+      const window = toMeasurement(tally, {
+        ...{ startNs: 1e9, endNs: 1e9 + durationNs, sentCount: count, laneCount: 1, canLanesWait: false },
+        ...{ openBefore: NO_OPEN_REQUESTS, openAfter: NO_OPEN_REQUESTS },
+        health: { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 },
+      });
+      assert.deepEqual(structuredClone(window), window);
+      assert.deepEqual(JSON.parse(JSON.stringify(window)), window);
+    }
+  });

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { LatencyTally } from "../../src/measure/latency-tally.ts";
 import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
 import { judgePhases, measureDrift, measureRecovery, type PhaseLevel } from "../../src/measure/phase-verdicts.ts";
+import { joinSketches } from "../../src/measure/sketch.ts";
 import type { TimelineBucket } from "../../src/measure/timeline.ts";
 import type { PhasePlan } from "../../src/plan/load-options.ts";
-import { makeWindow } from "./make-window.ts";
+import { makeWindow, sketchWithoutTimes } from "./make-window.ts";
 
 /** An interval of one second with `count` latencies of `ms` milliseconds. */
 function bucket(index: number, ms: number, count = 10): TimelineBucket {
-  const latency = new LatencyTally({ hasOrder: false });
-  latency.addAll(new Float64Array(count).fill(ms * 1e6), 0, count);
+  const latency = sketchWithoutTimes(new Array<number>(count).fill(ms * 1e6));
   const [startNs, endNs] = [index * 1e9, (index + 1) * 1e9];
   return { startNs, endNs, requestCount: count, failedCount: 0, latency, meanOutstanding: 1 };
 }
@@ -20,8 +19,7 @@ const line = (...ms: number[]): TimelineBucket[] =>
 const hold: PhasePlan["load"] = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" };
 
 function levelOf(index: number, timeline: readonly TimelineBucket[]): PhaseLevel {
-  const latency = new LatencyTally();
-  for (const one of timeline) latency.merge(one.latency);
+  const latency = joinSketches(timeline.map((one) => one.latency));
   return { phase: { index }, window: { ...makeWindow(), latency, requestCount: latency.count }, timeline };
 }
 

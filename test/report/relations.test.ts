@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
-import { type Measurement, toMeasurement, WindowTally } from "../../src/measure/measurement.ts";
-import { mergeWindows } from "../../src/measure/merge.ts";
+import type { Measurement } from "../../src/measure/measurement.ts";
+import { mergeInTime } from "../../src/measure/merge.ts";
 import { type OpenRequests, sumOpenRequests } from "../../src/measure/open-requests.ts";
 import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
+import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
 import { Timeline } from "../../src/measure/timeline.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
@@ -128,7 +129,7 @@ test("reports of random requests in random windows agree with themselves", () =>
         return window;
       });
       const level: LevelResult = {
-        ...makeLevel({ unit: "request-rate", level: 5, window: mergeWindows(windows) }),
+        ...makeLevel({ unit: "request-rate", level: 5, window: mergeInTime(windows) }),
         tokens: measureTokens(all, 0, endMs * MS),
         timeline: timeline.finish(endMs * MS, openAt(all, endMs * MS)),
       };
@@ -201,14 +202,12 @@ test("a row of perf_analyzer's CSV agrees with itself", async () => {
         );
         assert.equal(cell("Client Send") + cell("Client Recv"), cell("request/response"));
         assert.ok(cell("request/response") + cell("response wait") >= cell("Avg latency"));
-        assert.ok(
-          cell("Avg latency") <= window.latency.maxNs / 1000 && cell("p99 latency") <= window.latency.maxNs / 1000,
-        );
+        assert.ok(cell("Avg latency") <= window.latency.max / 1000 && cell("p99 latency") <= window.latency.max / 1000);
         assert.equal(cell("Requests"), window.requestCount);
         assert.ok(cell("Independent Requests") >= 1 && cell("Independent Requests") <= window.requestCount);
         assert.equal(cell("Asked Load"), 1);
         assert.equal(cell("Delivered Load"), cell("Avg In Flight"));
-        const law = (cell("Inferences/Second") * window.latency.meanNs) / 1e9;
+        const law = (cell("Inferences/Second") * window.latency.mean) / 1e9;
         assert.ok(Math.abs(cell("Throughput x Avg Latency") - law) <= 1e-4 * law);
       }),
       { numRuns: 40 },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { findExtracted } from "../../src/measure/extracted-tally.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import type { FailedRequest } from "../../src/result/request-record.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
@@ -111,11 +112,9 @@ describe("a target of the scenario's own", () => {
       }
       assert.deepEqual([...texts.values()], [10, 10]);
       const window = result.levels[0]?.window;
-      assert.deepEqual(
-        [window?.extracted?.find("score")?.numberCount, window?.extracted?.find("score")?.mean],
-        [20, 0.9],
-      );
-      assert.deepEqual(window?.extracted?.find("label")?.texts, new Map([["good", 20]]));
+      const score = findExtracted(window?.extracted, "score")?.numbers;
+      assert.deepEqual([score?.count, score?.mean], [20, 0.9]);
+      assert.deepEqual(findExtracted(window?.extracted, "label")?.texts, [["good", 20]]);
       assert.match(result.prepared.warnings.join(), /own code \(decode, check, extract\) reads every answer/);
     }),
   );
@@ -194,7 +193,7 @@ describe("a target of the scenario's own", () => {
       );
       assert.deepEqual([result.completedCount, result.failedCount, called.length], [8, 4, 12]);
       assert.deepEqual(new Set(failures.map(({ kind, status }) => `${kind} ${status}`)), new Set(["grpc 3"]));
-      assert.equal(result.levels[0]?.window.extracted?.find("output")?.mean, 7);
+      assert.equal(findExtracted(result.levels[0]?.window.extracted, "output")?.numbers.mean, 7);
     } finally {
       server.close();
     }
@@ -219,7 +218,7 @@ describe("a target of the scenario's own", () => {
       const { result, failures } = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 8 }) }));
       assert.deepEqual(failures, []);
       assert.deepEqual([result.completedCount, server.called.length], [8, 8]);
-      assert.equal(result.levels[0]?.window.extracted?.find("messages")?.mean, 4);
+      assert.equal(findExtracted(result.levels[0]?.window.extracted, "messages")?.numbers.mean, 4);
     } finally {
       server.close();
     }
@@ -280,7 +279,10 @@ describe("a target of the scenario's own", () => {
       const target = stream(server.url, { inputs: ["/a"] });
       const { result } = await run(defineScenario({ name: "x", target, load: hold(1, { requests: 2 }) }));
       const { extracted: values } = result.levels[0]?.window ?? {};
-      assert.deepEqual([values?.find("events")?.mean, values?.find("bytes")?.mean], [2, 18]);
+      assert.deepEqual(
+        [findExtracted(values, "events")?.numbers.mean, findExtracted(values, "bytes")?.numbers.mean],
+        [2, 18],
+      );
       assert.equal(server.received[0]?.method, "GET");
     } finally {
       server.close();

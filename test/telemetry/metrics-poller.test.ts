@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gpuSeriesOf } from "../../src/measure/gpu-tally.ts";
 import { MetricsPoller, type MetricsWarning } from "../../src/telemetry/metrics-poller.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 import { twoGpus } from "../servers/metrics-stub.ts";
@@ -45,10 +46,7 @@ function settle(): Promise<void> {
 }
 
 const utilizationOf = (poller: MetricsPoller): number[] =>
-  poller
-    .take()
-    .of("utilizationRatio")
-    .map(([, { mean }]) => mean);
+  gpuSeriesOf(poller.take(), "utilizationRatio").map(([, { mean }]) => mean);
 
 test("it fetches at the start and then at the interval, one fetch at a time", LIMIT, async () => {
   const endpoint = new Endpoint();
@@ -61,7 +59,7 @@ test("it fetches at the start and then at the interval, one fetch at a time", LI
   assert.equal(endpoint.clock.nowMs, 60);
   const tally = poller.take();
   assert.equal(tally.count, 4);
-  assert.deepEqual(tally.of("memoryUsedBytes")[0], [
+  assert.deepEqual(gpuSeriesOf(tally, "memoryUsedBytes")[0], [
     "GPU-aaa",
     { count: 4, mean: 1000000001.5, max: 1000000003, first: 1000000000, last: 1000000003 },
   ]);

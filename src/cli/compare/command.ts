@@ -2,12 +2,15 @@ import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
-import { type ComparedSides, formatComparison } from "../../report/compare/console.ts";
 import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
-import { type ChangeLimit, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
+import { type ChangeLimit, type ComparedSides, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
 import { formatMarkdown } from "../../report/compare/markdown.ts";
+import { buildComparisonModel } from "../../report/compare/model.ts";
+import { formatComparison } from "../../report/compare/text.ts";
+import { judgeComparison } from "../../report/compare/verdict.ts";
+import type { ReportModel } from "../../report/model/report-model.ts";
 import { writeOutput } from "../../report/output-file.ts";
 import { createSvgPainter, readChartLibrary } from "../../report/plots/chart-library.ts";
 import { EXIT } from "../../result/exit-codes.ts";
@@ -97,7 +100,7 @@ function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem
 }
 
 async function compare(request: Request, io: CommandIo): Promise<number> {
-  const { given, limits, files, isAll } = request;
+  const { given, limits, files, isAll, isStrict } = request;
   const [base, ...candidates] = readSides([given.base, ...given.candidates]);
   if (base === undefined) throw new Error("there is always a base");
   const comparisons = candidates.map((next) => compareRuns(base, next, request));
@@ -111,8 +114,9 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   );
   const textIo = besideReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
-  textIo.out(sides.map(formatComparison).join("\n\n"));
-  await writeFiles(sides, files);
+  const model = buildComparisonModel(sides, isStrict);
+  textIo.out(formatComparison(model, { isAll, allFlag: "--all" }));
+  await writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }
 
@@ -135,7 +139,12 @@ function checkMetric({ name, label }: NamedMetric, text: string, { base, next }:
   });
 }
 
-async function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: OutputFiles): Promise<void> {
+async function writeFiles(
+  sides: readonly ComparedSides[],
+  model: ReportModel,
+  { files, isStrict }: Request,
+): Promise<void> {
+  const { json, markdown, html } = files;
   const write = (flag: string, path: string | undefined, format: () => string): void => {
     if (path === undefined) return;
     try {
@@ -145,11 +154,11 @@ async function writeFiles(sides: readonly ComparedSides[], { json, markdown, htm
       throw new RunError("output", message, `Give another path with ${flag}.`);
     }
   };
-  write("--json", json, () => `${JSON.stringify(toComparisonJson(sides), null, 2)}\n`);
-  write("--markdown", markdown, () => formatMarkdown(sides));
+  write("--json", json, () => `${JSON.stringify(toComparisonJson(sides, isStrict), null, 2)}\n`);
+  write("--markdown", markdown, () => formatMarkdown(model));
   if (html === undefined) return;
   const paint = createSvgPainter(await readChartLibrary(), "transparent");
-  write("--html", html, () => formatHtml(sides, paint));
+  write("--html", html, () => formatHtml(model, sides, paint));
 }
 
 /** Returns the exit code, and says what a limit without a result means. */
@@ -170,8 +179,7 @@ function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns
   } else if (verdicts.length === 0 && canAccept) {
     io.err("rampart: --within-runs compares by the intervals within the runs\n");
   }
-  if (has("broken")) return EXIT.assertionFailed;
-  return has("undecidable") || (isStrict && has("unresolved")) ? EXIT.unstable : EXIT.passed;
+  return judgeComparison(sides, isStrict).exitCode;
 }
 
 function formatHelp(command: string): string {

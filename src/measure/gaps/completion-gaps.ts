@@ -1,6 +1,6 @@
 import { msToNs, nsToUs, usToNs } from "../../plan/units.ts";
-import type { LatencyTally } from "../latency-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../records.ts";
+import { percentileAt, type Sketch } from "../sketch.ts";
 
 /** A time in which requests were in flight and none ended, much longer than usual. Times are nanoseconds from the same start. */
 export interface CompletionGap {
@@ -72,11 +72,11 @@ export class CompletionGaps {
    * @param openSentNs send times of the requests in flight at that time
    * @param latency that of the measurement's requests
    */
-  find(endNs: number, openSentNs: readonly number[], latency: LatencyTally): CompletionGap[] {
+  find(endNs: number, openSentNs: readonly number[], latency: Sketch): CompletionGap[] {
     // More requests may be in flight than a call may have arguments.
     const sentNs = openSentNs.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
     const rest = { startNs: this.lastEndNs, endNs, sentNs };
-    const usualLatencyNs = latency.count === 0 ? 0 : usToNs(latency.percentileUs(50));
+    const usualLatencyNs = latency.count === 0 ? 0 : percentileAt(latency, 50);
     const all = [...this.long, ...(lengthOf(rest) > 0 ? [rest] : [])];
     return all.flatMap((gap) => {
       const lengthNs = lengthOf(gap);

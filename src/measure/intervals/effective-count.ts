@@ -11,10 +11,10 @@ export interface IntervalOptions {
   readonly confidence?: number;
 }
 
-/** Means of consecutive batches of equal length, in the order of the samples. */
+/** Means of consecutive batches, in the order of the samples. */
 export interface BatchMeans {
   readonly means: ArrayLike<number>;
-  /** Number of samples in each batch. */
+  /** Number of samples in each batch; need not be whole. */
   readonly batchCount: number;
 }
 
@@ -39,12 +39,19 @@ export function effectiveCount(
   confidence: number = INTERVAL_CONFIDENCE,
 ): number {
   if (means.length < 2 || !(variance > 0)) return count;
-  const longRunVariance = batchCount * sumOfCovariances(means, confidence);
+  const isRough = batchCount > 1 && means.length < FEW_BATCHES;
+  const longRunVariance = batchCount * sumOfCovariances(means, confidence, isRough);
   return Math.max(1, Math.min(count, (count * variance) / longRunVariance));
 }
 
-/** Returns the sum of the autocovariances at all lags, negative ones included: pairs of lags count until a pair's sum is not positive. */
-function sumOfCovariances(values: ArrayLike<number>, confidence: number): number {
+/** The variance of fewer batches is uncertain itself; with single samples, Student's t of their number allows for that. */
+const FEW_BATCHES = 32;
+
+/**
+ * Returns the sum of the autocovariances at all lags, negative ones included: pairs of lags count until a pair's sum is not positive.
+ * @param isRough whether the values are so few that this is uncertain without correlation too
+ */
+function sumOfCovariances(values: ArrayLike<number>, confidence: number, isRough: boolean): number {
   const count = values.length;
   let mean = 0;
   for (let at = 0; at < count; at++) mean += (values[at] as number) / count;
@@ -64,7 +71,7 @@ function sumOfCovariances(values: ArrayLike<number>, confidence: number): number
   }
   // Divided by n - 1 instead of n, like a sample variance. Negative covariances must not make the sum 0 or less.
   const sum = Math.max((2 * pairs - variance) * (count / (count - 1)), TINY_VARIANCE);
-  return sum > CORRELATED_RATIO * variance ? sum * allowanceFor(count, 2 * lags - 1, confidence) : sum;
+  return isRough || sum > CORRELATED_RATIO * variance ? sum * allowanceFor(count, 2 * lags - 1, confidence) : sum;
 }
 
 /** Above this ratio of the sum of autocovariances to the variance, batches are correlated with each other by more than chance. */
@@ -84,25 +91,26 @@ function allowanceFor(count: number, width: number, confidence: number): number 
 
 const TINY_VARIANCE = Number.MIN_VALUE;
 
-/** How samples change over a measurement, from the means of its batches. */
+/** How samples change over a measurement, from the means of its bins. */
 export interface Drift {
-  /** Mean of the last fifth relative to that of the first, minus 1; NaN when that is 0. */
+  /** Mean of the last fifth of the bins relative to that of the first, minus 1; NaN when that is 0. */
   readonly ratio: number;
-  /** The smallest and the largest mean of a batch. */
+  /** The smallest and the largest mean of a bin. */
   readonly low: number;
   readonly high: number;
 }
 
-/** Returns how samples change; undefined below five batches. */
-export function driftOf({ means }: BatchMeans): Drift | undefined {
-  const fifth = Math.floor(means.length / 5);
+/** Returns how samples change; undefined below five bins. @param bins consecutive ones, each with the number and the mean of its samples */
+export function driftOf(bins: readonly { readonly count: number; readonly mean: number }[]): Drift | undefined {
+  const fifth = Math.floor(bins.length / 5);
   if (fifth === 0) return undefined;
-  const all = Array.from(means);
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  const meanOf = (some: typeof bins): number =>
+    some.reduce((sum, { count, mean }) => sum + count * mean, 0) / some.reduce((sum, { count }) => sum + count, 0);
+  const means = bins.map(({ mean }) => mean);
   return {
-    ratio: sum(all.slice(-fifth)) / sum(all.slice(0, fifth)) - 1,
-    low: Math.min(...all),
-    high: Math.max(...all),
+    ratio: meanOf(bins.slice(-fifth)) / meanOf(bins.slice(0, fifth)) - 1,
+    low: Math.min(...means),
+    high: Math.max(...means),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { LatencyTally } from "../latency-tally.ts";
+import { deviationOf, effectiveCountOf, type Sketch, skewnessOf } from "../sketch.ts";
 import { studentQuantile } from "./distributions.ts";
 import { batchMeansOf, effectiveCount, INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
@@ -48,16 +48,17 @@ export interface MeanOptions extends IntervalOptions {
   readonly leastCount?: number;
 }
 
-/** Estimates the mean of a tally, in nanoseconds. */
+/** Estimates the mean of values that are not negative, in their unit. */
 export function estimateMeanNs(
-  tally: LatencyTally,
+  sketch: Sketch,
   { confidence = INTERVAL_CONFIDENCE, leastCount = 1 }: MeanOptions = {},
 ): MeanEstimate {
-  const { count, meanNs, deviationNs, skewness } = tally;
-  const effective = tally.effectiveCountFor(confidence);
+  const { count, mean } = sketch;
+  const deviation = deviationOf(sketch);
+  const effective = effectiveCountOf(sketch, confidence);
   const least = Math.min(leastCount, count);
-  if (effective < least) return fromZero(meanInterval(meanNs, deviationNs, least, { confidence }));
-  return fromZero(meanInterval(meanNs, deviationNs, effective, { confidence, skewness }));
+  if (effective < least) return fromZero(meanInterval(mean, deviation, least, { confidence }));
+  return fromZero(meanInterval(mean, deviation, effective, { confidence, skewness: skewnessOf(sketch) }));
 }
 
 /** Estimates the mean of values that are not negative, in the order in which they were measured. @param values not empty */

@@ -1,5 +1,5 @@
 import { nsToUs } from "../../plan/units.ts";
-import type { LatencyTally } from "../latency-tally.ts";
+import { effectiveCountAt, percentileUs, type Sketch, valueAtRank } from "../sketch.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import { certaintyOf } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
@@ -95,22 +95,23 @@ export interface PercentileEstimate {
 }
 
 /**
- * Estimates a percentile of a tally, in microseconds. The tally's resolution of 1 us is part of the interval.
+ * Estimates a percentile of durations in nanoseconds, in microseconds. The sketch's resolution of 1 us is part of the interval.
  * @param percentile above 0 and below 100
  */
 export function estimatePercentile(
-  tally: LatencyTally,
+  sketch: Sketch,
   percentile: number,
   { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): PercentileEstimate {
-  const us = tally.percentileUs(percentile);
-  const effective = tally.effectiveCountAt(percentile, confidence);
-  const { low, high } = percentileRanks(tally.count, percentile, effective, confidence);
-  // A tally rounds down.
-  const above = (rank: number): number => Math.min(tally.atRankUs(rank) + 1, Math.max(us, nsToUs(tally.maxNs)));
-  return withFloor(tally.count, percentile, effective, {
+  const us = percentileUs(sketch, percentile);
+  const effective = effectiveCountAt(sketch, percentile, confidence);
+  const { low, high } = percentileRanks(sketch.count, percentile, effective, confidence);
+  const atRankUs = (rank: number): number => nsToUs(valueAtRank(sketch, rank));
+  // A sketch rounds down.
+  const above = (rank: number): number => Math.min(atRankUs(rank) + 1, Math.max(us, nsToUs(sketch.max)));
+  return withFloor(sketch.count, percentile, effective, {
     value: us,
-    low: low === undefined ? null : Math.min(us, tally.atRankUs(low)),
+    low: low === undefined ? null : Math.min(us, atRankUs(low)),
     high: high === undefined ? null : Math.max(us, above(high)),
   });
 }

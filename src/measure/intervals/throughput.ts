@@ -1,129 +1,27 @@
 import { nsToSec } from "../../plan/units.ts";
+import { effectiveCountOf, type Sketch } from "../sketch.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./effective-count.ts";
 import { fromZero, meanInterval } from "./mean-interval.ts";
+import { type CompletionBins, wholeBins } from "./time-bins.ts";
 
 /** Numbers of requests that ended in consecutive stretches of equal length. */
 export interface CompletionCounts {
-  readonly stretchNs: number;
-  /** Successful requests in order of time; at most 128 numbers. The ends of a window that fill no stretch are left out. */
+  readonly binNs: number;
+  /** Successful requests in order of time. */
   readonly counts: readonly number[];
   /** Failed requests in the same stretches. Absent: none, or not known. */
   readonly failed?: readonly number[] | undefined;
 }
 
-export const MOST_STRETCHES = 128;
+/** In shorter stretches the times at which a client reads say more than the server's. */
 export const SHORTEST_STRETCH_NS = 1_000_000; // 1 ms
 /** With fewer stretches their variation says too little. */
 export const FEWEST_STRETCHES = 16;
 
-/**
- * Counts completions over time. The length of the stretches doubles when there are more than 128, so memory is bounded and adding takes
- * constant time for any length of a window.
- */
-export class CompletionTally {
-  private stretchNs = SHORTEST_STRETCH_NS;
-  /** Number of the first stretch, counted from time 0; undefined while there are no completions. */
-  private first: number | undefined;
-  private counts = new Float64Array(MOST_STRETCHES);
-  /** Undefined while no request has failed. */
-  private failed: Float64Array | undefined;
-
-  /** Adds a completion. Times need not ascend strictly: one before the first stretch counts in that. */
-  add(atNs: number): void {
-    const index = this.indexAt(atNs);
-    this.counts[index] = (this.counts[index] as number) + 1;
-  }
-
-  /** Adds a failed request. */
-  addFailed(atNs: number): void {
-    const index = this.indexAt(atNs);
-    this.failed ??= new Float64Array(MOST_STRETCHES);
-    this.failed[index] = (this.failed[index] as number) + 1;
-  }
-
-  /** Returns the stretch of a time, and joins stretches when it is beyond the last one. */
-  private indexAt(atNs: number): number {
-    let at = Math.floor(atNs / this.stretchNs);
-    this.first ??= at;
-    while (at - this.first >= MOST_STRETCHES) {
-      this.halve();
-      at = Math.floor(atNs / this.stretchNs);
-    }
-    return Math.max(0, at - this.first);
-  }
-
-  /** Returns the counts of the whole stretches of a window. */
-  between(startNs: number, endNs: number): CompletionCounts {
-    while (endNs - startNs > MOST_STRETCHES * this.stretchNs) this.halve();
-    const { stretchNs, first = 0, counts, failed } = this;
-    const from = Math.ceil(startNs / stretchNs);
-    const length = Math.max(0, Math.floor(endNs / stretchNs) - from);
-    const cut = (all: Float64Array) => Array.from({ length }, (_, index) => all[from + index - first] ?? 0);
-    return { stretchNs, counts: cut(counts), ...(failed === undefined ? {} : { failed: cut(failed) }) };
-  }
-
-  /** Joins each two neighbours that begin at an even number, so that stretches stay aligned with time 0. */
-  private halve(): void {
-    const first = this.first ?? 0;
-    const next = Math.floor(first / 2);
-    const join = (all: Float64Array): Float64Array<ArrayBuffer> => {
-      const joined = new Float64Array(MOST_STRETCHES);
-      for (let index = 0; index < MOST_STRETCHES; index++) {
-        const to = Math.floor((first + index) / 2) - next;
-        joined[to] = (joined[to] ?? 0) + (all[index] as number);
-      }
-      return joined;
-    };
-    this.counts = join(this.counts);
-    if (this.failed !== undefined) this.failed = join(this.failed);
-    if (this.first !== undefined) this.first = next;
-    this.stretchNs *= 2;
-  }
-}
-
-/** Puts the counts of consecutive windows behind each other; undefined when a window has none. */
-export function mergeCompletions(parts: readonly (CompletionCounts | undefined)[]): CompletionCounts | undefined {
-  const known = parts.filter((part) => part !== undefined);
-  if (known.length < parts.length || known.length === 0) return undefined;
-  const stretchNs = Math.max(...known.map((part) => part.stretchNs));
-  const even = known.map((part) => stretchTo(part, stretchNs));
-  let merged: CompletionCounts = {
-    stretchNs,
-    counts: even.flatMap(({ counts }) => counts),
-    ...(even.some(({ failed }) => failed !== undefined)
-      ? { failed: even.flatMap(({ counts, failed }) => failed ?? counts.map(() => 0)) }
-      : {}),
-  };
-  while (merged.counts.length > MOST_STRETCHES) merged = joinPairs(merged);
-  return merged;
-}
-
-/** Adds the counts of parts of the same window, such as groups of requests; undefined when a part has none. */
-export function addCompletions(parts: readonly (CompletionCounts | undefined)[]): CompletionCounts | undefined {
-  const known = parts.filter((part) => part !== undefined);
-  if (known.length < parts.length || known.length === 0) return undefined;
-  const stretchNs = Math.max(...known.map((part) => part.stretchNs));
-  const even = known.map((part) => stretchTo(part, stretchNs));
-  const length = Math.min(...even.map(({ counts }) => counts.length));
-  const add = (pick: (part: CompletionCounts) => readonly number[] | undefined): number[] =>
-    Array.from({ length }, (_, at) => even.reduce((sum, part) => sum + (pick(part)?.[at] ?? 0), 0));
-  return {
-    stretchNs,
-    counts: add(({ counts }) => counts),
-    ...(even.some(({ failed }) => failed !== undefined) ? { failed: add(({ failed }) => failed) } : {}),
-  };
-}
-
-function stretchTo(part: CompletionCounts, stretchNs: number): CompletionCounts {
-  let whole = part;
-  while (whole.stretchNs < stretchNs) whole = joinPairs(whole);
-  return whole;
-}
-
 /** Joins each two neighbours. The last one without a neighbour is left out. */
-function joinPairs({ stretchNs, counts, failed }: CompletionCounts): CompletionCounts {
+function joinPairs({ binNs, counts, failed }: CompletionCounts): CompletionCounts {
   return {
-    stretchNs: 2 * stretchNs,
+    binNs: 2 * binNs,
     counts: sumPairs(counts),
     ...(failed === undefined ? {} : { failed: sumPairs(failed) }),
   };
@@ -145,9 +43,9 @@ export interface ThroughputInterval {
 
 /** What a window knows about its throughput. */
 export interface ThroughputSource {
-  readonly completions?: CompletionCounts | undefined;
+  readonly completions?: CompletionBins | undefined;
   /** Its latencies. Absent: not known. */
-  readonly latency?: { readonly effectiveCount: number } | undefined;
+  readonly latency?: Sketch | undefined;
 }
 
 /** Below this mean number of completions per stretch, longer stretches are looked at too. */
@@ -170,9 +68,10 @@ export function throughputInterval(
   confidence: number = INTERVAL_CONFIDENCE,
 ): ThroughputInterval {
   if (completions === undefined) return NONE;
-  const total = completions.counts.reduce((sum, count) => sum + count, 0);
-  if (total < FEW_COMPLETIONS && latency !== undefined && latency.effectiveCount < 2) return NONE;
-  return rateInterval(completions, total, perSec, { batchSize, confidence });
+  const stretches = wholeBins(completions, SHORTEST_STRETCH_NS);
+  const total = stretches.counts.reduce((sum, count) => sum + count, 0);
+  if (total < FEW_COMPLETIONS && latency !== undefined && effectiveCountOf(latency) < 2) return NONE;
+  return rateInterval(stretches, total, perSec, { batchSize, confidence });
 }
 
 /**
@@ -204,7 +103,7 @@ export function lengthen(stretches: CompletionCounts, total: number): Completion
 const NONE: ThroughputInterval = { low: null, high: null };
 
 function intervalOf(
-  { counts, stretchNs }: CompletionCounts,
+  { counts, binNs }: CompletionCounts,
   perSec: number,
   batchSize: number,
   confidence: number,
@@ -212,7 +111,7 @@ function intervalOf(
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
   const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / (counts.length - 1);
   const effective = effectiveCount(counts.length, variance, { means: counts, batchCount: 1 }, confidence);
-  const scale = batchSize / nsToSec(stretchNs);
+  const scale = batchSize / nsToSec(binNs);
   const { low, high } = fromZero(meanInterval(perSec, Math.sqrt(variance) * scale, effective, { confidence }));
   return { low, high };
 }

@@ -1,6 +1,7 @@
 import { regularizedBeta } from "../intervals/distributions.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
-import { type CompletionCounts, FEWEST_STRETCHES, lengthen } from "../intervals/throughput.ts";
+import { type CompletionCounts, FEWEST_STRETCHES, lengthen, SHORTEST_STRETCH_NS } from "../intervals/throughput.ts";
+import { wholeBins } from "../intervals/time-bins.ts";
 import type { Measurement } from "../measurement.ts";
 
 /** The interval of a ratio, 0 to 1. */
@@ -54,12 +55,13 @@ export function errorRatioInterval(
 ): { readonly low: number | null; readonly high: number | null } {
   const total = requestCount + failedCount;
   if (failedCount === 0 || requestCount === 0) return ratioInterval(failedCount, total, confidence);
-  if (completions?.failed === undefined || completions.counts.length < FEWEST_STRETCHES) return UNKNOWN;
-  const failed = completions.failed.reduce((sum, count) => sum + count, 0);
-  const worths = lengthen(completions, failed).map((stretches) => worthOf(stretches, confidence));
+  const stretches = completions && wholeBins(completions, SHORTEST_STRETCH_NS);
+  if (stretches?.failed === undefined || stretches.counts.length < FEWEST_STRETCHES) return UNKNOWN;
+  const failed = stretches.failed.reduce((sum, count) => sum + count, 0);
+  const worths = lengthen(stretches, failed).map((one) => worthOf(one, confidence));
   const effective = Math.max(1, total * Math.min(1, ...worths));
   const { low, high } = ratioInterval((failedCount / total) * effective, effective, confidence);
-  return { low, high: countClusters(completions) < Math.min(FEWEST_CLUSTERS, failedCount / 2) ? null : high };
+  return { low, high: countClusters(stretches) < Math.min(FEWEST_CLUSTERS, failedCount / 2) ? null : high };
 }
 
 /** Returns how often the failures of stretches rise above their mean. */

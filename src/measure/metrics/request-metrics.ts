@@ -1,15 +1,18 @@
 import { nsToSec } from "../../plan/units.ts";
+import { findExtracted } from "../extracted-tally.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
 import { errorRatioInterval } from "../limits/ratio-interval.ts";
+import { latencyOf } from "../measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../metrics.ts";
 import { type Asked, factsOf, type MeasuredPart, type Metric } from "./metric.ts";
-import { type Ends, sampleOfColumn, sampleOfSum, sampleOfTally } from "./sample.ts";
+import { type Ends, sampleOfExtracted, sampleOfSketch, sampleOfSum } from "./sample.ts";
 
 const ALL = ["average", "min", "max", "percentiles"] as const;
 
 const REQUESTS = {
   throughput: {
     label: "throughput",
+    isInJson: true,
     quantity: "rate",
     better: "higher",
     value: ({ window }, _metric, batchSize) => inferPerSec(window, batchSize),
@@ -17,6 +20,7 @@ const REQUESTS = {
   },
   errorRate: {
     label: "error rate",
+    isInJson: true,
     quantity: "ratio",
     better: "lower",
     counts: countFailed,
@@ -29,35 +33,39 @@ const REQUESTS = {
   /** From the actual send. */
   latency: {
     label: "latency",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => sampleOfTally(window.latency),
+    sample: ({ window }) => sampleOfSketch(window.latency),
   },
   /** From the intended send, which includes delays by a late client or a slow server. */
   scheduledLatency: {
     label: "scheduled latency",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "schedule",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => sampleOfTally(window.scheduledLatency),
+    sample: ({ window }) => sampleOfSketch(latencyOf(window, "scheduledLatency")),
   },
   /** Of requests that may have several responses. */
   firstResponse: {
     label: "first response",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "responses",
     statistics: ALL,
     isBlindToGaps: true,
-    sample: ({ window }) => (window.isDecoupled ? sampleOfTally(window.firstResponse) : undefined),
+    sample: ({ window }) => window.firstResponse && sampleOfSketch(window.firstResponse),
   },
   /** Mean over all pairs of responses that follow each other. */
   betweenResponses: {
     label: "time between responses",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "responses",
@@ -69,6 +77,7 @@ const REQUESTS = {
   },
   responsesPerSec: {
     label: "responses/s",
+    isInJson: true,
     quantity: "rate",
     unit: "responses/s",
     better: "higher",
@@ -77,6 +86,7 @@ const REQUESTS = {
   },
   sequencesPerSec: {
     label: "sequences/s",
+    isInJson: true,
     quantity: "rate",
     unit: "sequences/s",
     better: "higher",
@@ -92,11 +102,12 @@ const OTHERS = {
   /** Numbers that the target extracts from answers. */
   extracted: {
     label: "extracted",
+    isInJson: true,
     quantity: "number",
     statistics: ALL,
     sample: ({ window }, { name = "" }) => {
-      const column = window.extracted?.find(name);
-      return column && sampleOfColumn(column);
+      const found = findExtracted(window.extracted, name);
+      return found && sampleOfExtracted(found);
     },
     explain: () => "no answer had a number there",
   },

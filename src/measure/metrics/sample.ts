@@ -1,11 +1,16 @@
 import { usToNs } from "../../plan/units.ts";
-import type { ExtractedColumn } from "../extracted-tally.ts";
-import type { GpuMetric, GpuTally } from "../gpu-tally.ts";
+import {
+  type Extracted,
+  estimateExtractedMean,
+  estimateExtractedPercentile,
+  extractedPercentile,
+} from "../extracted-tally.ts";
+import { type GpuMetric, type GpuTally, gpuSeriesOf } from "../gpu-tally.ts";
 import { batchMeansOf, type Drift, effectiveCount } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimatePercentile, type PercentileEstimate, percentileEstimator } from "../intervals/percentile-interval.ts";
-import type { LatencyTally } from "../latency-tally.ts";
 import type { SampleAbove } from "../limits/verdict-state.ts";
+import { countAbove, driftOfSketch, percentileAt, type Sketch } from "../sketch.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 
 /** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
@@ -46,35 +51,38 @@ function endsOf({ low, high, effectiveCount, neededEffectiveCount }: PercentileE
 }
 
 /** Latencies in nanoseconds. */
-export function sampleOfTally(tally: LatencyTally): Sample {
+export function sampleOfSketch(sketch: Sketch): Sample {
   return {
-    count: tally.count,
-    average: tally.meanNs,
-    min: tally.minNs,
-    max: tally.maxNs,
+    count: sketch.count,
+    average: sketch.mean,
+    min: sketch.min,
+    max: sketch.max,
     get drift() {
-      return tally.drift;
+      return driftOfSketch(sketch);
     },
-    percentile: (percentile) => usToNs(tally.percentileUs(percentile)),
-    averageEnds: (options) => boundsOf(estimateMeanNs(tally, options)),
+    percentile: (percentile) => percentileAt(sketch, percentile),
+    averageEnds: (options) => boundsOf(estimateMeanNs(sketch, options)),
     percentileEnds: (percentile, confidence) => {
-      const { low, high, ...samples } = endsOf(estimatePercentile(tally, percentile, { confidence }));
+      const { low, high, ...samples } = endsOf(estimatePercentile(sketch, percentile, { confidence }));
       return { low: low === null ? null : usToNs(low), high: high === null ? null : usToNs(high), ...samples };
     },
-    above: (limit, isAtLeast, confidence) => tally.above(limit, isAtLeast, confidence),
+    above: (limit, isAtLeast, confidence) => countAbove(sketch, limit, isAtLeast, confidence),
   };
 }
 
 /** Numbers extracted from answers. */
-export function sampleOfColumn(column: ExtractedColumn): Sample {
+export function sampleOfExtracted(extracted: Extracted): Sample {
+  const { count, mean, min, max } = extracted.numbers;
   return {
-    count: column.numberCount,
-    average: column.mean,
-    min: column.min,
-    max: column.max,
-    percentile: (percentile) => column.percentile(percentile),
-    averageEnds: ({ confidence }) => boundsOf(column.estimateMean(confidence === undefined ? {} : { confidence })),
-    percentileEnds: (percentile, confidence) => endsOf(column.estimatePercentile(percentile, { confidence })),
+    count,
+    average: mean,
+    min,
+    max,
+    percentile: (percentile) => extractedPercentile(extracted, percentile),
+    averageEnds: ({ confidence }) =>
+      boundsOf(estimateExtractedMean(extracted, confidence === undefined ? {} : { confidence })),
+    percentileEnds: (percentile, confidence) =>
+      endsOf(estimateExtractedPercentile(extracted, percentile, { confidence })),
   };
 }
 
@@ -117,7 +125,7 @@ export function sampleOfSum(sum: number, count: number): Sample {
 
 /** Readings of all GPUs together: the average over GPUs, and the largest reading of one. @param scale factor of each value */
 export function sampleOfGpus(gpu: GpuTally | undefined, metric: GpuMetric, scale = 1): Sample | undefined {
-  const series = gpu?.of(metric).map(([, one]) => one) ?? [];
+  const series = gpu === undefined ? [] : gpuSeriesOf(gpu, metric).map(([, one]) => one);
   const count = series.reduce((sum, one) => sum + one.count, 0);
   return {
     count,

@@ -1,5 +1,6 @@
 import { nsToSec } from "../../plan/units.ts";
-import { MOST_STRETCHES, rateInterval, SHORTEST_STRETCH_NS, type ThroughputInterval } from "../intervals/throughput.ts";
+import { rateInterval, SHORTEST_STRETCH_NS, type ThroughputInterval } from "../intervals/throughput.ts";
+import { MOST_BINS } from "../intervals/time-bins.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
 /** What a rate is made of. */
@@ -26,7 +27,7 @@ export function tokenRateInterval(
   const latencies = columns.metrics.requestLatencyNs.view();
   const endsNs = columns.sendNs.view().map((sendNs, row) => sendNs + (latencies[row] as number));
   const known = endsNs.filter((endNs) => !Number.isNaN(endNs));
-  const length = Math.min(MOST_STRETCHES, Math.floor(durationNs / SHORTEST_STRETCH_NS));
+  const length = Math.min(MOST_BINS, Math.floor(durationNs / SHORTEST_STRETCH_NS));
   if (known.length === 0 || length < 1) return { low: null, high: null };
   let firstNs = Number.POSITIVE_INFINITY;
   let lastNs = Number.NEGATIVE_INFINITY;
@@ -44,5 +45,5 @@ export function tokenRateInterval(
     const at = Math.min(length - 1, Math.floor(((endNs - startNs) / spanNs) * length));
     counts[at] = (counts[at] as number) + weight;
   }
-  return rateInterval({ stretchNs: spanNs / length, counts }, known.length, perSec, { confidence });
+  return rateInterval({ binNs: spanNs / length, counts }, known.length, perSec, { confidence });
 }

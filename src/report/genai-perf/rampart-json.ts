@@ -4,9 +4,9 @@ import {
   type PercentileEstimate,
   percentileEstimator,
 } from "../../measure/intervals/percentile-interval.ts";
-import type { LatencyTally } from "../../measure/latency-tally.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import { lateCount } from "../../measure/metrics.ts";
+import type { Sketch } from "../../measure/sketch.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -163,12 +163,15 @@ function toLevelJson(
     sent: window.sentCount,
     inFlight: toInFlightJson(window),
     ...(isScheduled
-      ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
+      ? {
+          latencyFromDueTimeMs: toTallyJson(latencyOf(window, "scheduledLatency")),
+          sendDelayMs: toTallyJson(sendDelayOf(window)),
+        }
       : {}),
   };
 }
 
-function toTallyJson(tally: LatencyTally): object {
+function toTallyJson(tally: Sketch): object {
   if (tally.count === 0) return { count: 0 };
   const percentiles = [...PERCENTILES, ...TAIL_PERCENTILES];
   const { value, ...mean } = estimateMeanNs(tally);
@@ -182,10 +185,10 @@ function toTallyJson(tally: LatencyTally): object {
   const found = toMetricConfidence(meanUs, percentiles, estimate, usToMs);
   return {
     count: tally.count,
-    avg: nsToMs(tally.meanNs),
+    avg: nsToMs(tally.mean),
     ...found.percentiles,
-    min: nsToMs(tally.minNs),
-    max: nsToMs(tally.maxNs),
+    min: nsToMs(tally.min),
+    max: nsToMs(tally.max),
     confidence95: { avg: found.mean, ...found.intervals },
   };
 }

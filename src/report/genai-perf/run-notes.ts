@@ -1,11 +1,12 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
+import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { formatRunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
-import { formatDurationNs, nsToSec, usToNs } from "../../plan/units.ts";
+import { formatDurationNs, nsToSec } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { askedRate, describeDelivery, describeUndelivered } from "../notes/load-delivery.ts";
@@ -80,8 +81,9 @@ export function reportCourse(
 }
 
 /** GenAI-Perf's table measures only from the actual send. */
-function describeDueLatency({ scheduledLatency }: Measurement): string {
-  const [average, p99] = [scheduledLatency.meanNs, usToNs(scheduledLatency.percentileUs(99))].map(formatDurationNs);
+function describeDueLatency(window: Measurement): string {
+  const latency = latencyOf(window, "scheduledLatency");
+  const [average, p99] = [latency.mean, percentileAt(latency, 99)].map(formatDurationNs);
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
 }
 

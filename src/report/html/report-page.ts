@@ -1,6 +1,6 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { escapeHtml } from "../markup.ts";
-import type { Check, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
+import type { Check, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
 import { toChartOption } from "../plots/chart-option.ts";
 import { formatScripts, POLICY } from "../plots/page.ts";
 import { pageScript } from "../plots/page-script.ts";
@@ -40,7 +40,7 @@ export function formatReportPage(model: ReportModel, { library, draw, footer, pl
     ...rest.map((section) => formatSection(section, place)),
   ];
   const body = `<header>
-<div><h1>${escapeHtml(model.name)}</h1>${[model.subject, ...model.setup].map((line) => `<p>${escapeHtml(line)}</p>`).join("")}</div>
+<div><h1>${escapeHtml(model.name)}</h1><p>${escapeHtml([model.subject, ...model.setup].join(" · "))}</p></div>
 ${library === "" ? "" : `<button id="theme" type="button" aria-label="Light or dark">◐</button>`}
 </header>
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
@@ -148,10 +148,21 @@ function formatSection(
     title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,
     lines.length === 0 ? "" : `<div class="panel">${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}</div>`,
     cards.length === 0 ? "" : `<div class="cards${isSummary ? " summary" : ""}">\n${cards.join("\n")}\n</div>`,
-    ...tables.map(formatTable),
+    ...tables.map(foldLong),
     marks,
   ];
   return `<section id="${escapeHtml(id)}">${parts.filter((part) => part !== "").join("\n")}</section>`;
+}
+
+/** Tables with more rows are folded: charts show them better. */
+const MOST_OPEN_ROWS = 40;
+
+function foldLong(table: ModelTable): string {
+  const { title, rows } = table;
+  const text = formatTable(table);
+  return rows.length <= MOST_OPEN_ROWS
+    ? text
+    : fold(rows.length, `${title === "" ? "Table" : title}: ${rows.length} rows`, text);
 }
 
 function formatPlan(plan: object | undefined): string {

@@ -34,6 +34,7 @@ nav a { color: var(--faint); text-decoration: none; } nav a:hover, nav a:focus {
 .cards.summary { grid-template-columns: repeat(auto-fit, minmax(min(100%, 350px), 1fr)); }
 figure { padding: .5rem .5rem .4rem; display: flex; flex-direction: column; }
 figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; width: fit-content; max-width: calc(100% - 8rem); }
+figcaption:has(+ .legend) { max-width: none; }
 .chart { margin-top: -1.5rem; }
 .note { margin: .2rem .5rem 0; font-size: .8rem; } section > .note { margin: -.3rem .5rem .7rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 .8rem; padding: 0 .5rem; min-height: 1.2rem; }

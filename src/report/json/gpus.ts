@@ -1,9 +1,9 @@
-import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts";
+import { type GpuMetric, type GpuSeries, type GpuTally, gpuSeriesOf, gpuUuidsOf } from "../../measure/gpu-tally.ts";
 import type { GpuJson, GpusJson } from "../schema/latency.ts";
 
 /** Sums up the samples of each GPU; null where the server does not report a metric. Energy is from the first sample to the last. */
 export function summarizeGpus(tally: GpuTally): GpuJson[] {
-  const seriesOf = (metric: GpuMetric): Map<string, GpuSeries> => new Map(tally.of(metric));
+  const seriesOf = (metric: GpuMetric): Map<string, GpuSeries> => new Map(gpuSeriesOf(tally, metric));
   const [utilization, power, powerLimit] = [
     seriesOf("utilizationRatio"),
     seriesOf("powerWatts"),
@@ -14,7 +14,7 @@ export function summarizeGpus(tally: GpuTally): GpuJson[] {
     seriesOf("memoryUsedBytes"),
     seriesOf("memoryTotalBytes"),
   ];
-  return tally.uuids.map((uuid) => ({
+  return gpuUuidsOf(tally).map((uuid) => ({
     uuid,
     utilizationMeanRatio: utilization.get(uuid)?.mean ?? null,
     powerMeanWatts: power.get(uuid)?.mean ?? null,

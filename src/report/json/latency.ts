@@ -3,7 +3,7 @@ import { informativeEnds } from "../../measure/intervals/certainty.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
-import type { LatencyTally } from "../../measure/latency-tally.ts";
+import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
 import { nsToUs } from "../../plan/units.ts";
 import type { LatencyJson } from "../schema/latency.ts";
 import { byPercentile } from "./confidence.ts";
@@ -11,9 +11,10 @@ import { byPercentile } from "./confidence.ts";
 const SIGNIFICANT_DIGITS = 3;
 
 /** Converts latencies to JSON; null without any. */
-export function toLatencyJson(tally: LatencyTally): LatencyJson | null {
+export function toLatencyJson(tally: Sketch): LatencyJson | null {
   if (tally.count === 0) return null;
   const mean = estimateMeanNs(tally);
+  const deviationNs = deviationOf(tally);
   const { low: meanLowNs, high: meanHighNs } = informativeEnds(mean);
   return {
     count: tally.count,
@@ -21,9 +22,9 @@ export function toLatencyJson(tally: LatencyTally): LatencyJson | null {
     meanUs: nsToUs(mean.value),
     meanLowUs: meanLowNs === null ? null : nsToUs(meanLowNs),
     meanHighUs: meanHighNs === null ? null : nsToUs(meanHighNs),
-    deviationUs: tally.deviationNs === undefined ? null : nsToUs(tally.deviationNs),
-    minUs: nsToUs(tally.minNs),
-    maxUs: nsToUs(tally.maxNs),
+    deviationUs: deviationNs === undefined ? null : nsToUs(deviationNs),
+    minUs: nsToUs(tally.min),
+    maxUs: nsToUs(tally.max),
     percentiles: byPercentile(REPORTED_PERCENTILES, (percentile) => {
       const { value, low, high, effectiveCount, isReliable, neededCount } = estimatePercentile(tally, percentile);
       return { us: value, lowUs: low, highUs: high, effectiveCount, isReliable, neededCount };
@@ -33,10 +34,8 @@ export function toLatencyJson(tally: LatencyTally): LatencyJson | null {
 }
 
 /** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */
-function encodeHistogram(tally: LatencyTally): string {
+function encodeHistogram(tally: Sketch): string {
   const histogram = createHistogram(SIGNIFICANT_DIGITS);
-  tally.forEach((us, count) => {
-    recordUs(histogram, us, count);
-  });
+  forEachValue(tally, (ns, count) => recordUs(histogram, nsToUs(ns), count));
   return encodeIntoCompressedBase64(histogram);
 }

@@ -1,7 +1,7 @@
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/groups.ts";
 import { informativeEnds } from "../../measure/intervals/certainty.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import {
   errorRatio,
   inferPerSec,
@@ -11,6 +11,7 @@ import {
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
+import { percentileUs } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
@@ -25,6 +26,7 @@ import { toLatencyJson } from "./latency.ts";
 import { toDeliveryJson, toInFlightJson } from "./load.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toExtractedJson, toTokensJson } from "./samples.ts";
+import { toValuesJson } from "./values.ts";
 
 /** A level in Rampart's JSON report. */
 
@@ -62,8 +64,8 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
       requests: bucket.requestCount,
       failed: bucket.failedCount,
       outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.requestCount === 0 ? null : nsToUs(bucket.latency.meanNs),
-      latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
+      latencyMeanUs: bucket.requestCount === 0 ? null : nsToUs(bucket.latency.mean),
+      latencyP99Us: bucket.requestCount === 0 ? null : percentileUs(bucket.latency, 99),
     })),
   };
 }
@@ -101,13 +103,17 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]
     ...(window.isDecoupled ? toResponsesJson(window) : {}),
     ...(!window.isScheduled
       ? {}
-      : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
+      : {
+          scheduledLatency: toLatencyJson(latencyOf(window, "scheduledLatency")),
+          sendDelay: toLatencyJson(sendDelayOf(window)),
+        }),
     ...(window.server === undefined ? {} : { server: window.server }),
     ...(tokens === undefined
       ? {}
       : { tokens: toTokensJson(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
+    ...toValuesJson(part, plan.target.batchSize),
   };
 }
 
@@ -147,7 +153,7 @@ function toResponsesJson(
   return {
     responses: window.responseCount,
     responsesPerSec: responsesPerSec(window),
-    firstResponse: toLatencyJson(window.firstResponse),
+    firstResponse: toLatencyJson(latencyOf(window, "firstResponse")),
     ...(gapNs === undefined ? {} : { betweenResponsesMeanUs: nsToUs(gapNs) }),
   };
 }
@@ -161,7 +167,7 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
     requests: window.requestCount,
     failed: window.failedCount,
     inferPerSec: inferPerSec(window, target.batchSize),
-    latencyMeanUs: window.requestCount === 0 ? null : nsToUs(window.latency.meanNs),
-    latencyP99Us: window.requestCount === 0 ? null : window.latency.percentileUs(99),
+    latencyMeanUs: window.requestCount === 0 ? null : nsToUs(window.latency.mean),
+    latencyP99Us: window.requestCount === 0 ? null : percentileUs(window.latency, 99),
   };
 }

@@ -7,8 +7,9 @@ import {
   REPORTED_PERCENTILES,
 } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
-import type { LatencyTally } from "../../measure/latency-tally.ts";
+import { latencyOf } from "../../measure/measurement.ts";
 import { errorRatioOfRun, inferPerSec } from "../../measure/metrics.ts";
+import { deviationOf, type Sketch } from "../../measure/sketch.ts";
 import { entryOf, isTimeMetric } from "../../measure/tokens/metrics.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
@@ -93,16 +94,16 @@ export function overRuns(
 }
 
 /** A tally's average in microseconds, with its standard error. */
-export function averageUs(tally: LatencyTally): RunValue | undefined {
+export function averageUs(tally: Sketch): RunValue | undefined {
   if (tally.count === 0) return undefined;
   const { value, effectiveCount } = estimateMeanNs(tally);
-  const { deviationNs } = tally;
+  const deviationNs = deviationOf(tally);
   const standardError = deviationNs === undefined ? undefined : nsToUs(deviationNs / Math.sqrt(effectiveCount));
   return { value: nsToUs(value), standardError };
 }
 
 /** A tally's percentile in microseconds, with its standard error. */
-export function percentileUs(tally: LatencyTally, percentile: number): RunValue | undefined {
+export function percentileUs(tally: Sketch, percentile: number): RunValue | undefined {
   if (tally.count === 0) return undefined;
   const { value, low, high } = estimatePercentile(tally, percentile);
   return { value, standardError: standardErrorOf(low, high) };
@@ -134,7 +135,7 @@ function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<Combinat
 
 function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): OverRunsJson {
   const { results } = level;
-  const latency = (tallyOf: (result: LevelResult) => LatencyTally): OverRunsJson["latencyUs"] =>
+  const latency = (tallyOf: (result: LevelResult) => Sketch): OverRunsJson["latencyUs"] =>
     withoutAbsent({
       mean: overRuns(level, (result) => averageUs(tallyOf(result))),
       ...byPercentile(REPORTED_PERCENTILES, (percentile) =>
@@ -155,8 +156,8 @@ function toResultsJson({ target, measurement }: Plan, level: ResultsOverRuns): O
     ...(perSec === undefined ? {} : { inferPerSec: perSec }),
     ...(errors === undefined ? {} : { errorRatio: errors }),
     latencyUs: latency(({ window }) => window.latency),
-    ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => window.scheduledLatency) } : {}),
-    ...(hasFirst ? { firstResponseUs: latency(({ window }) => window.firstResponse) } : {}),
+    ...(isScheduled ? { scheduledLatencyUs: latency(({ window }) => latencyOf(window, "scheduledLatency")) } : {}),
+    ...(hasFirst ? { firstResponseUs: latency(({ window }) => latencyOf(window, "firstResponse")) } : {}),
     ...(hasTokens ? { tokens: toTokensOverRunsJson(level, measurement.tokens?.isStreamed === true) } : {}),
   };
 }

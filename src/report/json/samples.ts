@@ -1,4 +1,4 @@
-import type { ExtractedColumn, ExtractedTally } from "../../measure/extracted-tally.ts";
+import { type Extracted, estimateExtractedMean, estimateExtractedPercentile } from "../../measure/extracted-tally.ts";
 import { estimateMean } from "../../measure/intervals/mean-interval.ts";
 import { percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
 import type { Measurement } from "../../measure/measurement.ts";
@@ -58,22 +58,23 @@ function toSpreadJson(metric: TokenMetric, values: Float64Array): SpreadJson {
 }
 
 /** Converts the extracted values of a level to JSON, by name. */
-export function toExtractedJson({ columns }: ExtractedTally): ExtractedJson {
+export function toExtractedJson(columns: readonly Extracted[]): ExtractedJson {
   return Object.fromEntries(columns.map((column) => [column.name, toColumnJson(column)]));
 }
 
-function toColumnJson(column: ExtractedColumn): ExtractedJson[string] {
-  const { numberCount, missingCount, texts, otherCount, mean, min, max, isRounded } = column;
+function toColumnJson(column: Extracted): ExtractedJson[string] {
+  const { missingCount, texts, otherCount, isRounded } = column;
+  const { count, mean, min, max } = column.numbers;
   const numbers = (): SpreadJson => {
-    const found = toMetricConfidence(column.estimateMean(), PERCENTILES, (percentile) =>
-      column.estimatePercentile(percentile),
+    const found = toMetricConfidence(estimateExtractedMean(column), PERCENTILES, (percentile) =>
+      estimateExtractedPercentile(column, percentile),
     );
     const confidence95 = { mean: found.mean, ...found.intervals };
-    return { count: numberCount, mean, min, max, ...found.percentiles, confidence95 };
+    return { count, mean, min, max, ...found.percentiles, confidence95 };
   };
   return {
-    ...(numberCount === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: ROUNDED_DIGITS } : {}) }),
-    ...(texts.size === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) }),
+    ...(count === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: ROUNDED_DIGITS } : {}) }),
+    ...(texts.length === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) }),
     ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
     missing: missingCount,
   };

@@ -2,6 +2,7 @@ import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../../measure/in-flight.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { type AskedRate, isRateMissed, MISSED_RATIO, type ScheduledRate } from "../../measure/rate-shortfall.ts";
+import { effectiveCountOf } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
@@ -86,8 +87,8 @@ export function loadCsvCells(plan: Plan, level: LevelResult): string[] {
   const { asked, delivered } = loadDelivery(plan, level);
   const { inFlightMean, expectedMean } = checkLittlesLaw(level.window);
   const { resentCount, latency } = level.window;
-  const { count, effectiveCount } = latency;
-  const numbers = [count, Math.round(effectiveCount), asked, delivered, inFlightMean, expectedMean, resentCount];
+  const effectiveCount = Math.round(effectiveCountOf(latency));
+  const numbers = [latency.count, effectiveCount, asked, delivered, inFlightMean, expectedMean, resentCount];
   return numbers.map((value) => (value === undefined ? "" : formatStreamNumber(value)));
 }
 

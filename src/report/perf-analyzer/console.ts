@@ -10,6 +10,7 @@ import {
   stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
+import { deviationOf, percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { nsToSec } from "../../plan/units.ts";
@@ -235,9 +236,7 @@ class PerfAnalyzerConsole implements Report {
     if (isDecoupled) out(`    Response Throughput: ${formatStreamNumber(responsesPerSec(window))} infer/sec\n`);
     if (this.plan.outputs.verbosity > 0) out(`    Avg client overhead: ${window.overheadPct.toFixed(2)}%\n`);
     if (percentile === null) {
-      out(
-        `    Avg latency: ${toWholeUs(window.latency.meanNs)} usec (standard deviation ${deviationUs(window)} usec)\n`,
-      );
+      out(`    Avg latency: ${toWholeUs(window.latency.mean)} usec (standard deviation ${deviationUs(window)} usec)\n`);
       if (window.latency.count === 1) {
         this.sink.err(
           "WARNING: Pass contained only one request, so its sample latency standard deviation is not defined; 0 is printed.\n",
@@ -245,7 +244,7 @@ class PerfAnalyzerConsole implements Report {
       }
     }
     for (const shown of reportedPercentiles(percentile))
-      out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
+      out(`    p${shown} latency: ${percentileUs(window.latency, shown)} usec\n`);
     const isBare = isDecoupled || targetKindOf(this.plan.target).isInProcess === true;
     out(`    ${isBare ? "" : this.formatLibraryTime(window)}\n`);
     if (isDecoupled) this.note(firstResponseNote(window, percentile));
@@ -254,7 +253,7 @@ class PerfAnalyzerConsole implements Report {
   }
 
   private formatLibraryTime(window: Measurement): string {
-    const total = toWholeUs(window.latency.meanNs);
+    const total = toWholeUs(window.latency.mean);
     const send = toWholeUs(window.sendMeanNs);
     const receive = toWholeUs(window.receiveMeanNs);
     const wait = Math.max(0, total - send - receive);
@@ -271,7 +270,7 @@ class PerfAnalyzerConsole implements Report {
 }
 
 function deviationUs(window: Measurement): number {
-  return toWholeUs(window.latency.deviationNs ?? 0);
+  return toWholeUs(deviationOf(window.latency) ?? 0);
 }
 
 /** Says what the client's lag does to the times of a window; undefined when it does not matter. */

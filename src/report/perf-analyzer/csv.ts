@@ -1,6 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { GpuTally } from "../../measure/gpu-tally.ts";
+import { NO_GPU_READINGS } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
+import { percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
@@ -77,7 +78,7 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
   const { service } = result.prepared;
   const sendUs = toWholeUs(window.sendMeanNs);
   const receiveUs = toWholeUs(window.receiveMeanNs);
-  const meanUs = toWholeUs(window.latency.meanNs);
+  const meanUs = toWholeUs(window.latency.mean);
   return [
     ...phaseCells(phase),
     ...(phase === undefined ? [formatStreamNumber(level)] : levelCells(unit, level)),
@@ -87,14 +88,14 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
     ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled === true, sink)),
     receiveUs,
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) =>
-      window.requestCount === 0 ? "" : window.latency.percentileUs(percentile),
+      window.requestCount === 0 ? "" : percentileUs(window.latency, percentile),
     ),
     ...(plan.outputs.isVerboseCsv
       ? [
           ...(plan.measurement.percentile === null ? [meanUs] : []),
           sendUs + receiveUs,
           Math.max(0, meanUs - sendUs - receiveUs),
-          ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gpu ?? new GpuTally())),
+          ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gpu ?? NO_GPU_READINGS)),
         ]
       : []),
     ...tokenCells(plan, window, tokens),
@@ -127,7 +128,7 @@ function serverColumns(window: LevelResult["window"], isCached: boolean, sink: T
   // Without statistics of this level, keep the columns empty, so that all rows have the same number.
   if (delta === undefined) return new Array<number>(isCached ? 7 : 5).fill(0);
   const times = meanServerTimes(delta);
-  const waitNs = window.latency.meanNs - window.sendMeanNs - window.receiveMeanNs;
+  const waitNs = window.latency.mean - window.sendMeanNs - window.receiveMeanNs;
   const networkNs = Math.max(0, waitNs - times.accountedNs);
   if (networkNs === 0) {
     sink.err(

@@ -1,4 +1,4 @@
-import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts";
+import { type GpuMetric, type GpuSeries, type GpuTally, gpuSeriesOf } from "../../measure/gpu-tally.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
 const MOST_GPUS = 16;
@@ -44,12 +44,13 @@ export const GPU_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
 /** Formats the section, per GPU like perf_analyzer. Each line has its line break. */
 export function formatGpuSection(tally: GpuTally): string {
-  if (COLUMNS.some(({ metric }) => tally.of(metric).length > MOST_GPUS))
+  if (COLUMNS.some(({ metric }) => gpuSeriesOf(tally, metric).length > MOST_GPUS))
     return "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.\n";
   let text = "";
   for (const { name, metric, pick, format } of COLUMNS) {
     text += `    ${name}:\n`;
-    for (const [uuid, series] of tally.of(metric)) text += `      ${uuid} : ${format(pick(series), series)}\n`;
+    for (const [uuid, series] of gpuSeriesOf(tally, metric))
+      text += `      ${uuid} : ${format(pick(series), series)}\n`;
   }
   return text;
 }
@@ -57,8 +58,7 @@ export function formatGpuSection(tally: GpuTally): string {
 /** Returns the cells of a CSV row: `UUID:value;` for each GPU. */
 export function gpuCells(tally: GpuTally): string[] {
   return COLUMNS.map(({ metric, pick }) =>
-    tally
-      .of(metric)
+    gpuSeriesOf(tally, metric)
       .map(([uuid, series]) => `${uuid}:${pick(series)};`)
       .join(""),
   );

@@ -1,8 +1,9 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
-import type { Measurement } from "../../measure/measurement.ts";
+import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { inferPerSec, meanGapNs, responsesPerSec } from "../../measure/metrics.ts";
 import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
+import { percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
@@ -49,11 +50,10 @@ const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
 };
 
 /** Reports the first responses' latencies. perf_analyzer documents these, but prints the latency of the last. */
-export function firstResponseNote({ firstResponse }: Measurement, percentile: number | null): string {
-  const percentiles = reportedPercentiles(percentile).map(
-    (shown) => `p${shown} ${firstResponse.percentileUs(shown)} usec`,
-  );
-  return `the latencies are those of the last response; of the first: avg ${toWholeUs(firstResponse.meanNs)} usec, ${percentiles.join(", ")}`;
+export function firstResponseNote(window: Measurement, percentile: number | null): string {
+  const first = latencyOf(window, "firstResponse");
+  const percentiles = reportedPercentiles(percentile).map((shown) => `p${shown} ${percentileUs(first, shown)} usec`);
+  return `the latencies are those of the last response; of the first: avg ${toWholeUs(first.mean)} usec, ${percentiles.join(", ")}`;
 }
 
 /** Reports the responses of requests that have several, without the words of decoupled models. */
@@ -67,7 +67,7 @@ export function responsesNote(window: Measurement): string {
 export function silentNote({ window, outcome }: LevelResult, { target, outputs, measurement }: Plan): string {
   const { requestCount, responseCount, latency } = window;
   const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
-  const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
+  const latencyUs = `latency avg ${toWholeUs(latency.mean)} usec, p99 ${percentileUs(latency, 99)} usec`;
   const first = responseCount === requestCount ? "" : `; ${firstResponseNote(window, measurement.percentile)}`;
   const limit = `the latency is over the limit of ${measurement.latencyLimitMs} msec; `;
   const { profileExport } = outputs.files;

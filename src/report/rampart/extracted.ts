@@ -1,5 +1,11 @@
-import type { ExtractedColumn, ExtractedTally } from "../../measure/extracted-tally.ts";
+import {
+  answerCountOf,
+  type Extracted,
+  estimateExtractedMean,
+  estimateExtractedPercentile,
+} from "../../measure/extracted-tally.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
+import { shapeOfSketch } from "../../measure/sketch.ts";
 import { formatCount } from "../../plan/units.ts";
 import { formatNeeds, formatRange, formatSamples, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
@@ -11,8 +17,8 @@ const PERCENTILES = [50, 90, 99] as const;
 const MAX_TEXTS = 8;
 
 /** Formats the statistics of the numbers and the counts of the texts of a level; indented lines, joined. Empty without a value. */
-export function formatExtracted({ columns }: ExtractedTally): string {
-  const numbers = columns.filter(({ numberCount }) => numberCount > 0);
+export function formatExtracted(columns: readonly Extracted[]): string {
+  const shown = columns.filter(({ numbers }) => numbers.count > 0);
   const header = [
     "extracted",
     "average",
@@ -21,17 +27,17 @@ export function formatExtracted({ columns }: ExtractedTally): string {
     "max",
     "answers",
   ];
-  const rows = numbers.map((column) => [
+  const rows = shown.map((column) => [
     column.name,
-    ...[column.mean, column.min].map(formatNumber),
+    ...[column.numbers.mean, column.numbers.min].map(formatNumber),
     ...PERCENTILES.map((percentile) => {
-      const { value, isReliable } = column.estimatePercentile(percentile);
+      const { value, isReliable } = estimateExtractedPercentile(column, percentile);
       return `${formatNumber(value)}${isReliable ? "" : MARK}`;
     }),
-    formatNumber(column.max),
-    formatCount(column.numberCount),
+    formatNumber(column.numbers.max),
+    formatCount(column.numbers.count),
   ]);
-  const notes = numbers.flatMap(describeNumbers);
+  const notes = shown.flatMap(describeNumbers);
   const table = rows.length === 0 ? [] : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), ...notes, ""];
   const lines = [...table, ...columns.flatMap(describeTexts), ...columns.flatMap(describeMissing)];
   while (lines.at(-1) === "") lines.pop();
@@ -39,23 +45,23 @@ export function formatExtracted({ columns }: ExtractedTally): string {
 }
 
 /** Describes the intervals of a name's numbers. */
-function describeNumbers(column: ExtractedColumn): string[] {
-  const mean = column.estimateMean();
+function describeNumbers(column: Extracted): string[] {
+  const mean = estimateExtractedMean(column);
   const percentiles = PERCENTILES.map(
-    (percentile) => [`p${percentile}`, column.estimatePercentile(percentile)] as const,
+    (percentile) => [`p${percentile}`, estimateExtractedPercentile(column, percentile)] as const,
   );
   const ranges = [["average", mean] as const, ...percentiles].flatMap(([name, one]) => {
     const found = certaintyOf(one);
     return found.isCertain ? [`${name} ${formatRange(formatNumber(found.low), formatNumber(found.high))}`] : [];
   });
-  const samples = `${column.name}: ${formatSamples(column.numberCount, mean.effectiveCount, column.drift, formatNumber)}`;
+  const samples = `${column.name}: ${formatSamples(column.numbers.count, mean.effectiveCount, shapeOfSketch(column.numbers))}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
-    ...formatNeeds(percentiles),
+    ...formatNeeds(percentiles, { shape: shapeOfSketch(column.numbers) }),
   ];
 }
 
-function describeTexts(column: ExtractedColumn): string[] {
+function describeTexts(column: Extracted): string[] {
   const sorted = sortTexts(column);
   if (sorted.length === 0) return [];
   const shown = sorted.slice(0, MAX_TEXTS).map(([text, count]) => `${text} ${formatCount(count)}`);
@@ -63,13 +69,13 @@ function describeTexts(column: ExtractedColumn): string[] {
   return [`${column.name}: ${shown.join(", ")}${rest === 0 ? "" : `, others ${formatCount(rest)}`}`];
 }
 
-function describeMissing({ name, missingCount, numberCount, texts, otherCount }: ExtractedColumn): string[] {
+function describeMissing(column: Extracted): string[] {
+  const { name, missingCount } = column;
   if (missingCount === 0) return [];
-  const total = [...texts.values()].reduce((sum, count) => sum + count, missingCount + numberCount + otherCount);
-  return [`${name}: missing in ${formatCount(missingCount)} of ${formatCount(total)} answers`];
+  return [`${name}: missing in ${formatCount(missingCount)} of ${formatCount(answerCountOf(column))} answers`];
 }
 
-export function sortTexts({ texts }: ExtractedColumn): [text: string, count: number][] {
+export function sortTexts({ texts }: Extracted): (readonly [text: string, count: number])[] {
   return [...texts].sort(([, a], [, b]) => b - a);
 }
 

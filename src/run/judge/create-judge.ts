@@ -7,11 +7,11 @@ import { type Judging, RequestJudge } from "./judge.ts";
 
 /**
  * Creates what judges a run's answers; for a mix, one judge for each member.
- * @param onExtracted receives the values that the target extracts from each successful answer, and the group of its request
+ * @param onExtracted receives the values that the target extracts from each successful answer, when it ended, and the group of its request
  */
 export function createJudge(
   { plan, observer, session, feed, tokens, groups, createCheck }: RunParts,
-  onExtracted: (values: readonly unknown[], group: number | undefined) => void,
+  onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
 ): Judging {
   const finished = { count: 0 };
   const create = (judged: Session, answers: AnswerSink | undefined, own: Plan): RequestJudge =>
@@ -22,7 +22,7 @@ export function createJudge(
       acceptsOtherOutputs: plan.behaviour?.acceptsOtherOutputs,
       observer,
       answers,
-      onExtracted: (values, step) => onExtracted(values, groups?.ofStep[step]),
+      onExtracted: (values, step, atNs) => onExtracted(values, atNs, groups?.ofStep[step]),
       groups,
       contentCheck: createCheck?.(own),
       finished,

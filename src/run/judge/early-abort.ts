@@ -1,11 +1,12 @@
 import { selectTags } from "../../measure/groups.ts";
 import { judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { errorOfLook } from "../../measure/limits/looks.ts";
-import type { Measurement, WindowTally } from "../../measure/measurement.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { needsTokens } from "../../measure/metrics/catalogue.ts";
 import { formatMetric } from "../../measure/metrics/metric-text.ts";
 import { sampleOf } from "../../measure/metrics/read-metric.ts";
 import type { RecordColumns } from "../../measure/records.ts";
+import type { WindowTally } from "../../measure/tally/window-tally.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
@@ -98,10 +99,10 @@ export class EarlyAbort {
     for (const { recent } of this.watched) recent.add(records, count);
   }
 
-  /** Adds the values extracted from an answer. @param group that of the request; default: none */
-  addExtracted(values: readonly unknown[], group?: number): void {
+  /** Adds the values extracted from an answer. @param atNs when the answer ended @param group that of the request; default: none */
+  addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
     if (!this.isRunning) return;
-    for (const { recent } of this.watched) recent.addExtracted(values, group);
+    for (const { recent } of this.watched) recent.addExtracted(values, atNs, group);
   }
 
   private check(watched: Watched): void {

@@ -52,8 +52,8 @@ export interface JudgeParts {
   readonly observer: RunObserver;
   /** Receives the answers whose tokens are measured. */
   readonly answers?: AnswerSink | undefined;
-  /** Receives the values that the target extracts from each successful answer, and its request's step. */
-  readonly onExtracted?: (values: readonly unknown[], step: number) => void;
+  /** Receives the values that the target extracts from each successful answer, its request's step, and when it ended. */
+  readonly onExtracted?: (values: readonly unknown[], step: number, atNs: number) => void;
   /** The groups of requests, whose tags records carry. Default: there are none. */
   readonly groups?: RequestGroups | undefined;
   /** What the scenario requires of answers. Default: nothing. */
@@ -184,7 +184,7 @@ export class RequestJudge implements Judging {
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
       : undefined;
     if (wrong !== undefined) return wrong;
-    if (extracted !== undefined) this.onExtracted?.(extracted, step);
+    if (extracted !== undefined) this.onExtracted?.(extracted, step, call.endNs);
     const server = this.serverNames?.[call.server];
     this.observer.onRecord?.({
       index: this.index,

@@ -1,12 +1,7 @@
-import {
-  type MeasuredGroup,
-  type Measurement,
-  toMeasurement,
-  type WindowFrame,
-  type WindowTally,
-} from "../../measure/measurement.ts";
-import { mergeWindows } from "../../measure/merge.ts";
+import type { MeasuredGroup, Measurement } from "../../measure/measurement.ts";
+import { mergeInTime } from "../../measure/merge.ts";
 import type { RecordColumns } from "../../measure/records.ts";
+import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
@@ -76,10 +71,10 @@ export class RecentTime {
       if (records.group.subarray(0, count).includes(group)) tally.add(records, count, group);
   }
 
-  /** Adds the values extracted from an answer. @param group that of the request; undefined without groups */
-  addExtracted(values: readonly unknown[], group: number | undefined): void {
-    this.tally?.extracted?.add(values);
-    if (group !== undefined) this.groupTallies[group]?.extracted?.add(values);
+  /** Adds the values extracted from an answer. @param atNs when the answer ended @param group that of the request; undefined without groups */
+  addExtracted(values: readonly unknown[], atNs: number, group: number | undefined): void {
+    this.tally?.extracted?.add(values, atNs);
+    if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);
   }
 
   /** Ends the slice, begins the next one, and returns the last part of the time; undefined while it is shorter than asked. */
@@ -94,7 +89,7 @@ export class RecentTime {
       lengthNs -= lengthOf(slices.shift());
     if (lengthNs < this.parts.spanNs) return undefined;
     return {
-      window: mergeWindows(slices.map(({ window }) => window)),
+      window: mergeInTime(slices.map(({ window }) => window)),
       tokens: slices.flatMap(({ tokens }) => tokens ?? []),
     };
   }
@@ -119,7 +114,7 @@ export class RecentTime {
       laneCount: 1,
       canLanesWait: true,
     };
-    const frame: WindowFrame = { startNs: this.startNs, endNs, ...counts, health: NO_HEALTH, server: undefined };
+    const frame: WindowFrame = { startNs: this.startNs, endNs, ...counts, health: NO_HEALTH };
     const window = toMeasurement(tally, frame);
     const { groups } = this.parts;
     if (groups === undefined) return window;

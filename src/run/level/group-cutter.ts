@@ -1,11 +1,7 @@
-import {
-  type MeasuredGroup,
-  type Measurement,
-  toMeasurement,
-  type WindowFrame,
-  WindowTally,
-} from "../../measure/measurement.ts";
+import type { MeasuredGroup, Measurement } from "../../measure/measurement.ts";
 import { type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
+import type { ServerDelta } from "../../measure/server-delta.ts";
+import { toMeasurement, type WindowFrame, WindowTally } from "../../measure/tally/window-tally.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { RequestGroup, RequestGroups } from "../split/request-groups.ts";
 import type { MemberSession } from "../target/session.ts";
@@ -86,7 +82,11 @@ export class GroupCutter {
     if (this.members.length === 0) return {};
     await this.reading;
     const deltas = await Promise.all(this.members.map((member, index) => this.serverDelta(member, index, parts)));
-    return { memberServers: Object.fromEntries(this.members.map(({ name }, index) => [name, deltas[index]])) };
+    const known = this.members.flatMap(({ name }, index): [string, ServerDelta][] => {
+      const delta = deltas[index];
+      return delta === undefined ? [] : [[name, delta]];
+    });
+    return { memberServers: Object.fromEntries(known) };
   }
 
   private async serverDelta(
@@ -120,14 +120,19 @@ export class GroupCutter {
   }
 }
 
-/** Computes the groups' parts of a window. @param frame that of the whole window */
+/** Computes the groups' parts of a window, which share its lanes. @param frame that of the whole window */
 export function toGroupWindows(
   parts: readonly GroupPart[],
-  frame: Omit<WindowFrame, "server">,
+  frame: WindowFrame,
+  { laneNs, overheadPct }: Measurement,
 ): { readonly groups: readonly MeasuredGroup[] } {
   const groups = parts.map(({ group, tally, sentCount, openBefore, openAfter }) => ({
     tags: group.tags,
-    window: toMeasurement(tally, { ...frame, sentCount, openBefore, openAfter, server: undefined, gpu: undefined }),
+    window: {
+      ...toMeasurement(tally, { ...frame, sentCount, openBefore, openAfter, gpu: undefined }),
+      laneNs: laneNs / parts.length,
+      overheadPct,
+    },
   }));
   return { groups };
 }

@@ -1,5 +1,5 @@
 import type { Measurement } from "../../measure/measurement.ts";
-import { mergeWindows } from "../../measure/merge.ts";
+import { mergeInTime } from "../../measure/merge.ts";
 import { stabilizingLatencyNs } from "../../measure/metrics.ts";
 import type { TimelineBucket } from "../../measure/timeline.ts";
 import { RunError } from "../../plan/problem.ts";
@@ -92,7 +92,7 @@ export class LevelFrame {
   /** Merges the windows that the result consists of. */
   merge(windows: readonly Measurement[]): Measurement {
     this.mergedCount = windows.length;
-    return mergeWindows(windows);
+    return mergeInTime(windows);
   }
 
   /** Ends the only window and changes to the next load at the same moment. */

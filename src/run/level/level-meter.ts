@@ -1,8 +1,8 @@
 import type { CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
-import { WindowTally } from "../../measure/measurement.ts";
 import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { RunTimeline } from "../../measure/run-timeline.ts";
+import { WindowTally } from "../../measure/tally/window-tally.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import type { EarlyAbort, WatchedParts } from "../judge/early-abort.ts";
 
@@ -83,11 +83,11 @@ export class LevelMeter {
     for (const group of present) this.groupTallies[group]?.add(records, count, group);
   }
 
-  /** Adds the values extracted from an answer, in the order of their names. @param group that of the request; default: none */
-  addExtracted(values: readonly unknown[], group?: number): void {
-    this.tally?.extracted?.add(values);
-    this.abort?.addExtracted(values, group);
-    if (group !== undefined) this.groupTallies[group]?.extracted?.add(values);
+  /** Adds the values extracted from an answer, in the order of their names. @param atNs when the answer ended @param group that of the request; default: none */
+  addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
+    this.tally?.extracted?.add(values, atNs);
+    this.abort?.addExtracted(values, atNs, group);
+    if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);
   }
 
   /** Number of requests in the current window, including failed ones, without those still in the columns. */

@@ -1,7 +1,7 @@
 import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
 import { planLooks } from "../../measure/limits/looks.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { mergeWindows } from "../../measure/merge.ts";
+import { mergeInTime } from "../../measure/merge.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -55,7 +55,7 @@ export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLeve
     else if (taken !== undefined) tokens.addRows(taken.rows());
     const look = looks.find(({ windowCount }) => windowCount === windows.length);
     if (look === undefined) continue;
-    const limits = judgeLevel(parts, { level: parts.level, window: mergeWindows(windows), tokens }, look.error);
+    const limits = judgeLevel(parts, { level: parts.level, window: mergeInTime(windows), tokens }, look.error);
     if (limits.state !== "unresolved" || look === looks.at(-1)) return { windows, tokens, limits };
   }
 }

@@ -1,7 +1,8 @@
 import { type CompletionGap, CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
-import { type Measurement, toMeasurement, WindowTally } from "../../measure/measurement.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
+import { toMeasurement, WindowTally } from "../../measure/tally/window-tally.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import { msToNs } from "../../plan/units.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
@@ -172,7 +173,7 @@ export class WindowCutter {
     // The time before the first window has no number.
     const numbers = windowNumber === 0 ? {} : { numbers: { first: windowNumber, last: windowNumber } };
     const window = { ...toMeasurement(tally, { ...frame, server }), ...numbers };
-    return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame), ...memberServers };
+    return parts === undefined ? window : { ...window, ...toGroupWindows(parts, frame, window), ...memberServers };
   }
 
   /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type CompletionGap, CompletionGaps } from "../../../src/measure/gaps/completion-gaps.ts";
-import { LatencyTally } from "../../../src/measure/latency-tally.ts";
 import { RECORD_CANCELLED, RecordColumns } from "../../../src/measure/records.ts";
+import { EMPTY_SKETCH } from "../../../src/measure/sketch.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { fill, type Row } from "../make-records.ts";
+import { sketchWithoutTimes } from "../make-window.ts";
 
 const MS = 1e6;
 const SEC = 1e9;
@@ -57,16 +58,16 @@ const lognormal = (medianNs: number, sigma: number) => (random: Random) =>
 
 function gapsOf(rows: readonly Row[], endNs: number): CompletionGap[] {
   const gaps = new CompletionGaps(0);
-  const latency = new LatencyTally();
+  const latency: number[] = [];
   const records = new RecordColumns((columns, count) => gaps.add(columns, count));
   const ordered = rows.toSorted((a, b) => a.endNs - b.endNs);
   for (const row of ordered.filter((one) => one.endNs <= endNs)) {
     fill(records, row);
-    if (row.flags === undefined) latency.addAll(Float64Array.of(row.endNs - row.sendStartNs), 0, 1);
+    if (row.flags === undefined) latency.push(row.endNs - row.sendStartNs);
   }
   records.drain();
   const openNs = ordered.filter((one) => one.endNs > endNs).map(({ sendStartNs }) => sendStartNs);
-  return gaps.find(endNs, openNs, latency);
+  return gaps.find(endNs, openNs, sketchWithoutTimes(latency));
 }
 
 const LOADS: readonly (readonly [name: string, load: Load, latency: Latency])[] = [
@@ -158,7 +159,7 @@ test("too few answers show no gap, cancelled requests end none, and failed ones 
   for (const row of [...many, { sendStartNs: 100 * MS, endNs: 4 * SEC }, failed]) fill(records, row);
   records.drain();
   assert.deepEqual(
-    gaps.find(4 * SEC, [], new LatencyTally()).map(({ startNs, endNs }) => [startNs, endNs]),
+    gaps.find(4 * SEC, [], EMPTY_SKETCH).map(({ startNs, endNs }) => [startNs, endNs]),
     [[100 * MS, 3 * SEC]],
   );
 });
@@ -176,7 +177,7 @@ test("memory is bounded, and the longest gaps are kept", () => {
     step(round === 700 ? 9 * SEC : 0.6 * SEC);
   }
   records.drain();
-  const found = gaps.find(at, [], new LatencyTally());
+  const found = gaps.find(at, [], EMPTY_SKETCH);
   assert.ok(found.length <= 257, `${found.length}`);
   assert.equal(Math.max(...found.map(({ startNs, endNs }) => endNs - startNs)), 9 * SEC);
 });
@@ -187,6 +188,6 @@ test("any number of requests may be in flight", () => {
   for (let at = 0; at < 100; at++) fill(records, { sendStartNs: at * MS, endNs: (at + 1) * MS });
   records.drain();
   const openNs = Array.from({ length: 500_000 }, (_, at) => 100 * MS + at);
-  const [gap] = gaps.find(4 * SEC, openNs, new LatencyTally());
+  const [gap] = gaps.find(4 * SEC, openNs, EMPTY_SKETCH);
   assert.deepEqual([gap?.startNs, gap?.endNs], [100 * MS, 4 * SEC]);
 });

@@ -1,5 +1,6 @@
-import { LatencyTally } from "../../../src/measure/latency-tally.ts";
+import type { Sketch } from "../../../src/measure/sketch.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
+import { sketchAt } from "../make-window.ts";
 
 /** Latencies made at random, whose percentiles and mean are known. */
 
@@ -46,12 +47,21 @@ export function drawLatencies({ count, correlation, batch }: Process, random: Ra
   return latencies;
 }
 
-/** Draws tallies, always the same. */
-export function drawTallies(process: Process, count: number): LatencyTally[] {
+/** Returns when latencies end that follow each other, with a batch at a time. */
+export function endsOf(latencies: Float64Array, batch = 1): Float64Array {
+  let atNs = 123_456_789;
+  return latencies.map((latencyNs, at) => {
+    if (at % batch === 0) atNs += latencyNs;
+    return atNs;
+  });
+}
+
+/** Draws sketches, always the same. */
+export function drawTallies(process: Process, count: number): Sketch[] {
   const random = createRandom(7);
   return Array.from({ length: count }, () => {
-    const tally = new LatencyTally();
-    tally.addAll(drawLatencies(process, random), 0, process.count);
-    return tally;
+    const latencies = drawLatencies(process, random);
+    const endsNs = endsOf(latencies, process.batch);
+    return sketchAt(latencies, endsNs, 123_456_789, endsNs.at(-1) as number);
   });
 }

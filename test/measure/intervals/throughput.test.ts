@@ -1,25 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type CompletionCounts,
-  CompletionTally,
-  mergeCompletions,
-  type ThroughputInterval,
-  throughputInterval,
-} from "../../../src/measure/intervals/throughput.ts";
-import { LatencyTally } from "../../../src/measure/latency-tally.ts";
+import { type ThroughputInterval, throughputInterval } from "../../../src/measure/intervals/throughput.ts";
+import { addBins, wholeBins } from "../../../src/measure/intervals/time-bins.ts";
+import { effectiveCountOf, type Sketch } from "../../../src/measure/sketch.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
-import { drawLatencies, MEAN_NS } from "./simulate.ts";
+import { completionBins, completionsAt, sketchAt, sketchWithoutTimes, tallyOf } from "../make-window.ts";
+import { drawLatencies, endsOf, MEAN_NS } from "./simulate.ts";
 
 /** The interval of throughput contains the true rate, and the counts behind it lose no request. */
 
 const MS = 1e6;
+const toMs = (ms: number): number => ms * MS;
 
 function intervalOf(times: readonly number[], startNs: number, endNs: number): ThroughputInterval {
-  const tally = new CompletionTally();
-  for (const atNs of times) tally.add(atNs);
   const perSec = times.length / ((endNs - startNs) / 1e9);
-  return throughputInterval({ completions: tally.between(startNs, endNs) }, perSec, 1);
+  return throughputInterval({ completions: completionsAt(times, startNs, endNs) }, perSec, 1);
 }
 
 /** Poisson arrivals at 500 per second whose rate follows an AR(1) process of steps of 5 ms. @param depth of its variation */
@@ -68,15 +63,11 @@ for (const [name, correlation, batch, count] of [
     const runs = 400;
     const covering = Array.from({ length: runs }, () => {
       const latencies = drawLatencies({ name, count, correlation, batch }, random);
-      const latency = new LatencyTally();
-      latency.addAll(latencies, 0, count);
-      const tally = new CompletionTally();
       const startNs = 123_456_789;
-      const endNs = latencies.reduce((atNs, latencyNs) => {
-        tally.add(atNs + latencyNs);
-        return atNs + latencyNs;
-      }, startNs);
-      const completions = tally.between(startNs, endNs);
+      const endsNs = endsOf(latencies);
+      const endNs = endsNs.at(-1) as number;
+      const latency = sketchAt(latencies, endsNs, startNs, endNs);
+      const completions = completionsAt(endsNs, startNs, endNs);
       const { low, high } = throughputInterval({ completions, latency }, count / ((endNs - startNs) / 1e9), 1);
       return (low ?? 0) <= 1e9 / MEAN_NS && 1e9 / MEAN_NS <= (high ?? Number.POSITIVE_INFINITY);
     }).filter(Boolean);
@@ -85,19 +76,23 @@ for (const [name, correlation, batch, count] of [
   });
 
 test("with few completions, latencies that are worth one sample leave throughput without an interval", () => {
-  const completions = { stretchNs: 1e6, counts: Array.from({ length: 32 }, (_, at) => 1 + (at % 2)) };
-  const few = (effectiveCount: number) => throughputInterval({ completions, latency: { effectiveCount } }, 1500, 1);
-  assert.deepEqual(few(1.9), { low: null, high: null });
-  assert.ok(few(2).low !== null);
-  const many = { stretchNs: 1e6, counts: completions.counts.map((one) => 4 * one) };
-  assert.ok(throughputInterval({ completions: many, latency: { effectiveCount: 1 } }, 6000, 1).low !== null);
+  const counts = Array.from({ length: 32 }, (_, at) => 1 + (at % 2));
+  const grown = tallyOf(Array.from({ length: 48 }, (_, at) => 1e6 * 2 ** (at / 4)));
+  assert.ok(effectiveCountOf(grown) < 2);
+  const few = (latency: Sketch) => throughputInterval({ completions: completionBins(1e6, counts), latency }, 1500, 1);
+  assert.deepEqual(few(grown), { low: null, high: null });
+  assert.ok(few(sketchWithoutTimes([1e6, 2e6])).low !== null);
+  const many = completionBins(
+    1e6,
+    counts.map((one) => 4 * one),
+  );
+  assert.ok(throughputInterval({ completions: many, latency: grown }, 6000, 1).low !== null);
 });
 
 test("an even rate has a narrow interval around it, in inferences of the batch size", () => {
-  const tally = new CompletionTally();
-  for (let at = 0; at < 4000; at++) tally.add(at * MS + 0.5 * MS);
-  const counts = tally.between(0, 4000 * MS);
-  const { low, high } = throughputInterval({ completions: counts }, 8000, 8);
+  const times = Array.from({ length: 4000 }, (_, at) => at * MS + 0.5 * MS);
+  const completions = completionsAt(times, 0, 4000 * MS);
+  const { low, high } = throughputInterval({ completions }, 8000, 8);
   assert.ok((low as number) <= 8000 && 8000 <= (high as number) && (high as number) - (low as number) < 1, `${low}`);
 });
 
@@ -107,12 +102,10 @@ test("counts keep every request of whole stretches, for windows of any length an
     [77_777, 20_000 * MS],
     [5e15 + 3, 3_333 * MS],
   ] as const) {
-    const tally = new CompletionTally();
     const times = Array.from({ length: 1000 }, (_, index) => startNs + ((index + 0.5) / 1000) * lengthNs);
-    for (const atNs of times) tally.add(atNs);
-    const { stretchNs, counts } = tally.between(startNs, startNs + lengthNs);
-    const fromNs = Math.ceil(startNs / stretchNs) * stretchNs;
-    const whole = times.filter((atNs) => atNs >= fromNs && atNs < fromNs + counts.length * stretchNs);
+    const { binNs, counts } = wholeBins(completionsAt(times, startNs, startNs + lengthNs), MS);
+    const fromNs = Math.ceil(startNs / binNs) * binNs;
+    const whole = times.filter((atNs) => atNs >= fromNs && atNs < fromNs + counts.length * binNs);
     assert.equal(
       counts.reduce((sum, count) => sum + count, 0),
       whole.length,
@@ -121,15 +114,16 @@ test("counts keep every request of whole stretches, for windows of any length an
   }
 });
 
-test("windows behind each other keep their counts, with the longest of their stretches", () => {
-  const [short, long]: CompletionCounts[] = [
-    { stretchNs: MS, counts: [1, 2, 3, 4, 5] },
-    { stretchNs: 2 * MS, counts: [6, 7] },
-  ];
-  assert.deepEqual(mergeCompletions([short, long]), { stretchNs: 2 * MS, counts: [3, 7, 6, 7] });
-  const many = { stretchNs: MS, counts: new Array<number>(100).fill(1) };
-  assert.deepEqual(mergeCompletions([many, many]), { stretchNs: 2 * MS, counts: new Array<number>(100).fill(2) });
-  assert.equal(mergeCompletions([short, undefined]), undefined);
+test("time that was not measured is no stretch without requests", () => {
+  const before = completionsAt([10, 20, 30, 40].map(toMs), 5 * MS, 50 * MS);
+  const after = completionsAt([1010, 1020, 1030].map(toMs), 1005 * MS, 1040 * MS);
+  const both = addBins([before, after], "sum");
+  const { counts } = wholeBins(both as typeof before, MS);
+  assert.ok(counts.length <= 80 / 8, `${counts.length} stretches of 8 ms`);
+  assert.ok(
+    throughputInterval({ completions: both }, 7 / 0.08, 1).low === null,
+    "80 ms of 8 ms each are too few stretches",
+  );
 });
 
 test("a short measurement, and one without requests, has no interval", () => {

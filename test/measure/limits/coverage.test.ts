@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CompletionTally } from "../../../src/measure/intervals/throughput.ts";
+import type { Measurement } from "../../../src/measure/measurement.ts";
 import { estimateMetric, type MetricEstimate } from "../../../src/measure/metrics/read-metric.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
-import { makeWindow, tallyOf } from "../make-window.ts";
+import { completionBins, completionsAt, makeWindow, tallyOf } from "../make-window.ts";
 
 /** Intervals of 95 % contain the known truth in 90 of 100 simulated runs, or claim nothing, which they do in 10 of 100 at most. */
 
@@ -34,21 +34,22 @@ function cover(truth: number, draw: (random: Random) => MetricEstimate | undefin
 
 /** Requests that fail with a ratio, in clusters of this mean length. */
 function drawFailures(random: Random, ratio: number, length: number, count: number): MetricEstimate | undefined {
-  const tally = new CompletionTally();
+  const [ends, failed]: [number[], number[]] = [[], []];
   const enter = ratio / (1 - ratio) / length;
   let isFailing = random() < ratio;
-  let failedCount = 0;
   let atNs = 0;
   for (let request = 0; request < count; request++) {
     atNs += 1e6 * drawExponential(random);
-    if (isFailing) failedCount++;
-    if (isFailing) tally.addFailed(atNs);
-    else tally.add(atNs);
+    (isFailing ? failed : ends).push(atNs);
     isFailing = length === 1 ? random() < ratio : isFailing ? random() >= 1 / length : random() < enter;
   }
   const window = {
-    ...makeWindow({ failedCount, durationNs: atNs, completions: tally.between(0, atNs) }),
-    requestCount: count - failedCount,
+    ...makeWindow({
+      failedCount: failed.length,
+      durationNs: atNs,
+      completions: completionsAt(ends, 0, atNs, failed),
+    }),
+    requestCount: ends.length,
   };
   return estimateMetric({ key: "errorRate" }, { window }, 1);
 }
@@ -68,12 +69,13 @@ for (const [name, ratio, length, count] of [
 
 test("of a few clusters of failures nothing is known about how many more there may be, and of their times neither", () => {
   const counts = Array.from({ length: 64 }, () => 15);
-  const one = { stretchNs: 1e7, counts, failed: counts.map((_, at) => (at === 20 ? 40 : 0)) };
+  const one = completionBins(1e7, counts, { failed: counts.map((_, at) => (at === 20 ? 40 : 0)) });
   const window = { ...makeWindow({ failedCount: 40, completions: one }), requestCount: 960 };
-  const estimate = (of: typeof window) => estimateMetric({ key: "errorRate" }, { window: of }, 1);
+  const estimate = (of: Measurement) => estimateMetric({ key: "errorRate" }, { window: of }, 1);
   assert.equal(estimate(window)?.high, null);
   assert.ok((estimate(window)?.low ?? 1) < 0.005);
-  const { high, low } = estimate({ ...window, completions: undefined }) as MetricEstimate;
+  const { completions: _, ...unknown } = window;
+  const { high, low } = estimate(unknown) as MetricEstimate;
   assert.deepEqual([low, high], [null, null]);
 });
 
@@ -112,12 +114,10 @@ for (const [name, metric, arrivals, truth] of [
       const { seconds, columns } = drawStreams(random, arrivals);
       const latencies = columns.metrics.requestLatencyNs.view();
       const ends = columns.sendNs.view().map((sendNs, row) => sendNs + (latencies[row] as number));
-      const tally = new CompletionTally();
-      for (const endNs of ends.toSorted()) tally.add(endNs);
       const durationNs = 1e9 * seconds;
-      const latency = tallyOf([...latencies]);
+      const latency = tallyOf(latencies);
       const window = {
-        ...makeWindow({ durationNs, completions: tally.between(0, durationNs) }),
+        ...makeWindow({ durationNs, completions: completionsAt(ends.toSorted(), 0, durationNs) }),
         ...{ latency, requestCount: REQUESTS },
       };
       return estimateMetric(metric, { window, tokens: columns }, 1);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { throughputInterval } from "../../../src/measure/intervals/throughput.ts";
-import { mergeWindows } from "../../../src/measure/merge.ts";
+import { mergeInTime } from "../../../src/measure/merge.ts";
 import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
 import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
 import { inferPerSec } from "../../../src/measure/metrics.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
-import { makeWindow } from "../make-window.ts";
+import { completionBins, makeWindow } from "../make-window.ts";
 
 /** Latencies of 1 to 2 ms in no order. */
 const LATENCIES_NS = Array.from({ length: 400 }, (_, index) => 1e6 + ((index * 617) % 1000) * 1000);
@@ -17,14 +17,18 @@ function makeLevel(windowCount: number, failedCount = 0): MeasuredPart {
     makeWindow({
       latenciesNs: LATENCIES_NS.slice(0, 400 - 10 * (index % 3)),
       failedCount,
-      completions: {
-        stretchNs: 1e8,
-        counts: Array.from({ length: 10 }, (_, at) => 36 + ((3 * index + 7 * at) % 9)),
-        ...(failedCount === 0 ? {} : { failed: Array.from({ length: 10 }, (_, at) => at % 2) }),
-      },
+      startNs: index * 1e9,
+      completions: completionBins(
+        1e8,
+        Array.from({ length: 10 }, (_, at) => 36 + ((3 * index + 7 * at) % 9)),
+        {
+          first: 10 * index,
+          ...(failedCount === 0 ? {} : { failed: Array.from({ length: 10 }, (_, at) => at % 2) }),
+        },
+      ),
     }),
   );
-  return { window: mergeWindows(windows) };
+  return { window: mergeInTime(windows) };
 }
 
 const INTERVALS: readonly (readonly [name: string, metric: MetricPlan])[] = [

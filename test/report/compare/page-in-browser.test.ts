@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
+import { buildComparisonModel } from "../../../src/report/compare/model.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { startChromium } from "../../servers/chromium.ts";
 import { makeRunSet } from "./make-runs.ts";
@@ -22,7 +23,8 @@ test("the page fits desktop and phone in light and dark, and needs nothing", { t
   const comparison = compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false });
   const folder = mkdtempSync(join(tmpdir(), "rampart-compare-"));
   const file = join(folder, "compare.html");
-  writeFileSync(file, formatHtml([{ comparison, limits: [], isAll: false }], paint));
+  const sides = [{ comparison, limits: [], isAll: false }];
+  writeFileSync(file, formatHtml(buildComparisonModel(sides, false), sides, paint));
   const browser = await startChromium();
   try {
     const page = await browser.open(pathToFileURL(file).href);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
-import { GpuTally } from "../../../src/measure/gpu-tally.ts";
+import { addGpuReading, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
@@ -112,8 +112,7 @@ test("composing models are rows below the model that calls them", () => {
 });
 
 test("the server's GPUs are rows of their level", () => {
-  const gpu = new GpuTally();
-  for (const scrape of [0, 1, 2]) gpu.add(readGpuMetrics(twoGpus(scrape)));
+  const gpu = [0, 1, 2].map((scrape) => readGpuMetrics(twoGpus(scrape))).reduce(addGpuReading, NO_GPU_READINGS);
   const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu } })]);
   const [row] = valuesOf(tableOf(model, "gpu"));
   assert.deepEqual(
@@ -127,8 +126,7 @@ test("the server's GPUs are rows of their level", () => {
     ],
     ["GPU-aaa", 0.26, 51.5, 300, 20, 1000],
   );
-  const none = new GpuTally();
-  none.add({});
+  const none = addGpuReading(NO_GPU_READINGS, {});
   const bare = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu: none } })]);
   assert.match(linesOf(bare, "gpu").join(), /: 1,they name no GPU$/);
 });
@@ -233,9 +231,10 @@ describe("answers with tokens", () => {
 });
 
 test("extracted numbers have statistics, texts have counts, and missing ones are counted", () => {
-  const extracted = new ExtractedTally(["tokens", "label"]);
-  for (let n = 1; n <= 10; n++) extracted.add([(7 * n) % 11, n <= 7 ? "dog" : "cat"]);
-  extracted.add([null, null]);
+  const tally = new ExtractedTally(["tokens", "label"]);
+  for (let n = 1; n <= 10; n++) tally.add([(7 * n) % 11, n <= 7 ? "dog" : "cat"], n * 1e8);
+  tally.add([null, null], 1.1e9);
+  const extracted = tally.cut(0, 1.2e9);
   const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), extracted } })]);
   const [numbers] = valuesOf(tableOf(model, "extracted"));
   assert.deepEqual(

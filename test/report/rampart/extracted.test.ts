@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
+import { type Extracted, ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { toExtractedJson } from "../../../src/report/json/samples.ts";
 import { formatExtracted } from "../../../src/report/rampart/extracted.ts";
 
-function tallyOf(): ExtractedTally {
+function tallyOf(): Extracted[] {
   const tally = new ExtractedTally(["tokens", "label"]);
   // Not in ascending order, which would be a drift without an interval.
-  for (let n = 1; n <= 10; n++) tally.add([(7 * n) % 11, n <= 7 ? "dog" : "cat"]);
-  tally.add([null, null]);
-  return tally;
+  for (let n = 1; n <= 10; n++) tally.add([(7 * n) % 11, n <= 7 ? "dog" : "cat"], n * 1e8);
+  tally.add([null, null], 1.1e9);
+  return tally.cut(0, 1.2e9);
 }
 
 test("the report lists numbers with their statistics, texts with their counts, and what is missing", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WindowTally } from "../../../src/measure/measurement.ts";
 import { RecordColumns } from "../../../src/measure/records.ts";
+import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { EarlyAbort } from "../../../src/run/judge/early-abort.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
@@ -40,8 +40,8 @@ async function run(
   const records = new RecordColumns((columns, count) => abort.add(columns, count));
   for (let tick = 0; tick < seconds * TICKS_PER_SEC; tick++) {
     const second = tick / TICKS_PER_SEC;
-    const endNs = clock.nowNs();
     for (let request = 0; request < PER_TICK; request++) {
+      const endNs = clock.nowNs() + (request * 1000 * MS) / (TICKS_PER_SEC * PER_TICK);
       fill(records, { sendStartNs: endNs - latencyNs(second), endNs });
     }
     records.drain();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WindowTally } from "../../../src/measure/measurement.ts";
 import { RecordColumns } from "../../../src/measure/records.ts";
+import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import type { LevelTokens } from "../../../src/measure/tokens/run-tokens.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { joinSlices, RecentTime } from "../../../src/run/judge/recent-time.ts";

@@ -19,7 +19,7 @@ function sumsOf(window: Measurement): number[] {
     sentCount,
     openBeforeCount,
     openAfterCount,
-    Math.round(latency.sumNs),
+    Math.round(latency.mean * latency.count),
   ];
 }
 
@@ -81,7 +81,7 @@ test("the counters of each member's server are those of the window, also when an
   count += 7;
   isAway = true;
   const { memberServers = {} } = await windows.cut(clock.nowNs());
-  assert.deepEqual(Object.keys(memberServers), ["a", "b", "c"]);
+  assert.deepEqual(Object.keys(memberServers), ["a"]);
   assert.deepEqual(
     [memberServers["a"]?.successCount, memberServers["b"], memberServers["c"]],
     [7, undefined, undefined],

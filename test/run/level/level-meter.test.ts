@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WindowTally } from "../../../src/measure/measurement.ts";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
+import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import { Timeline } from "../../../src/measure/timeline.ts";
 import { LevelMeter } from "../../../src/run/level/level-meter.ts";
 import { fill, type Row } from "../../measure/make-records.ts";

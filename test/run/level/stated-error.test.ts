@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { CompletionTally } from "../../../src/measure/intervals/throughput.ts";
-import { LatencyTally } from "../../../src/measure/latency-tally.ts";
 import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan, MetricPlan } from "../../../src/plan/assertions.ts";
@@ -12,7 +10,7 @@ import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
-import { makeWindow } from "../../measure/make-window.ts";
+import { completionsAt, makeWindow, sketchAt } from "../../measure/make-window.ts";
 
 /**
  * A level at the boundary of its limit is found on the wrong side in 5 of 100 simulated searches at most, however often it is looked at. The
@@ -37,19 +35,17 @@ function drawWindows(random: Random, correlation: number): () => Measurement {
   let atNs = 0;
   return () => {
     const startNs = atNs;
-    const tally = new CompletionTally();
+    const ends: number[] = [];
     const latencies = Float64Array.from({ length: PER_WINDOW }, () => {
       const latencyNs = toNs(state);
       state = correlation * state + Math.sqrt(1 - correlation ** 2) * normal();
       atNs += latencyNs;
-      tally.add(atNs);
+      ends.push(atNs);
       return latencyNs;
     });
-    const latency = new LatencyTally();
-    latency.addAll(latencies, 0, PER_WINDOW);
     return {
-      ...makeWindow({ startNs, durationNs: atNs - startNs, completions: tally.between(startNs, atNs) }),
-      ...{ latency, firstResponse: latency, scheduledLatency: latency, requestCount: PER_WINDOW },
+      ...makeWindow({ startNs, durationNs: atNs - startNs, completions: completionsAt(ends, startNs, atNs) }),
+      ...{ latency: sketchAt(latencies, ends, startNs, atNs), requestCount: PER_WINDOW },
     };
   };
 }
@@ -114,7 +110,10 @@ test("limits that are 10 % away are kept or broken", async () => {
 test("a level that is overloaded breaks its limit although latency grows all the time", async () => {
   let request = 0;
   const state = await resolve([below(percentile(90), 50e6)], () =>
-    makeWindow({ latenciesNs: Array.from({ length: PER_WINDOW }, () => 60e6 + 1e6 * request++) }),
+    makeWindow({
+      startNs: (request / PER_WINDOW) * 1e9,
+      latenciesNs: Array.from({ length: PER_WINDOW }, () => 60e6 + 1e6 * request++),
+    }),
   );
   assert.equal(state, "broken");
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { findExtracted } from "../../../src/measure/extracted-tally.ts";
 import { splitByTag } from "../../../src/measure/groups.ts";
 import { meanInFlight } from "../../../src/measure/in-flight.ts";
 import { RunError, UserError } from "../../../src/plan/problem.ts";
@@ -170,10 +171,10 @@ test("values that targets extract belong to their groups", LIMIT, async () => {
     const result = await run(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }) }));
     const [numbers, texts] = splitByTag(result.levels[0] ?? assert.fail(), "target");
     assert.deepEqual(
-      [numbers?.window.extracted?.find("n")?.mean, numbers?.window.extracted?.find("m")],
+      [findExtracted(numbers?.window.extracted, "n")?.numbers.mean, findExtracted(numbers?.window.extracted, "m")],
       [5, undefined],
     );
-    assert.deepEqual([...(texts?.window.extracted?.find("m")?.texts ?? [])], [["x", 5]]);
+    assert.deepEqual(findExtracted(texts?.window.extracted, "m")?.texts, [["x", 5]]);
     assert.equal(result.levels[0]?.window.extracted, undefined);
   } finally {
     await server.close();

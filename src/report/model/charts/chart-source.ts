@@ -1,8 +1,10 @@
 import type { GpuMetric } from "../../../measure/gpu-tally.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import { nsToUs, usToNs } from "../../../plan/units.ts";
 import { throughputUnitOf } from "../../../registry/service-kinds.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../../schema/report-schema.ts";
 import { nameLevel } from "../report-view.ts";
+import { timeUnitOf } from "../values.ts";
 
 /** What charts of a report are made of: its JSON, and what was seen of its runs over time. */
 export interface ChartSource {
@@ -118,13 +120,8 @@ export interface TimeUnit {
   readonly us: number;
 }
 
-const TIME_UNITS: readonly TimeUnit[] = [
-  { name: "s", us: 1e6 },
-  { name: "ms", us: 1e3 },
-  { name: "us", us: 1 },
-];
-
 /** Returns the unit for latencies up to this one. */
 export function timeUnitFor(mostUs: number): TimeUnit {
-  return TIME_UNITS.find(({ us }) => mostUs >= 2 * us) ?? { name: "us", us: 1 };
+  const { name, ns } = timeUnitOf([usToNs(mostUs)]);
+  return { name, us: nsToUs(ns) };
 }

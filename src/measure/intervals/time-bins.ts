@@ -1,0 +1,207 @@
+import type { BatchMeans } from "./effective-count.ts";
+
+/** What happened when: values in consecutive bins of time on a grid that all measurements share, so that the bins of several add up. */
+
+/** Bins of one measurement at most; their length doubles above that. */
+export const MOST_BINS = 128;
+/** Length of the shortest bins. Others are a power of two times as long, and each begins at a multiple of its length. */
+export const SHORTEST_BIN_NS = 31_250;
+
+/** Consecutive bins; plain data. */
+export interface TimeBins {
+  /** Length of a bin. */
+  readonly binNs: number;
+  /** Number of the first bin, counted from time 0. */
+  readonly first: number;
+  /** Number of values in each bin. */
+  readonly counts: readonly number[];
+}
+
+/** Requests by the time when they ended. */
+export interface CompletionBins extends TimeBins {
+  /** Failed requests, which `counts` leaves out. Absent: none. */
+  readonly failed?: readonly number[];
+  /** How much of each bin was measured. */
+  readonly coveredNs: readonly number[];
+}
+
+/** Values by the time when they were measured. */
+export interface SampleBins extends TimeBins {
+  readonly sums: readonly number[];
+  /** For each cell of values, at most 3 % wide, the number of values in each bin. Cells without a value are absent. */
+  readonly histogram: Readonly<Record<string, readonly number[]>>;
+}
+
+const CELL_BITS = 5;
+const CELLS_PER_DOUBLING = 1 << CELL_BITS;
+/** Bits of the upper word of a double below its exponent. */
+const UPPER_MANTISSA_BITS = 20;
+const EXPONENT_BIAS = 1023;
+const double = new Float64Array(1);
+const words = new Uint32Array(double.buffer);
+const UPPER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
+
+/** Returns the cell of a value above 0: its exponent and the first bits of its mantissa; 0 for others. */
+export function cellOf(value: number): number {
+  if (!(value > 0)) return 0;
+  double[0] = value;
+  return (words[UPPER] as number) >>> (UPPER_MANTISSA_BITS - CELL_BITS);
+}
+
+/** Returns how much of a cell lies below a value, 0 to 1. */
+function partOfCell(value: number, cell: number): number {
+  const power = 2 ** (Math.floor(cell / CELLS_PER_DOUBLING) - EXPONENT_BIAS);
+  const start = power * (1 + (cell % CELLS_PER_DOUBLING) / CELLS_PER_DOUBLING);
+  return Math.max(0, Math.min(1, ((value - start) / power) * CELLS_PER_DOUBLING));
+}
+
+/** Returns the length of bins with which a time has at most 128 of them, the two that it covers in part included. */
+export function binLengthFor(startNs: number, endNs: number, shortestNs: number = SHORTEST_BIN_NS): number {
+  let binNs = shortestNs;
+  while (Math.floor(endNs / binNs) - Math.floor(startNs / binNs) >= MOST_BINS) binNs *= 2;
+  return binNs;
+}
+
+/**
+ * Adds up bins: those of consecutive measurements, or of parallel parts of one.
+ * @param covered how much of a bin was measured: the `sum` of what was measured one after the other, or the `least` of what ran in parallel
+ * @returns undefined without bins
+ */
+export function addBins<T extends TimeBins>(parts: readonly T[], covered: "sum" | "least"): T | undefined {
+  const [one] = parts;
+  if (one === undefined || parts.length === 1) return one;
+  const startNs = Math.min(...parts.map(({ first, binNs }) => first * binNs));
+  const lastNs = Math.max(...parts.map(({ first, binNs, counts }) => (first + Math.max(1, counts.length) - 1) * binNs));
+  const binNs = binLengthFor(startNs, lastNs, Math.max(...parts.map((part) => part.binNs)));
+  return covered === "sum" ? sumBins(parts, binNs, startNs, lastNs) : leastCovered(parts, binNs, startNs, lastNs);
+}
+
+function sumBins<T extends TimeBins>(parts: readonly T[], binNs: number, startNs: number, lastNs: number): T {
+  const first = Math.floor(startNs / binNs);
+  const length = Math.max(0, Math.floor(lastNs / binNs) - first + 1);
+  const sums = new Map<string, number[]>();
+  for (const part of parts) {
+    const times = binNs / part.binNs;
+    for (const [name, column] of columnsOf(part)) {
+      const sum = sums.get(name) ?? new Array<number>(length).fill(0);
+      sums.set(name, sum);
+      for (let at = 0; at < column.length; at++) {
+        const value = column[at] as number;
+        if (value === 0) continue;
+        const to = Math.floor((part.first + at) / times) - first;
+        sum[to] = (sum[to] as number) + value;
+      }
+    }
+  }
+  return toBins(binNs, first, sums) as T;
+}
+
+/** Adds up bins of which only what all parts cover counts as measured. */
+function leastCovered<T extends TimeBins>(parts: readonly T[], binNs: number, startNs: number, lastNs: number): T {
+  const sum = sumBins(parts, binNs, startNs, lastNs);
+  if (!("coveredNs" in sum)) return sum;
+  const even = parts.map((part) => sumBins([part as T & CompletionBins], binNs, startNs, lastNs).coveredNs);
+  return { ...sum, coveredNs: sum.counts.map((_, at) => Math.min(...even.map((column) => column[at] as number))) };
+}
+
+/** Returns bins of a multiple of the length, which is a power of two. */
+function lengthenTo<T extends TimeBins>(bins: T, binNs: number): T {
+  if (binNs <= bins.binNs) return bins;
+  return sumBins([bins], binNs, bins.first * bins.binNs, (bins.first + bins.counts.length - 1) * bins.binNs);
+}
+
+/** All columns by their names; those of the histogram by the numbers of their cells. */
+function columnsOf({ binNs: _, first: __, ...rest }: TimeBins & Partial<SampleBins>): Map<string, readonly number[]> {
+  const { histogram = {}, ...columns } = rest;
+  return new Map([...Object.entries(columns), ...Object.entries(histogram)]);
+}
+
+function toBins(binNs: number, first: number, columns: ReadonlyMap<string, readonly number[]>): TimeBins {
+  const isCell = ([name]: [string, unknown]): boolean => /^\d/.test(name);
+  const all = [...columns];
+  const rest = Object.fromEntries(all.filter((column) => !isCell(column)));
+  const bins = { binNs, first, ...rest } as unknown as TimeBins;
+  return "sums" in rest ? ({ ...bins, histogram: Object.fromEntries(all.filter(isCell)) } as SampleBins) : bins;
+}
+
+/** The values of a bin that has any. */
+export interface BinMean {
+  /** Start of the bin, which may be before that of the measurement. */
+  readonly startNs: number;
+  readonly count: number;
+  readonly mean: number;
+}
+
+/** Returns the bins that have values, in order of time. */
+export function binMeans({ binNs, first, counts, sums }: SampleBins): BinMean[] {
+  return counts.flatMap((count, at) =>
+    count === 0 ? [] : [{ startNs: (first + at) * binNs, count, mean: (sums[at] as number) / count }],
+  );
+}
+
+/**
+ * Returns the bins as batches of equal size. Bins without a value are left out, so a few values are a batch each. For the mean of batches of
+ * unequal sizes, which is a ratio of two sums, each counts by how much its sum deviates from that of as many average values (Cochran,
+ * Sampling Techniques, 6.4: the linearised ratio estimator).
+ */
+export function batchesOf(bins: Pick<SampleBins, "counts" | "sums">): BatchMeans {
+  const { counts, sums } = bins;
+  let total = 0;
+  let sum = 0;
+  let used = 0;
+  for (const [at, count] of counts.entries()) {
+    if (count === 0) continue;
+    used++;
+    total += count;
+    sum += sums[at] as number;
+  }
+  const mean = total === 0 ? 0 : sum / total;
+  const batchCount = used === 0 ? 1 : total / used;
+  const means = new Float64Array(used);
+  let next = 0;
+  for (const [at, count] of counts.entries())
+    if (count > 0) means[next++] = mean + ((sums[at] as number) - mean * count) / batchCount;
+  return { means, batchCount };
+}
+
+/**
+ * Returns the ratio of each batch's values below one, 0 to 1, and the variance of that for a single value. Within a cell values count as
+ * evenly spread, so that one in the cell of `value` counts in part.
+ */
+export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & { readonly variance: number } {
+  const { counts, histogram } = bins;
+  const cell = cellOf(value);
+  const part = partOfCell(value, cell);
+  const below = new Array<number>(counts.length).fill(0);
+  let belowCount = 0;
+  let partCount = 0;
+  for (const [name, column] of Object.entries(histogram)) {
+    const weight = Number(name) < cell ? 1 : Number(name) === cell ? part : 0;
+    if (weight === 0) continue;
+    for (const [at, count] of column.entries()) {
+      below[at] = (below[at] as number) + weight * count;
+      if (weight === 1) belowCount += count;
+      else partCount += count;
+    }
+  }
+  const total = Math.max(
+    1,
+    counts.reduce((sum, count) => sum + count, 0),
+  );
+  const mean = (belowCount + part * partCount) / total;
+  const variance = (belowCount + part * part * partCount) / total - mean * mean;
+  return { ...batchesOf({ counts, sums: below }), variance };
+}
+
+/** How little of a bin may be missing, because times are rounded. */
+const ROUNDING_NS = 1;
+
+/**
+ * Returns the bins of requests that were measured whole, from a length on.
+ * @param shortestNs the least length of the bins
+ */
+export function wholeBins(bins: CompletionBins, shortestNs: number): Omit<CompletionBins, "first" | "coveredNs"> {
+  const { binNs, counts, failed, coveredNs } = lengthenTo(bins, shortestNs);
+  const isWhole = (_: number, at: number): boolean => (coveredNs[at] as number) >= binNs - ROUNDING_NS;
+  return { binNs, counts: counts.filter(isWhole), ...(failed === undefined ? {} : { failed: failed.filter(isWhole) }) };
+}

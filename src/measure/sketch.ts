@@ -1,0 +1,193 @@
+import { nsToUs } from "../plan/units.ts";
+import { type Drift, driftOf, effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
+import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
+import { addBins, batchesOf, batchRatiosBelow, binMeans, type SampleBins } from "./intervals/time-bins.ts";
+import type { SampleAbove } from "./limits/verdict-state.ts";
+
+/** A sample of numbers in bounded memory, as plain data: it can be cloned, stored and sent, and sketches of parts join to that of the whole. */
+
+/** Number, mean and spread of a sample. */
+export interface Moments {
+  readonly count: number;
+  /** Arithmetic mean; 0 when empty. */
+  readonly mean: number;
+  /** Sum of the squared deviations from the mean. */
+  readonly squaredDeviation: number;
+}
+
+/** A sample, in the unit of its values. */
+export interface Sketch extends Moments {
+  /** Smallest value; 0 when empty. */
+  readonly min: number;
+  /** Largest value; 0 when empty. */
+  readonly max: number;
+  /** `values` are rounded down to multiples of this. 0: they are exact. */
+  readonly step: number;
+  /** The different values, ascending. */
+  readonly values: readonly number[];
+  /** For each of them, how many of the sample are at most as large. */
+  readonly upTo: readonly number[];
+  /** When they were measured. Absent: not kept, or empty. */
+  readonly bins?: SampleBins;
+}
+
+/** A sample without values. */
+export const EMPTY_SKETCH: Sketch = {
+  ...{ count: 0, mean: 0, squaredDeviation: 0 },
+  ...{ min: 0, max: 0, step: 0, values: [], upTo: [] },
+};
+
+/** Combines counts, means and squared deviations (Chan et al.), without loss of precision in large sums. */
+export function addMoments(before: Moments, added: Moments): Moments {
+  const count = before.count + added.count;
+  if (count === 0) return before;
+  const delta = added.mean - before.mean;
+  return {
+    count,
+    mean: before.mean + (delta * added.count) / count,
+    squaredDeviation:
+      before.squaredDeviation + (added.squaredDeviation + (delta * delta * before.count * added.count) / count),
+  };
+}
+
+/** Joins samples, of consecutive or of parallel measurements. */
+export function joinSketches(parts: readonly Sketch[]): Sketch {
+  const known = parts.filter(({ count }) => count > 0);
+  const bins = known.every((part) => part.bins !== undefined)
+    ? addBins(
+        parts.flatMap((part) => part.bins ?? []),
+        "sum",
+      )
+    : undefined;
+  return {
+    ...known.reduce<Moments>(addMoments, { count: 0, mean: 0, squaredDeviation: 0 }),
+    min: known.length === 0 ? 0 : Math.min(...known.map(({ min }) => min)),
+    max: known.length === 0 ? 0 : Math.max(...known.map(({ max }) => max)),
+    step: Math.max(0, ...parts.map(({ step }) => step)),
+    ...known.reduce<Ranks>(addRanks, { values: [], upTo: [] }),
+    ...(bins === undefined ? {} : { bins }),
+  };
+}
+
+type Ranks = Pick<Sketch, "values" | "upTo">;
+
+/** Merges two ascending lists of values. */
+function addRanks(left: Ranks, right: Ranks): Ranks {
+  const values: number[] = [];
+  const upTo: number[] = [];
+  let [l, r] = [0, 0];
+  while (l < left.values.length || r < right.values.length) {
+    const [a, b] = [left.values[l] ?? Number.POSITIVE_INFINITY, right.values[r] ?? Number.POSITIVE_INFINITY];
+    if (a <= b) l++;
+    if (b <= a) r++;
+    values.push(Math.min(a, b));
+    upTo.push((left.upTo[l - 1] ?? 0) + (right.upTo[r - 1] ?? 0));
+  }
+  return { values, upTo };
+}
+
+/** Returns the value at a rank in ascending order. @param rank 0 to count-1 */
+export function valueAtRank({ count, values, upTo }: Sketch, rank: number): number {
+  const found = values[firstAbove(upTo, rank)];
+  if (found === undefined) throw new RangeError(`rank ${rank} of ${count} values`);
+  return found;
+}
+
+/** Returns the index of the first number above another; the number of them when there is none. @param ascending sorted */
+function firstAbove(ascending: readonly number[], value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] as number) > value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Returns a percentile by perf_analyzer's rule: the value nearest to p of the way from first to last. */
+export function percentileAt(sketch: Sketch, percentile: number): number {
+  return valueAtRank(sketch, Math.floor((percentile / 100) * (sketch.count - 1) + 0.5));
+}
+
+/** Returns {@link percentileAt} of durations in nanoseconds, in microseconds. */
+export function percentileUs(sketch: Sketch, percentile: number): number {
+  return nsToUs(percentileAt(sketch, percentile));
+}
+
+/** Calls back with each value and its count, ascending. */
+export function forEachValue({ values, upTo }: Sketch, visit: (value: number, count: number) => void): void {
+  for (const [at, value] of values.entries()) visit(value, (upTo[at] as number) - (upTo[at - 1] ?? 0));
+}
+
+/** Sum of all values. */
+export function sumOfValues({ mean, count }: Moments): number {
+  return mean * count;
+}
+
+/** Sample standard deviation (n - 1); undefined below two values. */
+export function deviationOf({ count, squaredDeviation }: Moments): number | undefined {
+  return count < 2 ? undefined : Math.sqrt(squaredDeviation / (count - 1));
+}
+
+/** Skewness, from the rounded values; 0 without variation. */
+export function skewnessOf(sketch: Sketch): number {
+  const { count, mean, squaredDeviation, step } = sketch;
+  let cubes = 0;
+  forEachValue(sketch, (value, times) => {
+    cubes += times * (value + step / 2 - mean) ** 3;
+  });
+  return squaredDeviation === 0 ? 0 : (cubes * Math.sqrt(count)) / squaredDeviation ** 1.5;
+}
+
+/** Number of independent values that these are worth for the mean: 1 to their number; 0 when empty. @param confidence of the interval of the mean */
+export function effectiveCountOf(sketch: Sketch, confidence: number = INTERVAL_CONFIDENCE): number {
+  const { count, bins } = sketch;
+  const variance = (deviationOf(sketch) ?? 0) ** 2;
+  return bins === undefined ? count : effectiveCount(count, variance, batchesOf(bins), confidence);
+}
+
+/**
+ * Effective sample size for a percentile: the number of independent values of which the ratio below the percentile would vary as much. When
+ * too many values are close to the percentile to compute that, returns the effective sample size for the mean.
+ */
+export function effectiveCountAt(sketch: Sketch, percentile: number, confidence: number = INTERVAL_CONFIDENCE): number {
+  const { count, bins, step } = sketch;
+  if (bins === undefined || count < 2) return count;
+  const ratio = percentile / 100;
+  const below = batchRatiosBelow(bins, percentileAt(sketch, percentile) + step / 2);
+  if (below.variance < (ratio * (1 - ratio)) / 2) return effectiveCountOf(sketch, confidence);
+  return effectiveCount(count, below.variance, below, confidence);
+}
+
+/**
+ * Returns how many values are above a limit.
+ * @param isAtLeast whether those that equal it count too
+ * @param confidence for which the effective sample size is needed
+ */
+export function countAbove(
+  { count, values, upTo, bins }: Sketch,
+  limit: number,
+  isAtLeast: boolean,
+  confidence: number = INTERVAL_CONFIDENCE,
+): SampleAbove {
+  const at = firstAbove(values, limit);
+  const last = isAtLeast && values[at - 1] === limit ? at - 2 : at - 1;
+  const aboveCount = count - (upTo[last] ?? 0);
+  if (bins === undefined || aboveCount === 0 || aboveCount === count)
+    return { count, aboveCount, effectiveCount: count };
+  const below = batchRatiosBelow(bins, limit);
+  const ratio = aboveCount / count;
+  const variance = Math.min(below.variance, ratio * (1 - ratio));
+  return { count, aboveCount, effectiveCount: effectiveCount(count, variance, below, confidence) };
+}
+
+/** How the values change over time; undefined for a few, or when the times are not kept. */
+export function driftOfSketch({ bins }: Sketch): Drift | undefined {
+  return bins && driftOf(binMeans(bins));
+}
+
+/** The shape of the values over time; steady when the times are not kept. */
+export function shapeOfSketch({ bins }: Sketch): SeriesShape {
+  return shapeOf(bins === undefined ? [] : binMeans(bins));
+}

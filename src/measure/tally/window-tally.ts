@@ -1,0 +1,195 @@
+import { ExtractedTally } from "../extracted-tally.ts";
+import type { GpuTally } from "../gpu-tally.ts";
+import type { ClientHealth, Measurement } from "../measurement.ts";
+import type { OpenRequests } from "../open-requests.ts";
+import {
+  RECORD_CANCELLED,
+  RECORD_DELAYED,
+  RECORD_FAILED,
+  RECORD_RESENT,
+  RECORD_SEQUENCE_END,
+  type RecordColumns,
+} from "../records.ts";
+import type { ServerDelta } from "../server-delta.ts";
+import type { Sketch } from "../sketch.ts";
+import { BinTally } from "./bin-tally.ts";
+import { DurationTally } from "./duration-tally.ts";
+
+/** Properties of a run that decide how records are counted. */
+export interface TallyOptions {
+  /** Whether requests are due at given times. */
+  readonly isScheduled: boolean;
+  /** Whether the time from the first to the last byte counts as receiving (HTTP), not only decoding. */
+  readonly countsReading: boolean;
+  /** Whether a request may have several responses. */
+  readonly isDecoupled: boolean;
+  /** Names of the values that the target extracts. Default: none. */
+  readonly extractedNames?: readonly string[] | undefined;
+}
+
+const ALL_GROUPS = -1;
+
+/** Aggregates the records of one window. */
+export class WindowTally {
+  readonly bins = new BinTally();
+  readonly latency = new DurationTally(this.bins.newChannel("times"));
+  /** Undefined when it is the latency. */
+  readonly firstResponse: DurationTally | undefined;
+  /** Undefined when it is the latency. */
+  readonly scheduledLatency: DurationTally | undefined;
+  /** Undefined without a schedule. */
+  readonly sendDelay: DurationTally | undefined;
+  failedCount = 0;
+  cancelledCount = 0;
+  resentCount = 0;
+  delayedCount = 0;
+  sequenceCount = 0;
+  responseCount = 0;
+  sendSumNs = 0;
+  receiveSumNs = 0;
+  /** Time that lanes had a request outstanding, including failed ones. */
+  outstandingSumNs = 0;
+  /** Undefined when the target extracts no values. */
+  readonly extracted: ExtractedTally | undefined;
+  readonly options: TallyOptions;
+  private readonly ends = new Float64Array(1024);
+  private readonly latencies = new Float64Array(1024);
+  private readonly firsts = new Float64Array(1024);
+  private readonly scheduled = new Float64Array(1024);
+  private readonly delays = new Float64Array(1024);
+
+  constructor(options: TallyOptions) {
+    this.options = options;
+    const { extractedNames = [], isDecoupled, isScheduled } = options;
+    const newTally = (isNeeded: boolean): DurationTally | undefined =>
+      isNeeded ? new DurationTally(this.bins.newChannel("times")) : undefined;
+    this.extracted = extractedNames.length === 0 ? undefined : new ExtractedTally(extractedNames);
+    this.firstResponse = newTally(isDecoupled);
+    this.scheduledLatency = newTally(isScheduled);
+    this.sendDelay = newTally(isScheduled);
+  }
+
+  /** @param group only the records of this group. Default: all */
+  add(records: RecordColumns, count: number, group = ALL_GROUPS): void {
+    for (let start = 0; start < count; start += 1024)
+      this.addChunk(records, start, Math.min(count, start + 1024), group);
+  }
+
+  private addChunk(records: RecordColumns, start: number, end: number, group: number): void {
+    const { sendStartNs, sendEndNs, firstByteNs, endNs, overNs, decodeNs, intendedSendNs, responseCount, flags } =
+      records;
+    const { countsReading } = this.options;
+    let used = 0;
+    for (let row = start; row < end; row++) {
+      if (group !== ALL_GROUPS && records.group[row] !== group) continue;
+      const flag = flags[row] as number;
+      const sentNs = sendStartNs[row] as number;
+      const latencyNs = (endNs[row] as number) - sentNs;
+      this.outstandingSumNs += (overNs[row] as number) - sentNs;
+      if ((flag & RECORD_RESENT) !== 0) this.resentCount++;
+      if ((flag & RECORD_FAILED) !== 0) {
+        if ((flag & RECORD_CANCELLED) === 0) {
+          this.failedCount++;
+          this.bins.addFailed(overNs[row] as number);
+        } else this.cancelledCount++;
+        continue;
+      }
+      if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
+      if ((flag & RECORD_SEQUENCE_END) !== 0) this.sequenceCount++;
+      this.responseCount += responseCount[row] as number;
+      this.sendSumNs += (sendEndNs[row] as number) - sentNs;
+      this.receiveSumNs +=
+        (decodeNs[row] as number) + (countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
+      this.ends[used] = endNs[row] as number;
+      this.latencies[used] = latencyNs;
+      this.firsts[used] = (firstByteNs[row] as number) - sentNs;
+      this.scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
+      this.delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
+      used++;
+    }
+    const bins = this.bins.addAll(this.ends, used);
+    this.latency.addAll(this.latencies, used, bins);
+    this.firstResponse?.addAll(this.firsts, used, bins);
+    this.scheduledLatency?.addAll(this.scheduled, used, bins);
+    this.sendDelay?.addAll(this.delays, used, bins);
+  }
+}
+
+/** The data of a window besides its records. */
+export interface WindowFrame {
+  readonly startNs: number;
+  readonly endNs: number;
+  /** See {@link Measurement.sendingNs}. Default: the whole window. */
+  readonly sendingNs?: number;
+  readonly sentCount: number;
+  /** Requests in flight at the start. */
+  readonly openBefore: OpenRequests;
+  readonly openAfter: OpenRequests;
+  /** Time in flight after the window of requests that count as ended in it. Default: 0. */
+  readonly afterEndNs?: number;
+  /** Number of lanes that could have had a request outstanding. */
+  readonly laneCount: number;
+  /** Whether lanes may be idle: waiting for a schedule, a session's delay, or their turn in a ramp. */
+  readonly canLanesWait: boolean;
+  readonly health: ClientHealth;
+  readonly server?: ServerDelta | undefined;
+  readonly gpu?: GpuTally | undefined;
+}
+
+/** Computes a window's result. Nothing may be added to the tally afterwards. */
+export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measurement {
+  const durationNs = frame.endNs - frame.startNs;
+  const requestCount = tally.latency.count;
+  const { completions, samplesOf } = tally.bins.cut(frame.startNs, frame.endNs);
+  const toSketch = (one: DurationTally): Sketch => one.toSketch(one.channel && samplesOf(one.channel));
+  const { firstResponse, scheduledLatency, sendDelay } = tally;
+  const extracted = tally.extracted?.cut(frame.startNs, frame.endNs);
+  return {
+    startNs: frame.startNs,
+    endNs: frame.endNs,
+    windowCount: 1,
+    durationNs,
+    sendingNs: frame.sendingNs ?? durationNs,
+    isScheduled: tally.options.isScheduled,
+    isDecoupled: tally.options.isDecoupled,
+    requestCount,
+    failedCount: tally.failedCount,
+    cancelledCount: tally.cancelledCount,
+    resentCount: tally.resentCount,
+    delayedCount: tally.delayedCount,
+    sentCount: frame.sentCount,
+    openBeforeCount: frame.openBefore.count,
+    openAfterCount: frame.openAfter.count,
+    inFlightSumNs:
+      tally.outstandingSumNs - frame.openBefore.ageSumNs + frame.openAfter.ageSumNs - (frame.afterEndNs ?? 0),
+    sequenceCount: tally.sequenceCount,
+    responseCount: tally.responseCount,
+    latency: toSketch(tally.latency),
+    ...(firstResponse === undefined ? {} : { firstResponse: toSketch(firstResponse) }),
+    ...(scheduledLatency === undefined ? {} : { scheduledLatency: toSketch(scheduledLatency) }),
+    ...(sendDelay === undefined ? {} : { sendDelay: toSketch(sendDelay) }),
+    completions,
+    sendMeanNs: requestCount === 0 ? 0 : tally.sendSumNs / requestCount,
+    receiveMeanNs: requestCount === 0 ? 0 : tally.receiveSumNs / requestCount,
+    laneNs: laneNsOf(frame),
+    overheadPct: overheadPct(tally, frame),
+    health: frame.health,
+    ...(frame.server === undefined ? {} : { server: frame.server }),
+    ...(frame.gpu === undefined ? {} : { gpu: frame.gpu }),
+    ...(extracted === undefined ? {} : { extracted }),
+  };
+}
+
+/**
+ * For lanes that always have a request to send: the time without an outstanding request. Otherwise: the time spent sending and receiving.
+ */
+function overheadPct(tally: WindowTally, frame: WindowFrame): number {
+  const laneNs = laneNsOf(frame);
+  if (laneNs <= 0) return 0;
+  if (frame.canLanesWait) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);
+  return Math.max(0, 100 * (1 - tally.outstandingSumNs / laneNs));
+}
+
+function laneNsOf({ startNs, endNs, laneCount }: WindowFrame): number {
+  return (endNs - startNs) * Math.max(1, laneCount);
+}

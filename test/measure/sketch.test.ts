@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import {
+  countAbove,
+  deviationOf,
+  driftOfSketch,
+  effectiveCountAt,
+  effectiveCountOf,
+  forEachValue,
+  joinSketches,
+  percentileUs,
+  sumOfValues,
+  valueAtRank,
+} from "../../src/measure/sketch.ts";
+import { sketchWithoutTimes, tallyOf } from "./make-window.ts";
+
+/** Latencies up to a minute: within the cells, at their edge and far beyond them. */
+const latencyNs = fc.oneof(
+  fc.double({ min: 0, max: 5e6, noNaN: true }),
+  fc.double({ min: 0, max: 2e9, noNaN: true }),
+  fc.double({ min: 1.04e9, max: 60e9, noNaN: true }),
+);
+const latencies = fc.array(latencyNs, { minLength: 1, maxLength: 200 });
+
+/** perf_analyzer's percentile, from a sorted list. */
+function naivePercentileUs(valuesNs: readonly number[], percentile: number): number {
+  const sorted = valuesNs.map((value) => Math.floor(value / 1000)).sort((a, b) => a - b);
+  return sorted[Math.floor((percentile / 100) * (sorted.length - 1) + 0.5)] as number;
+}
+
+function isClose(actual: number | undefined, expected: number, scale: number): void {
+  assert.ok(Math.abs((actual as number) - expected) <= 1e-9 * Math.max(1, scale), `${actual} instead of ${expected}`);
+}
+
+test("percentiles are exactly those of the sorted list", () => {
+  fc.assert(
+    fc.property(latencies, fc.integer({ min: 1, max: 99 }), (values, percentile) => {
+      assert.equal(percentileUs(tallyOf(values), percentile), naivePercentileUs(values, percentile));
+    }),
+  );
+});
+
+test("every rank is exactly that of the sorted list", () => {
+  fc.assert(
+    fc.property(latencies, (values) => {
+      const tally = tallyOf(values);
+      const sorted = values.map((value) => Math.floor(value / 1000)).sort((a, b) => a - b);
+      assert.deepEqual(
+        sorted.map((_, rank) => valueAtRank(tally, rank) / 1000),
+        sorted,
+      );
+      assert.throws(() => valueAtRank(tally, sorted.length), RangeError);
+    }),
+  );
+});
+
+test("percentiles of known samples are perf_analyzer's", () => {
+  const hundred = tallyOf(Array.from({ length: 100 }, (_, index) => (index + 1) * 1000));
+  assert.deepEqual(
+    [50, 90, 95, 99].map((percentile) => percentileUs(hundred, percentile)),
+    [51, 90, 95, 99],
+  );
+  assert.equal(percentileUs(tallyOf([7999]), 99), 7);
+  assert.deepEqual([percentileUs(tallyOf([1000, 2000]), 49), percentileUs(tallyOf([1000, 2000]), 50)], [1, 2]);
+});
+
+test("mean, deviation, smallest and largest are those of the list", () => {
+  fc.assert(
+    fc.property(latencies, (values) => {
+      const tally = tallyOf(values);
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+      const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+      const largest = Math.max(...values);
+      assert.equal(tally.count, values.length);
+      assert.deepEqual([tally.min, tally.max], [Math.min(...values), largest]);
+      isClose(tally.mean, mean, largest);
+      isClose(sumOfValues(tally), mean * values.length, largest * values.length);
+      if (values.length < 2) assert.equal(deviationOf(tally), undefined);
+      else isClose(deviationOf(tally), Math.sqrt(squares / (values.length - 1)), largest * 1e3);
+    }),
+  );
+});
+
+test("the deviation survives a large offset", () => {
+  const offset = 3600e9;
+  const deviation = deviationOf(tallyOf([1, 2, 3, 4].map((value) => offset + value * 1000))) as number;
+  assert.ok(Math.abs(deviation - 1290.9944) < 0.01, String(deviation));
+});
+
+test("joined sketches are that of all values", () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(latencyNs, { maxLength: 50 }), { maxLength: 5 }), (parts) => {
+      const joined = joinSketches(parts.map((part) => tallyOf(part)));
+      const all = parts.flat();
+      const whole = tallyOf(all);
+      assert.deepEqual([joined.count, joined.min, joined.max], [whole.count, whole.min, whole.max]);
+      assert.deepEqual([joined.values, joined.upTo], [whole.values, whole.upTo]);
+      isClose(joined.mean, whole.mean, whole.max);
+      if (all.length > 1) isClose(deviationOf(joined), deviationOf(whole) as number, whole.max * 1e3);
+    }),
+  );
+});
+
+test("an empty sketch has no values", () => {
+  const sketch = tallyOf([]);
+  assert.deepEqual([sketch.count, sketch.min, sketch.max, sketch.mean], [0, 0, 0, 0]);
+  assert.throws(() => percentileUs(sketch, 50), RangeError);
+});
+
+test("each value is visited with its count, in whole microseconds", () => {
+  const seen: [number, number][] = [];
+  forEachValue(tallyOf([1500, 5e9, 1999, 3000, 5e9, 4e9]), (value, count) => {
+    seen.push([value, count]);
+  });
+  assert.deepEqual(seen, [
+    [1000, 2],
+    [3000, 1],
+    [4e9, 1],
+    [5e9, 2],
+  ]);
+});
+
+test("values above a limit are counted, with those that equal it or without", () => {
+  const sketch = tallyOf([1e6, 2e6, 2e6, 3e6]);
+  assert.deepEqual(
+    [0, 1e6, 2e6, 2.5e6, 3e6].map((limit) => [
+      countAbove(sketch, limit, false).aboveCount,
+      countAbove(sketch, limit, true).aboveCount,
+    ]),
+    [
+      [4, 4],
+      [3, 4],
+      [1, 3],
+      [1, 1],
+      [0, 1],
+    ],
+  );
+});
+
+test("values that vary from time to time are worth fewer than they are, and never fewer than 1", () => {
+  const steps = Array.from({ length: 4000 }, (_, index) => (1 + Math.floor(index / 1000)) * 1e6);
+  const mixed = steps.map((_, index) => (1 + ((index * 1_103_515_245) % 4)) * 1e6);
+  const effective = effectiveCountOf(tallyOf(steps));
+  assert.ok(effective < 20 && effective >= 1, String(effective));
+  assert.equal(effectiveCountOf(tallyOf(mixed)), 4000);
+  assert.equal(effectiveCountOf(tallyOf(new Array<number>(500).fill(2e6))), 500);
+  assert.deepEqual([effectiveCountOf(tallyOf([])), effectiveCountAt(tallyOf([1e6]), 99)], [0, 1]);
+});
+
+test("drift is that of the last fifth of the time against the first, and is not known for a few values", () => {
+  const drift = driftOfSketch(tallyOf(Array.from({ length: 1000 }, (_, index) => 1e6 + 1e3 * index)));
+  assert.ok(Math.abs((drift?.ratio ?? 0) - 1.9 / 1.1 + 1) < 0.01, String(drift?.ratio));
+  assert.ok((drift?.low ?? 0) < 1.01e6 && (drift?.high ?? 0) > 1.99e6);
+  assert.equal(driftOfSketch(tallyOf([1e6, 2e6, 3e6, 4e6])), undefined);
+});
+
+test("without times every value counts as independent", () => {
+  const sketch = sketchWithoutTimes(Array.from({ length: 400 }, (_, index) => Math.floor(index / 100) * 1e6));
+  assert.deepEqual(
+    [effectiveCountOf(sketch), effectiveCountAt(sketch, 99), driftOfSketch(sketch)],
+    [400, 400, undefined],
+  );
+});
