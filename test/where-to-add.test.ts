@@ -161,20 +161,34 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   },
   "a report": {
     "report/one-line.ts": `
+      import type { Plan } from "../plan/plan.ts";
+      import { createModelReport } from "./model-report.ts";
       import type { Report, TextSink } from "./report.ts";
 
-      /** A run in one line. */
-      export function createOneLine(sink: TextSink): Report {
-        return {
-          finish: ({ completedCount, failedCount }) => sink.out(\`ONE LINE: \${completedCount} good, \${failedCount} bad\\n\`),
-        };
+      /** The verdict and the facts of a run in one line. It renders the model and knows no metric. */
+      export function createOneLine(plan: Plan, sink: TextSink): Report {
+        return createModelReport(plan, sink, ({ verdict }) => \`ONE LINE: \${verdict.name}, \${verdict.facts.join()}\\n\`, sink.out);
       }`,
     "report/reports.ts": [
       {
         after: "const REPORTS: readonly ReportKind[] = [",
         added: `{
           isWanted: (plan) => plan.name === "in one line",
-          create: async (_plan, sink) => (await import("./one-line.ts")).createOneLine(sink),
+          create: async (plan, sink) => (await import("./one-line.ts")).createOneLine(plan, sink),
+        },`,
+      },
+    ],
+  },
+  "a column of levels": {
+    "report/model/level-columns.ts": [
+      {
+        after: "const LEVEL_COLUMNS: readonly LevelColumn[] = [",
+        added: `{
+          key: "requestsPerMin",
+          title: "req/min",
+          quantity: "rate",
+          dropOrder: 1,
+          cell: ({ inferPerSec }) => ({ value: 60 * inferPerSec }),
         },`,
       },
     ],
@@ -335,7 +349,7 @@ test("a made-up service kind is checked, measured, judged, and named in reports"
   const outputs = { ...base.outputs, files: { profileExport: exportFile } };
   const plan: Plan = { ...base, target: served, inputs: { kind: "payloads", file }, outputs };
   try {
-    assert.match(await execute(plan), new RegExp(`lines from 127\\.0\\.0\\.1:${server.port} over http`));
+    assert.match(await execute(plan), new RegExp(`lines from 127\\.0\\.0\\.1:${server.port}, http`));
     const about = JSON.parse(readFileSync(exportFile, "utf8")) as { service_kind: string; endpoint: string };
     assert.deepEqual([about.service_kind, about.endpoint], ["lines", "lines"]);
     writeFileSync(file, '{"text": "mute"}\n');
@@ -369,11 +383,11 @@ const BURSTS = { kind: "bursts", size: 5, everyMs: 500 } as unknown as Plan["loa
 test("a made-up load mode sends, is checked, and is named in reports", LIMIT, async () => {
   const exportFile = join(folder, "export.json");
   const plan = planOf({});
-  const outputs = { ...plan.outputs, files: { profileExport: exportFile } };
+  const outputs = { ...plan.outputs, verbosity: 1 as const, files: { profileExport: exportFile } };
   const beginMs = Date.now();
   const text = await execute({ ...plan, load: BURSTS, outputs });
   assert.match(text, /bursts of 5 every 500 ms\n/);
-  assert.match(text, /req\/s asked +req\/s sent/);
+  assert.match(text, /^req\/s asked +(req\/min +)?sent\/s/m);
   const { experiments } = JSON.parse(readFileSync(exportFile, "utf8")) as {
     experiments: [{ experiment: object; requests: { timestamp: number }[] }];
   };
@@ -386,7 +400,16 @@ test("a made-up load mode sends, is checked, and is named in reports", LIMIT, as
 });
 
 test("a made-up report is written", LIMIT, async () => {
-  assert.match(await execute(planOf({ name: "in one line" })), /^ONE LINE: 10 good, 0 bad$/m);
+  assert.match(await execute(planOf({ name: "in one line" })), /^ONE LINE: measured,.*,10 requests$/m);
+});
+
+test("a made-up column is in the console, in Markdown and in JUnit", LIMIT, async () => {
+  const plan = planOf({});
+  const files = { markdown: join(folder, "column.md"), junit: join(folder, "column.xml") };
+  const text = await execute({ ...plan, outputs: { ...plan.outputs, files } });
+  assert.match(text, /^concurrency +req\/min +infer\/s /m);
+  assert.match(readFileSync(files.markdown, "utf8"), /^\| concurrency \| req\/min \| infer\/s \|/m);
+  assert.match(readFileSync(files.junit, "utf8"), /req\/min \d/);
 });
 
 test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
@@ -396,9 +419,9 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
   });
   const metric = { key: "halfLatency", statistic: "average" } as unknown as Plan["assertions"][number]["metric"];
   const assertions: Plan["assertions"] = [{ metric, comparison: "at-least", limit: 0 }];
-  const text = await execute({ ...plan, assertions });
-  assert.match(text, /^ *half of the latency /m);
-  assert.match(text, /^pass +average half of the latency/m);
+  const text = await execute({ ...plan, assertions, outputs: { ...plan.outputs, verbosity: 1 as const } });
+  assert.match(text, /^ +1 +half of the latency /m);
+  assert.match(text, /^ {2}pass +average half of the latency/m);
   assert.match(readFileSync(join(folder, "report.json"), "utf8"), /"halfLatency\w*": \{/);
 });
 
