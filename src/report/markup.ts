@@ -1,4 +1,9 @@
-/** Escapes texts for XML and Markdown. Texts may be from servers, models and files. */
+/** Escapes texts for HTML, XML and Markdown. Texts may be from servers, models and files. */
+
+/** Escapes a text for HTML, also within attributes. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
 
 /** Escapes a text for XML, also within attributes. Characters that XML does not allow are replaced. */
 export function escapeXml(text: string): string {

@@ -11,10 +11,13 @@ import { formatMarkdown } from "../../src/report/compare/markdown.ts";
 import { buildComparisonModel } from "../../src/report/compare/model.ts";
 import { formatComparison } from "../../src/report/compare/text.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
+import { createSvgPainter, readChartLibrary } from "../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../src/report/read/runs/read-runs.ts";
 import { createRandom, type Random } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../report/make-result.ts";
+
+const paint = createSvgPainter(await readChartLibrary(), "transparent");
 
 /** Reports with mistakes: each is read, or is one clear error, and what is read can be compared. */
 
@@ -69,7 +72,7 @@ function check(path: string, good: string): void {
     for (const text of [
       formatComparison(model, { isAll: true, allFlag: "--all" }),
       formatMarkdown(model),
-      formatHtml([sides]),
+      formatHtml(model, [sides], paint),
     ])
       assert.ok(!text.includes("NaN") && !text.includes("undefined"), text);
     JSON.stringify(toComparisonJson([sides], false));

@@ -1,23 +1,21 @@
 import assert from "node:assert/strict";
-import { formatCount, formatPct, usToNs } from "../../src/plan/units.ts";
+import { formatCount, usToNs } from "../../src/plan/units.ts";
 import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { buildRunModel } from "../../src/report/model/build-model.ts";
 import type { ReportModel } from "../../src/report/model/report-model.ts";
+import { nameLevel } from "../../src/report/model/report-view.ts";
 import { formatThreeDigits } from "../../src/report/model/values.ts";
-import { formatUs } from "../../src/report/rampart/format.ts";
 import { type LevelJson, type RunJson, runsOf } from "../../src/report/schema/report-schema.ts";
-import { nameOfLevel } from "../../src/report/summary.ts";
 import { renderText } from "../../src/report/text/render-text.ts";
 import { measuredLevels } from "../../src/result/judged-levels.ts";
 import { checkRelations } from "./check-relations.ts";
 import type { Written } from "./html/make-report.ts";
+import { checkPageTables } from "./html/read-page.ts";
 import { tableOf, valuesOf } from "./model/make-model.ts";
-import { type ReadTable, readPageTables } from "./read-tables.ts";
 import { readXml } from "./read-xml.ts";
 
 /** How the numbers of all reports of one run relate to each other. */
 
-type Tokens = NonNullable<LevelJson["tokens"]>;
 type Measured = NonNullable<LevelJson["groups"]>[number] | LevelJson;
 
 /** A line of the file of records. */
@@ -60,8 +58,6 @@ export function checkAllReports(written: Written): readonly RunJson[] {
   checkModel(written, levels);
   checkJunit(written, levels);
   if (plan.repeat !== undefined) return all;
-  const unit = written.read("html").includes("infer/s") ? "infer/s" : "req/s";
-  checkTables("page", readPageTables(written.read("html")), levels, unit);
   checkCsv(written.read("csv"), plan.load.kind === "phases" ? levels : levels.toSorted(byThroughput));
   return all;
 }
@@ -148,91 +144,12 @@ function meanOf(lines: readonly Line[], metric: string): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Rows of levels, of groups and of tokens in a report for people. */
-function checkTables(name: string, tables: readonly ReadTable[], levels: readonly LevelJson[], unit: string): void {
-  const isResult = ({ header }: ReadTable): boolean =>
-    [unit, "average", "p99", "errors", "requests"].every((column) => header.includes(column));
-  const [ofLevels, ...ofGroups] = tables.filter(isResult);
-  assert.ok(ofLevels !== undefined, `${name} has rows of levels`);
-  checkRows(name, ofLevels, levels, unit);
-  const tags = [...new Set(levels.flatMap(({ groups = [] }) => groups.flatMap((group) => Object.keys(group.tags))))];
-  assert.deepEqual(
-    ofGroups.map(({ header: [first] }) => first),
-    tags,
-    `${name}: a table for each tag`,
-  );
-  for (const [index, tag] of tags.entries()) {
-    const groups = levels.flatMap((level) => (level.groups ?? []).filter((group) => tag in group.tags));
-    checkRows(name, ofGroups[index] as ReadTable, groups, unit);
-  }
-  const tokens = tables.flatMap(({ rows }) =>
-    rows.flatMap((row) => ([row["tokens"], row["metric"]].includes("time to first token") ? [row] : [])),
-  );
-  const measured = levels.flatMap((level) => [level, ...(level.groups ?? [])]).flatMap((of) => of.tokens ?? []);
-  for (const row of tokens)
-    assert.ok(
-      measured.some((of) => isRowOf(row, of)),
-      `${name}: ${JSON.stringify(row)}`,
-    );
-  const shown = new Set(tokens.map((row) => JSON.stringify([row["average"], row["p50"], row["max"]])));
-  const known = measured.flatMap(({ metrics }) => metrics["timeToFirstTokenUs"] ?? []);
-  for (const { mean, p50, max, confidence95 } of known) {
-    const cells = [formatUs(mean), `${formatUs(p50)}${confidence95.p50.isReliable ? "" : "*"}`, formatUs(max)];
-    assert.ok(shown.has(JSON.stringify(cells)), `${name} has no row of ${cells.join(" ")}`);
-  }
-}
-
-function checkRows(name: string, { rows }: ReadTable, measured: readonly Measured[], unit: string): void {
-  assert.equal(rows.length, measured.length, `${name}: rows`);
-  for (const [index, row] of rows.entries()) {
-    const { inferPerSec, latency, requests, errorRatio, tokens } = measured[index] as Measured;
-    const what = `${name}, ${Object.values(row)[0]}`;
-    const at = (percentile: "p50" | "p90" | "p99"): string => {
-      const { us, isReliable } = latency?.percentiles[percentile] ?? { us: 0, isReliable: true };
-      return latency === null ? "-" : `${formatUs(us)}${isReliable ? "" : "*"}`;
-    };
-    const expected = {
-      [unit]: formatCount(inferPerSec),
-      average: latency === null ? "-" : formatUs(latency.meanUs),
-      p50: at("p50"),
-      p90: at("p90"),
-      p99: at("p99"),
-      errors: formatPct(errorRatio),
-      requests: formatCount(requests),
-    };
-    for (const [column, text] of Object.entries(expected))
-      assert.equal(row[column]?.replace(/ \(.* to .*\)$/, ""), text, `${what}: ${column}`);
-    const first = tokens?.metrics["timeToFirstTokenUs"];
-    if ("p99 TTFT" in row && first !== undefined)
-      assert.equal(row["p99 TTFT"], `${formatUs(first.p99)}${first.confidence95.p99.isReliable ? "" : "*"}`, what);
-  }
-}
-
-function isRowOf(row: Readonly<Record<string, string>>, { metrics }: Tokens): boolean {
-  const first = metrics["timeToFirstTokenUs"];
-  if (first === undefined) return false;
-  const { p50, p90, p99 } = first.confidence95;
-  const marked = ([value, { isReliable }]: readonly [number, { readonly isReliable: boolean }]): string =>
-    `${formatUs(value)}${isReliable ? "" : "*"}`;
-  const cells = [
-    formatUs(first.mean),
-    ...(
-      [
-        [first.p50, p50],
-        [first.p90, p90],
-        [first.p99, p99],
-      ] as const
-    ).map(marked),
-    formatUs(first.max),
-  ];
-  return ["average", "p50", "p90", "p99", "max"].every((column, index) => row[column] === cells[index]);
-}
-
-/** The model of the stored report has the report's numbers, and the console and Markdown are that model. */
+/** The model of the stored report has the report's numbers, and the console, Markdown and the page are that model. */
 function checkModel({ plan, json, console, read }: Written, levels: readonly LevelJson[]): void {
   const model = buildRunModel(plan, json);
   assert.equal(console, renderText(model, { isVerbose: true }));
   assert.equal(read("markdown"), formatMarkdownReport(model));
+  checkPageTables(read("html"), model);
   const rows = valuesOf(tableOf(model, plan.repeat === undefined ? answerOf(model) : "by-run"));
   const sorted = plan.limits === undefined ? levels : levels.toSorted((a, b) => a.level - b.level);
   checkModelRows(rows, sorted);
@@ -274,7 +191,7 @@ function checkJunit({ plan, runs, read }: Written, levels: readonly LevelJson[])
       failed.length,
     ]);
   }
-  const names = runs.flatMap((run) => measuredLevels(run).map((level) => `${nameOfLevel(plan, level)} is measured`));
+  const names = runs.flatMap((run) => measuredLevels(run).map((level) => `${nameLevel(plan, level)} is measured`));
   const texts = cases
     .filter(({ attributes }) => names.includes(attributes["name"] ?? ""))
     .map(({ children }) => children.find(({ name }) => name === "system-out")?.text ?? "");

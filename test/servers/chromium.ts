@@ -29,6 +29,8 @@ export interface OpenPage {
   evaluate<T>(expression: string): Promise<T>;
   /** Sets the size of the window. @param isDark whether the system prefers dark colours */
   resize(widthPx: number, heightPx: number, isDark?: boolean): Promise<void>;
+  /** Lays the page out for paper, as when it is about to be printed. */
+  prepareToPrint(widthPx: number): Promise<void>;
   /** Takes a picture of the whole page. @param path of a PNG file */
   takePicture(path: string): Promise<void>;
 }
@@ -206,6 +208,11 @@ async function openPage(link: DevTools, url: string): Promise<OpenPage> {
       await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
       // Two frames: one that lays the page out, and one that draws what its size changed.
       await evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
+    },
+    prepareToPrint: async (width) => {
+      await call("Emulation.setDeviceMetricsOverride", { width, height: 1000, deviceScaleFactor: 1, mobile: false });
+      await call("Emulation.setEmulatedMedia", { media: "print" });
+      await evaluate("dispatchEvent(new Event('beforeprint'))");
     },
     takePicture: async (path) => {
       const { data } = await call("Page.captureScreenshot", { format: "png", captureBeyondViewport: false });

@@ -2,17 +2,17 @@ import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
-import type { ComparedSides } from "../../report/compare/console.ts";
 import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
-import { type ChangeLimit, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
+import { type ChangeLimit, type ComparedSides, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
 import { formatMarkdown } from "../../report/compare/markdown.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
 import { formatComparison } from "../../report/compare/text.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { writeOutput } from "../../report/output-file.ts";
+import { createSvgPainter, readChartLibrary } from "../../report/plots/chart-library.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
@@ -48,7 +48,7 @@ export async function runCompareCommand(args: readonly string[], command: string
       io.out(formatHelp(command));
       return Promise.resolve(EXIT.passed);
     }
-    return Promise.resolve(compare(readRequest(given, flags), io));
+    return compare(readRequest(given, flags), io);
   });
 }
 
@@ -99,7 +99,7 @@ function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem
   return Object.fromEntries(known);
 }
 
-function compare(request: Request, io: CommandIo): number {
+async function compare(request: Request, io: CommandIo): Promise<number> {
   const { given, limits, files, isAll, isStrict } = request;
   const [base, ...candidates] = readSides([given.base, ...given.candidates]);
   if (base === undefined) throw new Error("there is always a base");
@@ -116,7 +116,7 @@ function compare(request: Request, io: CommandIo): number {
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
   textIo.out(formatComparison(model, { isAll, allFlag: "--all" }));
-  writeFiles(sides, model, request);
+  await writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }
 
@@ -139,7 +139,11 @@ function checkMetric({ name, label }: NamedMetric, text: string, { base, next }:
   });
 }
 
-function writeFiles(sides: readonly ComparedSides[], model: ReportModel, { files, isStrict }: Request): void {
+async function writeFiles(
+  sides: readonly ComparedSides[],
+  model: ReportModel,
+  { files, isStrict }: Request,
+): Promise<void> {
   const { json, markdown, html } = files;
   const write = (flag: string, path: string | undefined, format: () => string): void => {
     if (path === undefined) return;
@@ -152,7 +156,9 @@ function writeFiles(sides: readonly ComparedSides[], model: ReportModel, { files
   };
   write("--json", json, () => `${JSON.stringify(toComparisonJson(sides, isStrict), null, 2)}\n`);
   write("--markdown", markdown, () => formatMarkdown(model));
-  write("--html", html, () => formatHtml(sides));
+  if (html === undefined) return;
+  const paint = createSvgPainter(await readChartLibrary(), "transparent");
+  write("--html", html, () => formatHtml(model, sides, paint));
 }
 
 /** Returns the exit code, and says what a limit without a result means. */

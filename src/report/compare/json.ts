@@ -1,9 +1,8 @@
 import type { Quantity } from "../../measure/metrics/metric.ts";
 import { JSON_UNITS } from "../json/values.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
-import type { ComparedSides } from "./console.ts";
 import { notComparedOf } from "./file-notes.ts";
-import type { LimitVerdict } from "./limits.ts";
+import type { ComparedSides, LimitVerdict } from "./limits.ts";
 import { buildComparisonModel } from "./model.ts";
 import { judgeComparison } from "./verdict.ts";
 

@@ -42,6 +42,14 @@ export interface LimitVerdict {
   readonly reason?: string;
 }
 
+/** A comparison and its limits, as reports show it. */
+export interface ComparedSides {
+  readonly comparison: Comparison;
+  readonly limits: readonly LimitVerdict[];
+  /** Whether tables have all metrics. */
+  readonly isAll: boolean;
+}
+
 /** Judges a limit at each level of both sides, and at those that the new side lacks. */
 export function judgeLimit(limit: ChangeLimit, comparison: Comparison): LimitVerdict[] {
   const { levels, onlyInBase, next } = comparison;

@@ -1,9 +1,8 @@
 import type { VerdictState } from "../../measure/limits/verdict-state.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
-import type { ComparedSides } from "./console.ts";
 import { describeNotCompared } from "./file-notes.ts";
-import type { LimitState, LimitVerdict } from "./limits.ts";
+import type { ComparedSides, LimitState, LimitVerdict } from "./limits.ts";
 import { listSome } from "./plan-differences.ts";
 import { judgeComparison } from "./verdict.ts";
 import {

@@ -1,96 +1,89 @@
+import { noneOf } from "../../measure/compare/verdict.ts";
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
+import { nsToUs, usToNs } from "../../plan/units.ts";
+import { timeUnitFor } from "../model/charts/chart-source.ts";
+import type { Plot, PlotPoint, XySeries } from "../plots/plot.ts";
+import { roundForPlot } from "../plots/sample.ts";
 import type { MeasuredLevel } from "../read/runs/measured-run.ts";
-import type { Comparison, RunSet } from "./comparison.ts";
-import { formatValue } from "./words.ts";
+import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./comparison.ts";
 
-/** All runs of both sides over each other: latency against throughput, a line for each run. */
-
-/** A level of a run in the drawing. */
-export interface CurvePoint {
-  readonly label: string;
-  /** In the metrics' own units. */
-  readonly x: number;
-  readonly y: number;
-}
-
-/** A run in the drawing. */
-export interface RunCurve {
-  readonly side: "base" | "new";
-  readonly source: string;
-  readonly points: readonly CurvePoint[];
-}
-
-/** What is drawn. */
-export interface RunCurves {
-  readonly x: NamedMetric;
-  readonly y: NamedMetric;
-  readonly curves: readonly RunCurve[];
-}
+/** The charts of a comparison. */
 
 /** The latency that is drawn: the first of these that both sides have. */
 const LATENCIES = ["latency.p99", "latency.p50", "latency.avg"] as const;
 
-/** Returns the curves of all runs; undefined when a side has no throughput or no latency. */
-export function runCurvesOf({ base, next }: Comparison): RunCurves | undefined {
+/** Draws all runs of both sides over each other: latency against throughput, a line for each run; nothing when a side lacks one of them. */
+export function runCurves({ base, next, levels }: Comparison): Plot[] {
   const x = findMetric("throughput");
   for (const name of LATENCIES) {
     const y = findMetric(name);
     if (x === undefined || y === undefined) continue;
-    const [from, to] = [curvesOf("base", base, x, y), curvesOf("new", next, x, y)];
-    if (from.length > 0 && to.length > 0) return { x, y, curves: [...from, ...to] };
+    const [from, to] = [pointsOf(base, x, y), pointsOf(next, x, y)];
+    if (from.length === 0 || to.length === 0) continue;
+    const time = timeUnitFor(nsToUs(Math.max(...[...from, ...to].flatMap((points) => points.map(([, ns]) => ns)))));
+    const lines = (side: string, meaning: XySeries["meaning"], runs: readonly PlotPoint[][]): XySeries[] =>
+      runs.map((points, run) => ({
+        name: side,
+        style: "line",
+        meaning,
+        isPartOfLast: run > 0,
+        isDashed: meaning === "base",
+        points: points.map(([perSec, ns]) => [roundForPlot(perSec), roundForPlot(ns / usToNs(time.us))]),
+      }));
+    // From 0 where a curve shows the knee. Points of one level would all be in a corner.
+    const isFromZero = levels.length > 1;
+    const notes = ["A line for each run, a point for each level."];
+    const frame = {
+      title: `${y.label} against ${x.label}`,
+      xLabel: x.label,
+      yLabel: `${y.label} (${time.name})`,
+      group: "",
+    };
+    const series = [...lines("base", "base", from), ...lines("new", "throughput", to)];
+    return [{ kind: "xy", ...frame, notes, series, isFromZero, isXFromZero: isFromZero }];
   }
-  return undefined;
+  return [];
 }
 
-function curvesOf(side: RunCurve["side"], { runs }: RunSet, x: NamedMetric, y: NamedMetric): RunCurve[] {
-  const pointOf = ({ label, values }: MeasuredLevel): CurvePoint[] => {
+function pointsOf({ runs }: RunSet, x: NamedMetric, y: NamedMetric): PlotPoint[][] {
+  const pointOf = ({ values }: MeasuredLevel): PlotPoint[] => {
     const [across, up] = [values.get(x.name)?.value, values.get(y.name)?.value];
-    return across === undefined || up === undefined ? [] : [{ label, x: across, y: up }];
+    return across === undefined || up === undefined ? [] : [[across, up]];
   };
-  return runs
-    .map(({ source, levels }) => ({ side, source, points: levels.flatMap(pointOf) }))
-    .filter(({ points }) => points.length > 0);
+  return runs.map(({ levels }) => levels.flatMap(pointOf)).filter((points) => points.length > 0);
 }
 
-const WIDTH = 560;
-const HEIGHT = 260;
-const LEFT = 64;
-const RIGHT = 16;
-const TOP = 12;
-const BOTTOM = 40;
+/** The axis shows at least 5 % and at most 100 % to each side. */
+const LEAST_REACH_PCT = 5;
+const MOST_REACH_PCT = 100;
+const ROW_PX = 26;
+const AXIS_PX = 90;
 
-/** Draws the curves as SVG, which needs no script. @param escapeText escapes a text for the page */
-export function drawRunCurves({ x, y, curves }: RunCurves, escapeText: (text: string) => string): string {
-  const points = curves.flatMap((curve) => curve.points);
-  const [mostX, mostY] = [maxOf(points.map((point) => point.x)), maxOf(points.map((point) => point.y))];
-  const toX = (value: number): number => round(LEFT + ((WIDTH - LEFT - RIGHT) * value) / mostX);
-  const toY = (value: number): number => round(HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * value) / mostY);
-  const lines = curves.map(({ side, source, points: own }) => {
-    const path = own.map((point) => `${toX(point.x)},${toY(point.y)}`).join(" ");
-    const marks = own.map((point) => {
-      const text = `${source}, ${point.label}: ${formatValue(x, point.x)}, ${formatValue(y, point.y)}`;
-      return `<circle cx="${toX(point.x)}" cy="${toY(point.y)}" r="3.5"><title>${escapeText(text)}</title></circle>`;
-    });
-    return `<g class="${side}"><polyline points="${path}"/>${marks.join("")}</g>`;
+/** Draws the changes of a level; nothing without any. @param metrics shown ones */
+export function levelChanges({ label }: LevelComparison, metrics: readonly MetricComparison[]): Plot[] {
+  const rows = metrics.map(({ metric, change, verdict }) => {
+    const pct = (end: number | null): number | null =>
+      end === null ? null : roundForPlot(100 * (end - noneOf(change)));
+    // An interval of null ends has no end at all.
+    const hasNone = change.basis === "none";
+    return {
+      name: metric.label,
+      value: pct(change.value),
+      low: hasNone ? null : pct(change.low),
+      high: hasNone ? null : pct(change.high),
+      ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}),
+    };
   });
-  const bottom = HEIGHT - BOTTOM;
-  const ticks = [
-    `<text x="${LEFT}" y="${bottom + 16}" text-anchor="middle">0</text>`,
-    `<text x="${WIDTH - RIGHT}" y="${bottom + 16}" text-anchor="end">${escapeText(formatValue(x, mostX))}</text>`,
-    `<text x="${LEFT - 6}" y="${TOP + 10}" text-anchor="end">${escapeText(formatValue(y, mostY))}</text>`,
-    `<text x="${(LEFT + WIDTH) / 2}" y="${HEIGHT - 6}" text-anchor="middle">${escapeText(x.label)}</text>`,
-    `<text x="${LEFT - 6}" y="${(TOP + bottom) / 2}" text-anchor="end">${escapeText(y.label.replace(" latency", ""))}</text>`,
-  ];
-  const axes = `<line x1="${LEFT}" y1="${bottom}" x2="${WIDTH - RIGHT}" y2="${bottom}"/><line x1="${LEFT}" y1="${TOP}" x2="${LEFT}" y2="${bottom}"/>`;
-  const label = escapeText(`${y.label} against ${x.label}, a line for each run`);
-  return `<svg class="curves" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">${axes}${lines.join("")}${ticks.join("")}</svg>`;
+  if (rows.every(({ value }) => value === null)) return [];
+  const ends = rows.flatMap(({ value, low, high }) =>
+    [value, low, high].flatMap((end) => (end === null ? [] : [Math.abs(end)])),
+  );
+  const reach = niceReach(Math.min(MOST_REACH_PCT, Math.max(LEAST_REACH_PCT, ...ends)));
+  const frame = { title: label, xLabel: "Change (%), points for ratios", yLabel: "", group: "", notes: [] };
+  return [{ kind: "changes", ...frame, heightPx: AXIS_PX + ROW_PX * rows.length, reach, rows }];
 }
 
-function maxOf(values: readonly number[]): number {
-  const most = values.reduce((all, value) => Math.max(all, value), 0);
-  return most > 0 ? most : 1;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
+/** Rounds up to a number that has ticks at its ends. */
+function niceReach(pct: number): number {
+  return [5, 10, 20, 30, 40, 50, 60, 80, 100].find((reach) => reach >= pct) ?? MOST_REACH_PCT;
 }

@@ -1,8 +1,7 @@
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import type { MetricComparison } from "./comparison.ts";
-import type { ComparedSides } from "./console.ts";
-import type { LimitState, LimitVerdict } from "./limits.ts";
+import type { ComparedSides, LimitState, LimitVerdict } from "./limits.ts";
 import { formatChange, shownMetrics, summarizeVerdicts } from "./words.ts";
 
 /** How a comparison ended. The exit code, JSON and all reports take it from here. */

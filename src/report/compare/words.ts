@@ -124,11 +124,6 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
   return `${which}: nothing is known about how runs differ${accepted}. Runs needed: 2 on each side at least, 5 or more to show small differences`;
 }
 
-/** Describes a limit at a level: `p99 > +5%: +12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
-export function describeLimitVerdict(verdict: LimitVerdict): string {
-  return `${verdict.limit.text}: ${measuredOfLimit(verdict)}`;
-}
-
 /** Describes what a limit is judged by, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
 export function measuredOfLimit(verdict: LimitVerdict): string {
   const { limit, level, state, change, value, reason, runsNeeded, decidedBy } = verdict;
@@ -159,18 +154,6 @@ function describeWhatDecides({ runsNeeded, decidedBy }: LimitVerdict): string {
   ];
   if (decidedBy === undefined) return ways.length === 0 ? "" : `; ${ways.join("")} would decide`;
   return `; ${ways.join(", or ")}`;
-}
-
-const LIMIT_STATES: Readonly<Record<LimitVerdict["state"], string>> = {
-  broken: "FAILED",
-  kept: "passed",
-  unresolved: "unresolved",
-  undecidable: "unresolved",
-};
-
-/** Returns the state of a limit in words. */
-export function nameLimitState(state: LimitVerdict["state"]): string {
-  return LIMIT_STATES[state];
 }
 
 /** Describes what verdicts are worth. */

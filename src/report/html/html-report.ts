@@ -3,24 +3,24 @@ import type { GpuReading } from "../../measure/gpu-tally.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
-import { throughputUnitOf } from "../../registry/service-kinds.ts";
-import { measuredLevels } from "../../result/judged-levels.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
 import { toRepeatedJson, toReportJson } from "../json/report-json.ts";
+import { buildRunModel } from "../model/build-model.ts";
+import { chartSource, type RunTimes } from "../model/charts/chart-source.ts";
+import { withCharts } from "../model/charts/run-charts.ts";
 import type { NoteOptions } from "../notes/make-notes.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import type { Report, TextSink } from "../report.ts";
-import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
-import { nameOfLevel, summarizeRuns } from "../summary.ts";
+import type { ReportJson } from "../schema/report-schema.ts";
 import { describeWarning } from "../warnings.ts";
 import { writeReport } from "../write-report.ts";
 import { formatReportPage } from "./report-page.ts";
 import { RunFollower } from "./run-follower.ts";
-import type { ShownReport, ShownRun } from "./shown-run.ts";
 
 /** `--report`: the run as a page for people. */
 
@@ -90,32 +90,23 @@ class HtmlReport implements Report {
 
   private async write(results: readonly RunResult[], json: ReportJson): Promise<void> {
     const { plan } = this;
-    const runs = runsOf(json);
-    const report: ShownReport = {
-      plan,
-      json,
-      runs: results.map((result, index) =>
-        this.showRun(result, runs[index] as RunJson, results.length === 1 ? "" : `run ${index + 1}`, index),
-      ),
-      unit: throughputUnitOf(plan.target),
-    };
-    const summary = summarizeRuns(plan, json);
-    const page = formatReportPage(report, summary, await readChartLibrary());
+    const times = results.map((result, index) => this.timesOf(result, index));
+    const model = withCharts(buildRunModel(plan, json), chartSource(plan, json, times));
+    const library = await readChartLibrary();
+    const page = formatReportPage(model, { library, footer: describeRun(json), plan: json.plan });
     writeReport(this.path, page, "outputs.files.html", false);
   }
 
-  private showRun(result: RunResult, json: RunJson, name: string, index: number): ShownRun {
+  private timesOf(result: RunResult, index: number): RunTimes {
     const startNs = Number(result.startEpochNs - toEpochNs(0));
-    return {
-      name,
-      result,
-      levels: measuredLevels(result).map((level, at) => ({
-        name: nameOfLevel(this.plan, level),
-        json: json.levels[at] as LevelJson,
-        result: level,
-      })),
-      follower: this.followers[index] ?? new RunFollower(this.plan.target.batchSize, startNs),
-      startNs,
-    };
+    const follower = this.followers[index] ?? new RunFollower(this.plan.target.batchSize, startNs);
+    return follower.times(startNs, startNs + result.durationNs);
   }
+}
+
+/** Describes when and where a report was measured. */
+function describeRun({ startedAt, machine }: ReportJson): string {
+  const { cpu, cores, memoryBytes, os, architecture, runtime } = machine;
+  const host = `${cpu}, ${cores} cores, ${formatCount(memoryBytes / 2 ** 30)} GiB, ${os} ${architecture}`;
+  return `${startedAt}, ${runtime} on ${host}`;
 }

@@ -1,167 +1,171 @@
 import { maskSecrets } from "../../plan/secrets.ts";
-import { formatCount } from "../../plan/units.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
-import { targetKindOf } from "../../registry/service-kinds.ts";
-import type { VerdictName } from "../model/report-model.ts";
-import { escapeHtml, formatCards, formatLeftOut, formatScripts, POLICY } from "../plots/page.ts";
-import { joinPlots, type PlotSet } from "../plots/plot.ts";
-import { describeParameters } from "../rampart/parameters.ts";
-import { VERDICT_WORDS } from "../rampart/verdicts-table.ts";
-import type { RunSummary } from "../summary.ts";
+import { escapeHtml } from "../markup.ts";
+import type { Check, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
+import { toChartOption } from "../plots/chart-option.ts";
+import { formatScripts, POLICY } from "../plots/page.ts";
+import { pageScript } from "../plots/page-script.ts";
+import type { Plot } from "../plots/plot.ts";
 import { VERSION } from "../version.ts";
-import { formatFacts } from "./facts.ts";
-import { groupPlots, TAG_GROUP } from "./group-charts.ts";
-import { LOAD_GROUP, loadPlots } from "./load-charts.ts";
-import { RUNS_GROUP, runsPlots } from "./runs-charts.ts";
-import { SEARCH_GROUP, searchPlots } from "./search-charts.ts";
-import {
-  formatClient,
-  formatCombination,
-  formatExtracted,
-  formatFailures,
-  formatGroups,
-  formatLevels,
-  formatLoad,
-  formatMlperf,
-  formatSearch,
-  formatServer,
-  formatSessions,
-  formatStability,
-  formatTokens,
-} from "./sections.ts";
-
-import { SERVER_GROUP, serverPlots } from "./server-charts.ts";
-import type { ShownReport } from "./shown-run.ts";
+import { formatChart, formatPlace } from "./charts.ts";
+import { REPORT_SCRIPT } from "./script.ts";
 import { REPORT_STYLE } from "./style.ts";
-import { formatPanel, formatSection, formatTable } from "./tables.ts";
-import { TIME_GROUP, timePlots } from "./time-charts.ts";
-import { TOKEN_GROUP, tokenPlots } from "./token-charts.ts";
+import { formatTable, hasMarks } from "./tables.ts";
 
-/** The report as one HTML file that works without network, server or other files. */
+/** A report as one HTML file that works without network, server or other files. */
 
-const LOOKS = { pass: "good", fail: "bad", unresolved: "text" } as const;
-const HEADINGS: Readonly<Record<VerdictName, string>> = {
-  failed: "FAILED",
-  partial: "PARTIAL",
-  unresolved: "UNRESOLVED",
-  passed: "PASSED",
-  measured: "MEASURED",
-};
-
-/** Returns the charts of a report. */
-export function chartsOf(report: ShownReport): PlotSet {
-  return joinPlots([
-    searchPlots(report),
-    runsPlots(report),
-    loadPlots(report),
-    groupPlots(report),
-    timePlots(report),
-    serverPlots(report),
-    tokenPlots(report),
-  ]);
+/** What a page has besides the report. */
+export interface PageParts {
+  /** ECharts' code; empty for a page without scripts. */
+  readonly library: string;
+  /** Draws a chart into a page without scripts. Default: the page's script draws it. */
+  readonly draw?: ((plot: Plot) => string) | undefined;
+  /** For the last line, after the version: when it was measured. */
+  readonly footer: string;
+  /** Shown folded at the end: the plan as JSON. Default: none. */
+  readonly plan?: object | undefined;
 }
 
-/** Formats the page, without secrets. @param library ECharts' code */
-export function formatReportPage(report: ShownReport, summary: RunSummary, library: string): string {
-  const { plan, json } = report;
-  const { plots, leftOut } = chartsOf(report);
-  const title = `${plan.name}: ${HEADINGS[summary.verdict].toLowerCase()}`;
-  const cards = (group: string): string => formatCards(plots, group);
-  const sections = [
-    formatSection("summary", "Summary", formatSummary(report, summary)),
-    formatSection("search", SEARCH_GROUP, `${formatSearch(report)}${cards(SEARCH_GROUP)}`),
-    formatSection("mlperf", "MLPerf", formatMlperf(report)),
-    formatSection("runs", RUNS_GROUP, `${formatCombination(report)}${cards(RUNS_GROUP)}`),
-    formatSection("levels", "Results by level", formatLevels(report)),
-    formatSection("load", "Load", formatLoad(report)),
-    formatSection("latency", LOAD_GROUP, cards(LOAD_GROUP)),
-    formatSection("groups", TAG_GROUP, `${cards(TAG_GROUP)}${formatGroups(report)}`),
-    formatSection("time", TIME_GROUP, cards(TIME_GROUP)),
-    formatSection("stability", "Stability", formatStability(report)),
-    formatSection("server", SERVER_GROUP, `${cards(SERVER_GROUP)}${formatServer(report)}`),
-    formatSection("tokens", TOKEN_GROUP, `${cards(TOKEN_GROUP)}${formatTokens(report)}`),
-    formatSection("extracted", "Extracted values", formatExtracted(report)),
-    formatSection("sessions", "Conversations", formatSessions(report)),
-    formatSection("errors", "Errors", formatFailures(report)),
-    formatSection("client", "This client", formatClient(report)),
-    formatSection("machine", "Machine and plan", formatMachine(report)),
-    formatLeftOut(leftOut),
-  ].filter((section) => section !== "");
-  const mask = (text: string): string => maskSecrets(escapeHtml(text));
+const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>`;
+
+/** Formats the page, without secrets. */
+export function formatReportPage(model: ReportModel, { library, draw, footer, plan }: PageParts): string {
+  const { verdict } = model;
+  const plots = model.sections.flatMap(({ charts }) => charts);
+  const place = (plot: Plot, isSummary: boolean): string =>
+    draw?.(plot) ?? formatPlace(plot, plots.indexOf(plot), isSummary);
+  const [first, ...rest] = model.sections.filter(hasContent);
+  const shown = [
+    ...(first === undefined ? [] : [formatSection(first, place)]),
+    formatNotes(model.notes),
+    ...rest.map((section) => formatSection(section, place)),
+  ];
+  const body = `<header>
+<div><h1>${escapeHtml(model.name)}</h1><p>${escapeHtml([model.subject, ...model.setup].join(" · "))}</p></div>
+${library === "" ? "" : `<button id="theme" type="button" aria-label="Light or dark">◐</button>`}
+</header>
+<div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
+${formatChecks(model.checks)}
+${library === "" ? "" : NO_SCRIPT}
+<main>
+${shown.join("\n")}
+${formatPlan(plan)}
+</main>
+<footer>Rampart ${escapeHtml(VERSION)}${footer === "" ? "" : `, ${escapeHtml(footer)}`}</footer>`;
+  const options = plots.map((plot) => toChartOption(plot, { isAlone: false, isLegendOutside: true }));
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${mask(title)}</title>
+<title>${maskSecrets(escapeHtml(`${model.name}: ${verdict.name}`))}</title>
 <style>${REPORT_STYLE}</style>
 </head>
 <body>
-<header>
-<div><h1>${mask(plan.name)}</h1><p>${mask(describeRun(report))}</p></div>
-<button id="theme" type="button" aria-label="Light or dark">◐</button>
-</header>
-<div class="panel verdict ${summary.verdict}"><b>${HEADINGS[summary.verdict]}</b><span>${mask(summary.headline)}</span></div>
-${formatLinks(sections)}
-<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>
-<main>
-${maskSecrets(sections.join("\n"))}
-</main>
-<footer>Rampart ${escapeHtml(VERSION)}, ${escapeHtml(json.startedAt)}</footer>
-${formatScripts(plots, library)}
+${maskSecrets(body)}
+${library === "" ? "" : formatScripts(options, library, pageScript(REPORT_SCRIPT))}
 </body>
 </html>
 `;
 }
 
-function describeRun({ plan, json, runs }: ShownReport): string {
-  const kind = targetKindOf(plan.target);
-  const version = json.model.version === "" ? "" : ` version ${json.model.version}`;
-  const subject = kind.subject?.(plan.target) ?? `model ${json.model.name}${version} on ${kind.describe(plan.target)}`;
-  const parameters = describeParameters(plan);
-  const parts = [subject, loadModeOf(plan.load).describe(plan.load), ...(parameters === undefined ? [] : [parameters])];
-  return `${parts.join(", ")}${runs.length > 1 ? `, ${runs.length} runs` : ""}`;
+function hasContent({ tables, charts, lines = [] }: Section): boolean {
+  return tables.length + charts.length + lines.length > 0;
 }
 
-function formatLinks(sections: readonly string[]): string {
-  const links = sections.flatMap((section) => {
-    const [, id, title] = /^<section id="([^"]+)"><h2>([^<]+)</.exec(section) ?? [];
-    return id === undefined ? [] : [`<a href="#${id}">${title}</a>`];
+/** Formats the facts of the verdict, and links to the sections. */
+function formatFacts({ verdict, notes, sections }: ReportModel): string {
+  const counts = SEVERITIES.flatMap(({ name, one, many }) => {
+    const count = notes.filter(({ severity }) => severity === name).length;
+    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
   });
-  return `<nav>${links.join("")}</nav>`;
+  const noted = counts.length === 0 ? "" : `<a href="#notes">${counts.join(", ")}</a>`;
+  const links = sections
+    .filter((section) => section.title !== "" && hasContent(section))
+    .map(({ id, title }) => `<a href="#${escapeHtml(id)}">${escapeHtml(title)}</a>`);
+  const facts = verdict.facts.map((fact) => `<span>${escapeHtml(fact)}</span>`).join("");
+  return `<span class="facts">${facts}${noted}</span>${links.length === 0 ? "" : `<nav>${links.join("")}</nav>`}`;
 }
 
-function formatSummary(report: ShownReport, { assertions, warnings }: RunSummary): string {
-  const rows = assertions.map(({ state, text, measured }) => [
-    { text: VERDICT_WORDS[state], look: LOOKS[state] },
-    { text, look: "text" } as const,
-    { text: measured, look: "text" } as const,
-  ]);
-  const verdicts = rows.length === 0 ? "" : formatPanel(formatTable(["", "assertion", "measured"], rows), "Assertions");
-  const items = warnings.map(
-    ({ level, text }) => `<li>${level === undefined ? "" : `<b>${escapeHtml(level)}:</b> `}${escapeHtml(text)}</li>`,
-  );
-  const warned =
-    items.length === 0 ? "" : formatPanel(`<ul class="warnings">${items.join("")}</ul>`, `Warnings (${items.length})`);
-  return `${formatFacts(report)}\n${verdicts}${warned}`;
+/** More checks are folded, but for those that do not pass. */
+const MOST_OPEN_CHECKS = 5;
+
+function formatChecks(checks: readonly Check[]): string {
+  if (checks.length === 0) return "";
+  const [open, folded] =
+    checks.length <= MOST_OPEN_CHECKS
+      ? [checks, []]
+      : [checks.filter(({ state }) => state !== "pass"), checks.filter(({ state }) => state === "pass")];
+  const list = (some: readonly Check[]): string =>
+    some.length === 0 ? "" : `<ul class="checks">${some.map(formatCheck).join("")}</ul>`;
+  return `<div class="panel">${list(open)}${fold(folded.length, `${folded.length} checks pass`, list(folded))}</div>`;
 }
 
-function formatMachine({ json, plan }: ShownReport): string {
-  const { machine } = json;
-  const rows =
-    machine === undefined
-      ? []
-      : [
-          ["processor", machine.cpu],
-          ["cores", String(machine.cores)],
-          ["memory", `${formatCount(machine.memoryBytes / 2 ** 30)} GiB`],
-          ["system", `${machine.os}, ${machine.architecture}`],
-          ["runtime", machine.runtime],
-          ["Rampart", machine.rampart],
-          ["client", plan.client.kind === "own" ? "own" : plan.client.kind],
-        ];
-  const table = rows.length === 0 ? "" : formatPanel(formatTable(["machine", ""], rows));
-  const text = escapeHtml(JSON.stringify(json.plan, null, 2));
-  return `${table}<details class="panel"><summary>The plan as JSON</summary><pre>${text}</pre></details>`;
+function formatCheck({ state, text, measured }: Check): string {
+  return `<li class="${state}"><b>${state}</b><span>${escapeHtml(text)} <span class="measured">${escapeHtml(measured)}</span></span></li>`;
+}
+
+const SEVERITIES: readonly { readonly name: Severity; readonly one: string; readonly many: string }[] = [
+  { name: "wrong", one: "number not to be used", many: "numbers not to be used" },
+  { name: "caution", one: "caution", many: "cautions" },
+  { name: "detail", one: "detail", many: "details" },
+];
+const MOST_OPEN_NOTES = 3;
+
+/** Formats the notes by severity. The first ones are open; details are not. */
+function formatNotes(notes: readonly Note[]): string {
+  if (notes.length === 0) return "";
+  const sorted = SEVERITIES.flatMap(({ name }) => notes.filter(({ severity }) => severity === name));
+  const open = sorted.filter(({ severity }) => severity !== "detail").slice(0, MOST_OPEN_NOTES);
+  const folds = SEVERITIES.map(({ name, one, many }) => {
+    const rest = sorted.filter((note) => note.severity === name && !open.includes(note));
+    const more = open.some(({ severity }) => severity === name) ? "more " : "";
+    return fold(rest.length, `${rest.length} ${more}${rest.length === 1 ? one : many}`, listNotes(rest));
+  });
+  return `<section id="notes"><h2>Notes</h2><div class="panel">${listNotes(open)}${folds.join("")}</div></section>`;
+}
+
+function listNotes(notes: readonly Note[]): string {
+  const items = notes.map(({ severity, levels, text }) => {
+    const about = levels.length === 0 ? "" : `<b>${escapeHtml(levels.join("; "))}:</b> `;
+    return `<li class="${severity}">${about}${escapeHtml(text)}</li>`;
+  });
+  return items.length === 0 ? "" : `<ul class="notes">${items.join("")}</ul>`;
+}
+
+function fold(count: number, summary: string, content: string): string {
+  return count === 0 ? "" : `<details><summary>${escapeHtml(summary)}</summary>${content}</details>`;
+}
+
+/** @param place formats the place of a chart */
+function formatSection(
+  { id, title, isSummary, tables, charts, lines = [] }: Section,
+  place: (plot: Plot, isSummary: boolean) => string,
+): string {
+  const cards = charts.map((plot) => formatChart(plot, place(plot, isSummary)));
+  const marks = tables.some(hasMarks) ? `<p class="note">* too few samples to trust. Small: 95 % intervals.</p>` : "";
+  const parts = [
+    title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,
+    lines.length === 0 ? "" : `<div class="panel">${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}</div>`,
+    cards.length === 0 ? "" : `<div class="cards${isSummary ? " summary" : ""}">\n${cards.join("\n")}\n</div>`,
+    ...tables.map(foldLong),
+    marks,
+  ];
+  return `<section id="${escapeHtml(id)}">${parts.filter((part) => part !== "").join("\n")}</section>`;
+}
+
+/** Tables with more rows are folded: charts show them better. */
+const MOST_OPEN_ROWS = 40;
+
+function foldLong(table: ModelTable): string {
+  const { title, rows } = table;
+  const text = formatTable(table);
+  return rows.length <= MOST_OPEN_ROWS
+    ? text
+    : fold(rows.length, `${title === "" ? "Table" : title}: ${rows.length} rows`, text);
+}
+
+function formatPlan(plan: object | undefined): string {
+  if (plan === undefined) return "";
+  return `<details class="panel plan"><summary>The plan as JSON</summary><pre>${escapeHtml(JSON.stringify(plan, null, 2))}</pre></details>`;
 }

@@ -3,43 +3,33 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
-import { nsToSec } from "../../plan/units.ts";
-import { Readings, type ReadingsView } from "../../telemetry/readings.ts";
+import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
+import { Readings } from "../../telemetry/readings.ts";
+import type { RunTimes, TimeSpan, TimeWindow } from "../model/charts/chart-source.ts";
 import { RunTrace } from "./run-trace.ts";
 
 /** Keeps what a page shows of a run beyond its result. Memory is bounded. Times are monotonic nanoseconds. */
 
 const MOST_WINDOWS = 2_000;
 const MOST_SPANS = 500;
+const MOST_COLUMNS = 120;
+const FEWEST_COLUMNS = 20;
+/** Wanted requests per column of the time line. */
+const REQUESTS_PER_COLUMN = 10;
 
-/** A measuring window. */
-export interface SeenWindow {
-  readonly level: string;
-  /** From 1, in its level. */
-  readonly trial: number;
+/** A part of the run. The end is undefined while it lasts. */
+interface SeenSpan extends Pick<TimeSpan, "label" | "isWarmup"> {
   readonly startNs: number;
-  readonly endNs: number;
-  readonly inferPerSec: number;
-  /** The latency that stability is based on. */
-  readonly latencyNs: number;
-  /** Means in the server in microseconds; absent without its statistics. */
-  readonly server?: { readonly queueUs: number; readonly computeUs: number };
-}
-
-/** A part of the run: a warm-up or a level. */
-export interface SeenSpan {
-  readonly label: string;
-  readonly isWarmup: boolean;
-  readonly startNs: number;
-  /** Undefined while it lasts. */
   readonly endNs: number | undefined;
 }
 
+type SeenWindow = Omit<TimeWindow, "startSec" | "endSec"> & { readonly startNs: number; readonly endNs: number };
+
 /** Follows one run. */
 export class RunFollower {
-  readonly trace: RunTrace;
-  readonly windows: SeenWindow[] = [];
-  readonly spans: SeenSpan[] = [];
+  private readonly trace: RunTrace;
+  private readonly windows: SeenWindow[] = [];
+  private readonly spans: SeenSpan[] = [];
   private readonly batchSize: number;
   private readonly gpus = new Map<GpuMetric, Map<string, Readings>>();
 
@@ -68,12 +58,11 @@ export class RunFollower {
     if (this.windows.length >= MOST_WINDOWS) return;
     const { startNs, endNs, server } = window;
     this.windows.push({
-      level: this.spans.at(-1)?.label ?? "",
       trial,
       startNs,
       endNs,
       inferPerSec: inferPerSec(window, this.batchSize),
-      latencyNs,
+      latencyUs: nsToUs(latencyNs),
       ...(server === undefined
         ? {}
         : {
@@ -93,9 +82,34 @@ export class RunFollower {
       for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(atNs), value);
   }
 
-  /** Returns a metric over time by GPU, with monotonic seconds. */
-  gpuReadings(metric: GpuMetric): [uuid: string, readings: ReadingsView][] {
-    return [...(this.gpus.get(metric) ?? [])].map(([uuid, readings]) => [uuid, readings.view()]);
+  /** Returns what was seen, in seconds since the run began. @param startNs start of the run @param endNs its end */
+  times(startNs: number, endNs: number): RunTimes {
+    const secondsOf = (atNs: number): number => Math.max(0, nsToSec(atNs - startNs));
+    return {
+      columns: this.trace.columns(MOST_COLUMNS, FEWEST_COLUMNS, REQUESTS_PER_COLUMN, secondsOf),
+      windows: this.windows.map(({ startNs: fromNs, endNs: toNs, ...window }) => ({
+        ...window,
+        startSec: secondsOf(fromNs),
+        endSec: secondsOf(toNs),
+      })),
+      spans: this.spans.map(({ label, isWarmup, startNs: fromNs, endNs: toNs }) => ({
+        label: isWarmup ? "warm-up" : label,
+        isWarmup,
+        startSec: secondsOf(fromNs),
+        endSec: secondsOf(toNs ?? endNs),
+      })),
+      gpus: [...this.gpus].flatMap(([metric, byUuid]) =>
+        [...byUuid].map(([uuid, readings]) => {
+          const { timesSec, values } = readings.view();
+          return {
+            metric,
+            uuid,
+            timesSec: Array.from(timesSec, (sec) => secondsOf(secToNs(sec))),
+            values: Array.from(values),
+          };
+        }),
+      ),
+    };
   }
 
   private readingsOf(metric: GpuMetric, uuid: string): Readings {

@@ -1,5 +1,6 @@
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
+import { BINS_PER_DECADE, type TimeColumn } from "../model/charts/chart-source.ts";
 
 /**
  * The requests of a run over time: counts, latencies in bins, and requests in flight, in up to 240 columns. The columns start short; when
@@ -8,57 +9,19 @@ import { nsToSec, nsToUs } from "../../plan/units.ts";
 
 const MOST_COLUMNS = 240;
 const FIRST_COLUMN_NS = 20e6; // 20 ms
-/** Latencies within a bin differ by 4 %. */
-const BINS_PER_DECADE = 60;
 const DECADES = 9.6; // 1 us to 1 h
 const BIN_COUNT = Math.ceil(BINS_PER_DECADE * DECADES);
-
-/** An interval of the run. Times are seconds since the trace began. */
-export interface TraceColumn {
-  readonly startSec: number;
-  readonly endSec: number;
-  /** Successful requests that ended in it. */
-  readonly requestCount: number;
-  readonly failedCount: number;
-  /** Requests sent in it. */
-  readonly sentCount: number;
-  /** Mean number of requests in flight. */
-  readonly inFlightMean: number;
-  /** Mean latency of the successful requests in microseconds; NaN without any. */
-  readonly latencyMeanUs: number;
-  /** Counts of latencies by bin. */
-  readonly bins: Uint32Array;
-}
-
-/** Returns the lowest latency of a bin in microseconds. */
-export function binStartUs(bin: number): number {
-  return 10 ** (bin / BINS_PER_DECADE);
-}
-
-/** Returns a percentile of binned latencies in microseconds, at most 2 % off; undefined without any. */
-export function binPercentileUs(bins: Uint32Array, percentile: number): number | undefined {
-  const total = bins.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return undefined;
-  const rank = Math.floor((percentile / 100) * (total - 1) + 0.5);
-  let seen = 0;
-  const bin = bins.findIndex((count) => {
-    seen += count;
-    return seen > rank;
-  });
-  return binStartUs(bin + 0.5);
-}
 
 /** Collects the requests of a run. */
 export class RunTrace {
   /** Monotonic nanoseconds. */
-  readonly startNs: number;
+  private readonly startNs: number;
   private columnNs = FIRST_COLUMN_NS;
   /** Number of columns in use. */
   private used = 0;
   private readonly bins = new Uint32Array(MOST_COLUMNS * BIN_COUNT);
   private readonly requests = new Float64Array(MOST_COLUMNS);
   private readonly failed = new Float64Array(MOST_COLUMNS);
-  private readonly latencySumUs = new Float64Array(MOST_COLUMNS);
   private readonly sent = new Float64Array(MOST_COLUMNS);
   /** Sums of the times of sends and ends, in seconds since the start. */
   private readonly sentSumSec = new Float64Array(MOST_COLUMNS);
@@ -88,8 +51,13 @@ export class RunTrace {
     }
   }
 
-  /** Returns the columns, joined to at most this number. @param fewest minimum number of columns @param perColumn wanted requests in each */
-  columns(most: number, fewest = most, perColumn = 0): TraceColumn[] {
+  /**
+   * Returns the columns, joined to at most this number.
+   * @param fewest minimum number of columns
+   * @param perColumn wanted requests in each
+   * @param secondsOf converts monotonic nanoseconds to the time of the columns
+   */
+  columns(most: number, fewest: number, perColumn: number, secondsOf: (atNs: number) => number): TimeColumn[] {
     const total = this.requests.reduce((sum, count) => sum + count, 0);
     let stride = 1;
     const isTooMany = (): boolean => {
@@ -97,7 +65,7 @@ export class RunTrace {
       return count > most || (count / 2 >= fewest && total / count < perColumn);
     };
     while (isTooMany()) stride *= 2;
-    return this.join(stride);
+    return this.join(stride, secondsOf);
   }
 
   private addLatency(column: number, us: number): void {
@@ -105,7 +73,6 @@ export class RunTrace {
     const cell = column * BIN_COUNT + bin;
     this.bins[cell] = (this.bins[cell] as number) + 1;
     this.requests[column] = (this.requests[column] as number) + 1;
-    this.latencySumUs[column] = (this.latencySumUs[column] as number) + us;
   }
 
   private count(counts: Float64Array, sums: Float64Array, atNs: number): void {
@@ -121,15 +88,15 @@ export class RunTrace {
   }
 
   private halve(): void {
-    const { requests, failed, latencySumUs, sent, sentSumSec, ended, endedSumSec, bins } = this;
-    for (const values of [requests, failed, latencySumUs, sent, sentSumSec, ended, endedSumSec]) joinPairs(values, 1);
+    const { requests, failed, sent, sentSumSec, ended, endedSumSec, bins } = this;
+    for (const values of [requests, failed, sent, sentSumSec, ended, endedSumSec]) joinPairs(values, 1);
     joinPairs(bins, BIN_COUNT);
     this.columnNs *= 2;
     this.used = Math.ceil(this.used / 2);
   }
 
-  private join(stride: number): TraceColumn[] {
-    const columns: TraceColumn[] = [];
+  private join(stride: number, secondsOf: (atNs: number) => number): TimeColumn[] {
+    const columns: TimeColumn[] = [];
     const widthSec = nsToSec(stride * this.columnNs);
     const open = { count: 0, sumSec: 0 };
     for (let first = 0; first < this.used; first += stride) {
@@ -146,16 +113,13 @@ export class RunTrace {
       open.count += sum(this.sent) - sum(this.ended);
       open.sumSec += sum(this.sentSumSec) - sum(this.endedSumSec);
       const inFlightSec = open.count * endSec - open.sumSec - before;
-      const requestCount = sum(this.requests);
       columns.push({
-        startSec,
-        endSec,
-        requestCount,
-        failedCount: sum(this.failed),
-        sentCount: sum(this.sent),
+        startSec: secondsOf(this.startNs + first * this.columnNs),
+        endSec: secondsOf(this.startNs + (first + stride) * this.columnNs),
+        requests: sum(this.requests),
+        failed: sum(this.failed),
         inFlightMean: Math.max(0, inFlightSec / widthSec),
-        latencyMeanUs: requestCount === 0 ? Number.NaN : sum(this.latencySumUs) / requestCount,
-        bins,
+        latencyBins: [...bins.entries()].filter(([, count]) => count > 0),
       });
     }
     return columns;

@@ -1,54 +1,55 @@
-import { escapeHtml } from "../plots/page.ts";
-import { MARK } from "../rampart/confidence-notes.ts";
-import { type ResultTable, type TableCell, textOf } from "../tables/result-table.ts";
+import { escapeHtml } from "../markup.ts";
+import type { Cell, Column, ModelTable } from "../model/report-model.ts";
+import { formatCell, formatInterval, type TimeUnit, timeUnitOf } from "../model/values.ts";
 
-/** Tables of the page. */
+/** Tables of a page: one unit a column, which its heading has. */
 
-/** A number with its unit, or nothing. */
-const FIGURE = /^(?:[-\d]\S*(?: \S{1,9})?)?$/;
+/** Longer texts wrap. */
+const LONGEST_LINE = 24;
 
-/** Formats a table that scrolls when it is wider than the page. Columns without a text are left out. */
-export function formatTable(header: readonly string[], rows: readonly (readonly TableCell[])[]): string {
-  const kept = header.flatMap((_, column) => (rows.some((row) => textOf(row[column]) !== "") ? [column] : []));
-  const isFigures = (column: number): boolean => rows.every((row) => FIGURE.test(textOf(row[column])));
-  const figures = new Set(kept.filter((column) => column > 0 && isFigures(column)));
-  const look = (column: number): string => (figures.has(column) ? ' class="figure"' : "");
-  const head = kept.map((column) => `<th scope="col"${look(column)}>${escapeHtml(header[column] ?? "")}</th>`);
+/** Formats a table in a panel, which scrolls when the table is wider than the page. */
+export function formatTable({ title, columns, rows }: ModelTable): string {
+  if (rows.length === 0) return "";
+  const units = columns.map(({ quantity }, at) => (quantity === "time" ? timeUnitOf(timesOf(rows, at)) : undefined));
+  const head = columns.map((column, at) => formatHeading(column, units[at]));
   const body = rows.map(
-    (row) => `<tr>${kept.map((column) => formatCell(row[column], figures.has(column))).join("")}</tr>`,
+    (row) => `<tr>${columns.map((column, at) => formatValue(row[at] ?? {}, column, units[at], at)).join("")}</tr>`,
   );
-  return `<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("")}</tbody></table></div>`;
+  const heading = title === "" ? "" : `<h3>${escapeHtml(title)}</h3>`;
+  return `<div class="panel">${heading}<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div></div>`;
 }
 
-function formatCell(cell: TableCell | undefined, isFigure: boolean): string {
-  const text = escapeHtml(textOf(cell));
-  const own = typeof cell === "object" ? cell : undefined;
-  const small = own?.small === undefined ? "" : `<small>${escapeHtml(own.small)}</small>`;
-  const names = [...(isFigure ? ["figure"] : []), ...(own?.look === undefined ? [] : [own.look])].join(" ");
-  return `<td${names === "" ? "" : ` class="${names}"`}>${text}${small}</td>`;
+/** Reports whether a table has marks or intervals to explain. */
+export function hasMarks({ rows }: ModelTable): boolean {
+  return rows.some((row) => row.some(({ mark, interval }) => mark === "uncertain" || interval !== undefined));
 }
 
-/** Formats a section; empty without content. @param id for links to it */
-export function formatSection(id: string, title: string, content: string): string {
-  return content === "" ? "" : `<section id="${id}"><h2>${escapeHtml(title)}</h2>\n${content}\n</section>`;
+function timesOf(rows: ModelTable["rows"], at: number): number[] {
+  return rows.flatMap((row) => {
+    const value = row[at]?.value;
+    return typeof value === "number" ? [value] : [];
+  });
 }
 
-/** Formats a panel around content. */
-export function formatPanel(content: string, title = ""): string {
-  const head = title === "" ? "" : `<h3>${escapeHtml(title)}</h3>`;
-  return `<div class="panel">${head}${content}</div>`;
+function formatHeading({ title, quantity }: Column, unit: TimeUnit | undefined): string {
+  const name = quantity === "ratio" ? "%" : (unit?.name ?? "");
+  const small = name === "" ? "" : ` <small>${name}</small>`;
+  return `<th scope="col"${quantity === "text" ? "" : ' class="figure"'}>${escapeHtml(title)}${small}</th>`;
 }
 
-/** Formats tables as panels, without those that have no rows. */
-export function formatResultTables(tables: readonly ResultTable[]): string {
-  return tables
-    .filter(({ rows }) => rows.length > 0)
-    .map(({ title, header, rows, notes = [] }) => {
-      const note = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
-      return formatPanel(`${formatTable(header, rows)}${note}`, title);
-    })
-    .join("");
+function formatValue(cell: Cell, { quantity }: Column, unit: TimeUnit | undefined, at: number): string {
+  const name = unit?.name ?? (quantity === "ratio" ? "%" : undefined);
+  const without = (text: string): string => (name === undefined ? text : text.replaceAll(` ${name}`, ""));
+  const text = without(formatCell(cell, quantity, unit));
+  const interval = without(formatInterval(cell, quantity, unit));
+  const names = [
+    quantity === "text" ? "" : "figure",
+    cell.mark ?? "",
+    quantity === "text" && text.length > LONGEST_LINE ? "long" : "",
+  ].filter((name) => name !== "");
+  const look = names.length === 0 ? "" : ` class="${names.join(" ")}"`;
+  const small = interval === "" ? "" : `<small>${escapeHtml(interval)}</small>`;
+  return at === 0
+    ? `<th scope="row"${look}>${escapeHtml(text)}${small}</th>`
+    : `<td${look}>${escapeHtml(text)}${small}</td>`;
 }
-
-/** Explains the mark of percentiles with too few samples. */
-export const MARK_NOTE = `<p class="note">Ranges are 95 % confidence intervals. ${MARK} too few samples to trust.</p>`;

@@ -1,7 +1,7 @@
 import type { EChartsOption } from "echarts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
 import type { BarPlot } from "./plot.ts";
-import { PALETTE } from "./themes.ts";
+import { colorsOf } from "./series-look.ts";
 
 /** Bars, on top of each other or side by side. */
 
@@ -31,6 +31,7 @@ function categoriesOf({ categories }: BarPlot): object {
 export function drawBars(plot: BarPlot, topPx: number, isOnPage: boolean): EChartsOption {
   const names = plot.series.map(({ name }) => name);
   const hasLegend = names.length > 1;
+  const colors = colorsOf(plot.series);
   return {
     ...(isOnPage ? { tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, confine: true } } : {}),
     ...(hasLegend ? { legend: legendAt(topPx, names, isOnPage) } : {}),
@@ -47,7 +48,7 @@ export function drawBars(plot: BarPlot, topPx: number, isOnPage: boolean): EChar
       name,
       barMaxWidth: WIDEST_BAR_PX,
       ...(plot.isStacked ? { stack: "all" } : {}),
-      itemStyle: { color: PALETTE[i % PALETTE.length] as string },
+      itemStyle: { color: colors[i] as string },
       data: values.map((value) => value ?? "-"),
     })),
   };

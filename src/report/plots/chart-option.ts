@@ -2,6 +2,7 @@ import type { EChartsOption } from "echarts";
 import { axisName, legendAt } from "./axes.ts";
 import { drawBars } from "./bar-option.ts";
 import { drawBoxes } from "./box-option.ts";
+import { drawChanges } from "./changes-option.ts";
 import { drawHeatMap } from "./heat-map-option.ts";
 import type { Plot, SpanPlot } from "./plot.ts";
 import { PALETTE } from "./themes.ts";
@@ -13,14 +14,31 @@ import { drawXy } from "./xy-option.ts";
 export interface OptionSettings {
   /** Whether the plot stands alone with its title, or is on a page with tooltips and a toolbar. */
   readonly isAlone: boolean;
+  /** Whether the page has the plot's legend, so that the picture needs none. Default: false. */
+  readonly isLegendOutside?: boolean;
+  /** Whether it is a picture without a toolbar. Default: false. */
+  readonly isPicture?: boolean;
 }
 
+/** Top of the axes in a picture; below the toolbar of a page; with a legend in between; and below a title. */
+const TOPS_PX = { picture: 12, onPage: 34, withLegend: 52, alone: 64 } as const;
+
 /** Converts a plot to an ECharts option. */
-export function toChartOption(plot: Plot, { isAlone }: OptionSettings): EChartsOption {
-  const drawn = drawPlot(plot, isAlone ? 64 : 52, !isAlone);
+export function toChartOption(
+  plot: Plot,
+  { isAlone, isLegendOutside = false, isPicture = false }: OptionSettings,
+): EChartsOption {
+  if (isPicture) return { animation: false, ...hideLegend(makeStill(drawPlot(plot, TOPS_PX.picture, true))) };
+  if (isLegendOutside) return { animation: false, ...TOOLS, ...hideLegend(drawPlot(plot, TOPS_PX.onPage, true)) };
+  const drawn = drawPlot(plot, isAlone ? TOPS_PX.alone : TOPS_PX.withLegend, !isAlone);
   return isAlone
     ? { animation: false, ...titleOf(plot), ...makeStill(drawn) }
     : { animation: false, ...TOOLS, ...drawn };
+}
+
+/** Hides the legend, which still switches series on and off. */
+function hideLegend(option: EChartsOption): EChartsOption {
+  return option.legend === undefined ? option : { ...option, legend: { ...option.legend, show: false } };
 }
 
 /** Removes interactivity. */
@@ -39,6 +57,8 @@ function drawPlot(plot: Plot, topPx: number, isOnPage: boolean): EChartsOption {
       return drawTimeLine(plot, topPx);
     case "box":
       return drawBoxes(plot, topPx);
+    case "changes":
+      return drawChanges(plot, topPx);
     case "heat-map":
       return drawHeatMap(plot, topPx);
     case "xy":

@@ -1,6 +1,6 @@
 import type { EChartsOption } from "echarts";
 import { axisName } from "./axes.ts";
-import type { HeatMapPlot } from "./plot.ts";
+import type { CellScale, HeatMapPlot } from "./plot.ts";
 import { HEAT_COLORS } from "./themes.ts";
 
 /** Colored cells: panels side by side, three in a row, with one color scale. */
@@ -27,25 +27,31 @@ function skippedRows(rowCount: number, panelCount: number): number {
 
 /** @param topPx minimum top of the axes */
 export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
-  const { columns, rows, panels, xLabel, yLabel } = plot;
+  const { columns, rows, panels, xLabel, yLabel, xScale, yScale } = plot;
   const places = panels.map((_, i) => placePanel(i, panels.length, topPx));
   const greatest = panels.flatMap(({ cells }) => cells).reduce((most, [, , count]) => Math.max(most, count), 1);
   return {
     grid: places.map((place) => ({ ...place, outerBounds: place, outerBoundsContain: "all" as const })),
-    xAxis: panels.map(({ name }, i) => ({
-      gridIndex: i,
-      type: "category" as const,
-      data: [...columns],
-      ...axisName(panels.length > 1 ? name : xLabel),
-      nameGap: COLUMNS_NAME_GAP_PX,
-    })),
-    yAxis: panels.map((_, i) => ({
-      gridIndex: i,
-      type: "category" as const,
-      data: [...rows],
-      axisLabel: { interval: skippedRows(rows.length, panels.length) },
-      ...axisName(i % MOST_PANELS_IN_ROW === 0 ? yLabel : ""),
-    })),
+    xAxis: [
+      ...panels.map(({ name }, i) => ({
+        gridIndex: i,
+        type: "category" as const,
+        data: [...columns],
+        ...(xScale === undefined ? axisName(panels.length > 1 ? name : xLabel) : HIDDEN),
+        nameGap: COLUMNS_NAME_GAP_PX,
+      })),
+      ...panels.flatMap(({ name }, i) => scaleAxis(xScale, i, panels.length > 1 ? name : xLabel, "bottom")),
+    ],
+    yAxis: [
+      ...panels.map((_, i) => ({
+        gridIndex: i,
+        type: "category" as const,
+        data: [...rows],
+        axisLabel: { interval: skippedRows(rows.length, panels.length) },
+        ...(yScale === undefined ? axisName(i % MOST_PANELS_IN_ROW === 0 ? yLabel : "") : HIDDEN),
+      })),
+      ...panels.flatMap((_, i) => scaleAxis(yScale, i, i % MOST_PANELS_IN_ROW === 0 ? yLabel : "", "left")),
+    ],
     visualMap: {
       min: 0,
       max: greatest,
@@ -73,6 +79,40 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
       labelLayout: { hideOverlap: true },
     })),
   };
+}
+
+const HIDDEN = { axisLabel: { show: false }, axisTick: { show: false }, axisLine: { show: false } } as const;
+
+/** Returns the numeric axis that is shown instead of the names of cells. A logarithmic one has exponents, which the page's script formats. */
+function scaleAxis(
+  scale: CellScale | undefined,
+  gridIndex: number,
+  name: string,
+  position: "left" | "bottom",
+): object[] {
+  if (scale === undefined) return [];
+  const { from, to, isLog, ticks } = scale;
+  const at = (value: number): number => (isLog ? Math.log10(value) : value);
+  const values = ticks === undefined ? {} : { customValues: ticks.map(at) };
+  return [
+    {
+      gridIndex,
+      type: "value",
+      position,
+      min: at(from),
+      max: at(to),
+      splitLine: { show: false },
+      axisLabel: {
+        ...values,
+        ...(isLog ? { formatter: "power" } : {}),
+        hideOverlap: true,
+        showMaxLabel: ticks !== undefined,
+      },
+      axisTick: { ...values, show: true },
+      axisLine: { show: true, onZero: false },
+      ...axisName(name),
+    },
+  ];
 }
 
 /** Positions a panel with its labels. Rows of panels share a height of about 400 below `topPx`. */

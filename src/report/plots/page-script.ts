@@ -1,5 +1,16 @@
-/** Script of the page: draws its plots, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
-export const PAGE_SCRIPT = `
+/** What a page adds to the script. */
+interface ScriptParts {
+  /** Before the charts are made, where `options` are theirs. */
+  readonly before: string;
+  /** After that, where `charts` are they. */
+  readonly after: string;
+  /** Further arguments of `echarts.init`. */
+  readonly init: string;
+}
+
+/** Returns the script of a page: draws its plots, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
+export function pageScript({ before, after, init }: ScriptParts): string {
+  return `
 "use strict";
 (() => {
   const { themes, options } = JSON.parse(document.getElementById("data").textContent);
@@ -16,8 +27,8 @@ export const PAGE_SCRIPT = `
   for (const { xAxis } of options)
     for (const part of [xAxis?.axisLabel, xAxis?.axisPointer?.label])
       if (part !== undefined && part.formatter in formats) part.formatter = formats[part.formatter];
-  const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
-    const chart = echarts.init(place, theme);
+${before}  const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
+    const chart = echarts.init(place, theme${init});
     chart.setOption(options[Number(place.dataset.plot)]);
     return chart;
   });
@@ -31,5 +42,6 @@ export const PAGE_SCRIPT = `
   document.getElementById("theme").addEventListener("click", () => show(theme === "dark" ? "light" : "dark"));
   const sizes = new ResizeObserver(() => { for (const chart of charts) chart.resize(); });
   for (const chart of charts) sizes.observe(chart.getDom());
-})();
+${after}})();
 `;
+}

@@ -1,6 +1,7 @@
 import { maskSecrets } from "../../plan/secrets.ts";
+import { escapeHtml } from "../markup.ts";
 import { toChartOption } from "./chart-option.ts";
-import { PAGE_SCRIPT } from "./page-script.ts";
+import { pageScript } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import type { Plot, PlotSet } from "./plot.ts";
 import { THEMES } from "./themes.ts";
@@ -41,7 +42,11 @@ export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, libr
 ${formatGroups(plots)}
 ${formatLeftOut(leftOut)}
 </main>
-${formatScripts(plots, library)}
+${formatScripts(
+  plots.map((plot) => toChartOption(plot, { isAlone: false })),
+  library,
+  pageScript({ before: "", after: "", init: "" }),
+)}
 </body>
 </html>
 `;
@@ -54,7 +59,7 @@ function formatGroups(plots: readonly Plot[]): string {
 }
 
 /** Formats the plots of a group, each as a card; empty without any. @param plots all of the page */
-export function formatCards(plots: readonly Plot[], group: string): string {
+function formatCards(plots: readonly Plot[], group: string): string {
   const cards = plots.flatMap((plot, i) => (plot.group === group ? [formatCard(plot, i)] : []));
   return cards.length === 0 ? "" : `<div class="cards">\n${cards.join("\n")}\n</div>`;
 }
@@ -68,25 +73,19 @@ function formatCard({ title, notes, heightPx, isWide }: Plot, index: number): st
 }
 
 /** Formats the list of plots without data. */
-export function formatLeftOut(leftOut: PlotSet["leftOut"]): string {
+function formatLeftOut(leftOut: PlotSet["leftOut"]): string {
   if (leftOut.length === 0) return "";
   const items = leftOut.map(({ title, reason }) => `<li>${escapeHtml(title)}: ${escapeHtml(reason)}.</li>`);
   return `<section><h2>Not drawn</h2><ul class="note">${items.join("")}</ul></section>`;
 }
 
-/** Escapes a text for HTML, also within attributes. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
-/** Formats the scripts that draw the plots of a page. @param library ECharts' code */
-export function formatScripts(plots: readonly Plot[], library: string): string {
-  const options = plots.map((plot) => toChartOption(plot, { isAlone: false }));
+/** Formats the scripts that draw the plots of a page. @param library ECharts' code @param script from {@link pageScript} */
+export function formatScripts(options: readonly object[], library: string, script: string): string {
   // Only data is masked: a secret may be a word of the scripts.
   const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
   return `<script type="application/json" id="data">${escapeJson(data)}</script>
 <script>${library.replaceAll("</script", "<\\/script")}</script>
-<script>${PAGE_SCRIPT}</script>`;
+<script>${script}</script>`;
 }
 
 /** Escapes JSON so that it cannot end its script element. */

@@ -52,10 +52,44 @@ export interface HeatMapPlot extends PlotFrame {
     readonly name: string;
     readonly cells: readonly (readonly [column: number, row: number, count: number])[];
   }[];
+  /** The numeric axis of the columns, whose labels replace theirs. Default: their labels. */
+  readonly xScale?: CellScale | undefined;
+  /** The same for the rows. */
+  readonly yScale?: CellScale | undefined;
+}
+
+/** The numeric axis of cells. */
+export interface CellScale {
+  /** From the lower edge of the first cell to the upper one of the last. */
+  readonly from: number;
+  readonly to: number;
+  readonly isLog: boolean;
+  /** Default: chosen for the axis. */
+  readonly ticks?: readonly number[] | undefined;
 }
 
 /** A point, followed by the values named in the plot's `more`. */
 export type PlotPoint = readonly [x: number, y: number, ...more: number[]];
+
+/** What a series or a mark shows. Each has one color on all charts, in light and dark. */
+export type Meaning =
+  | "throughput"
+  | "mean"
+  | "p50"
+  | "p90"
+  | "p99"
+  | "inFlight"
+  | "failed"
+  | "passed"
+  | "unresolved"
+  | "limit"
+  | "base";
+
+/** The interval of a point; an end is null where it has no bound. */
+export interface PointInterval {
+  readonly low: number | null;
+  readonly high: number | null;
+}
 
 export interface XySeries {
   readonly name: string;
@@ -67,10 +101,22 @@ export interface XySeries {
   /** Belongs to the previous series, and shares its name and color. */
   readonly isPartOfLast?: boolean | undefined;
   readonly isDashed?: boolean | undefined;
-  /** Its color where that has a meaning. Default: the next one of the palette. */
-  readonly color?: string | undefined;
+  /** Gives it the color of this meaning. Default: the next color of the palette. */
+  readonly meaning?: Meaning | undefined;
+  /** Gives it a color between the first and the last of an ordered series, such as the levels of a run: 0 to 1. */
+  readonly shade?: number | undefined;
   /** Whether a short line shows its points. Default: true. */
   readonly hasMarkers?: boolean | undefined;
+  /** The interval of each point, drawn as a bar, with an arrow where it has no bound. */
+  readonly intervals?: readonly (PointInterval | undefined)[] | undefined;
+  /** A line is not drawn between these values of x, because nothing was measured there. */
+  readonly breaks?: readonly Extent[] | undefined;
+}
+
+/** A part of an axis. */
+export interface Extent {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Points and lines over two numeric axes. */
@@ -83,8 +129,14 @@ export interface XyPlot extends PlotFrame {
   readonly marks?: readonly { readonly x: number; readonly label: string }[] | undefined;
   /** Whether the y axis starts at 0. */
   readonly isFromZero: boolean;
+  /** Whether the x axis starts at 0. Default: false. */
+  readonly isXFromZero?: boolean | undefined;
   /** Whether x counts something, so that its axis has whole numbers only. Default: false. */
   readonly isWhole?: boolean | undefined;
+  /** The ticks of the x axis, for example the measured loads. Default: chosen for the axis. */
+  readonly xTicks?: readonly number[] | undefined;
+  /** Whether x has a logarithmic scale. Default: false. */
+  readonly isLogX?: boolean | undefined;
   /** True: x is the number of nines of a percentile, log10(1 / (1 - ratio)), and is labelled with the percentile. Default: false. */
   readonly isPercentile?: boolean | undefined;
 }
@@ -94,7 +146,11 @@ export interface BarPlot extends PlotFrame {
   readonly kind: "bars";
   readonly categories: readonly string[];
   /** A value for each category; null for none. */
-  readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
+  readonly series: readonly {
+    readonly name: string;
+    readonly values: readonly (number | null)[];
+    readonly meaning?: Meaning | undefined;
+  }[];
   /** Whether the bars of a category are on top of each other. Otherwise they are side by side. */
   readonly isStacked: boolean;
 }
@@ -104,6 +160,8 @@ export interface TimeLinePanel {
   /** With its unit. */
   readonly label: string;
   readonly series: readonly XySeries[];
+  /** Whether y has a logarithmic scale. Default: false. */
+  readonly isLog?: boolean | undefined;
 }
 
 /** Several charts below each other with the same time axis. */
@@ -118,6 +176,8 @@ export interface TimeLinePlot extends PlotFrame {
     /** Whether it is not measured. */
     readonly isWarmup: boolean;
   }[];
+  /** Times in which nothing ended, in seconds. */
+  readonly stalls?: readonly Extent[] | undefined;
 }
 
 /** A request over time, in seconds after the first send. */
@@ -136,7 +196,20 @@ export interface SpanPlot extends PlotFrame {
   readonly spans: readonly RequestSpan[];
 }
 
-export type Plot = BarPlot | BoxPlot | HeatMapPlot | XyPlot | SpanPlot | TimeLinePlot;
+/** Changes from one side to another, one below the other, in percent. */
+export interface ChangesPlot extends PlotFrame {
+  readonly kind: "changes";
+  /** The axis reaches this far to each side of no change. */
+  readonly reach: number;
+  readonly rows: readonly (PointInterval & {
+    readonly name: string;
+    /** Null where there is none. */
+    readonly value: number | null;
+    readonly mark?: "worse" | "better" | undefined;
+  })[];
+}
+
+export type Plot = BarPlot | BoxPlot | ChangesPlot | HeatMapPlot | XyPlot | SpanPlot | TimeLinePlot;
 
 /** Plots, and titles of plots without data. */
 export interface PlotSet {

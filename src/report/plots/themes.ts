@@ -1,3 +1,5 @@
+import type { Meaning } from "./plot.ts";
+
 /** Light and dark themes of plots, with the same series colors. */
 
 /** Colors of series, in order. People with color blindness can tell them apart. */
@@ -11,6 +13,21 @@ export const PALETTE = [
   "#d1495b",
   "#5c8a3a",
 ] as const;
+
+/** The colors of what series and marks mean: the same on every chart, readable on a light and on a dark background. */
+export const MEANING_COLORS: Readonly<Record<Meaning, string>> = {
+  throughput: "#2f7ed8",
+  mean: "#5f8fb0",
+  p50: "#1f9e89",
+  p90: "#8c6bd6",
+  p99: "#b5539c",
+  inFlight: "#7d8798",
+  failed: "#dc3e36",
+  passed: "#3a9a4f",
+  unresolved: "#d9900c",
+  limit: "#8a93a3",
+  base: "#7d8798",
+};
 
 /** From low to high counts. */
 export const HEAT_COLORS = ["#41589b", "#2f8fa3", "#57b98a", "#e6c84f"] as const;

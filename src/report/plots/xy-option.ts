@@ -1,7 +1,7 @@
-import type { EChartsOption, LineSeriesOption, ScatterSeriesOption } from "echarts";
+import type { EChartsOption, LineSeriesOption, LinesSeriesOption, ScatterSeriesOption } from "echarts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
-import type { XyPlot, XySeries } from "./plot.ts";
-import { PALETTE } from "./themes.ts";
+import type { Extent, PlotPoint, PointInterval, XyPlot, XySeries } from "./plot.ts";
+import { colorsOf } from "./series-look.ts";
 
 /** Points, lines and filled steps. */
 
@@ -24,15 +24,9 @@ export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsO
     grid: gridAt(
       (hasLegend && !isOnPage) || series.some(({ markLine }) => markLine !== undefined) ? topPx + 20 : topPx,
     ),
-    xAxis: {
-      type: "value",
-      scale: true,
-      ...axisName(plot.xLabel),
-      ...(plot.isWhole === true ? { minInterval: 1 } : {}),
-      ...(plot.isPercentile === true ? PERCENTILE_AXIS : {}),
-    },
+    xAxis: xAxisOf(plot),
     yAxis: { type: "value", scale: !plot.isFromZero, ...axisName(plot.yLabel) },
-    series,
+    series: [...series, ...drawIntervals(plot, colors)],
   };
 }
 
@@ -44,14 +38,34 @@ const PERCENTILE_AXIS = {
   axisPointer: { label: { formatter: "percentile" } },
 } as const;
 
-/** A line that belongs to points has their color. */
-function colorsOf(series: readonly XySeries[]): string[] {
-  let index = 0;
-  let last: string = PALETTE[0];
-  return series.map(({ isPartOfLast, color }) => {
-    if (isPartOfLast !== true) last = color ?? (PALETTE[index++ % PALETTE.length] as string);
-    return last;
-  });
+/** Room beside the outermost points of a logarithmic axis, as a factor. */
+const LOG_MARGIN = 1.12;
+
+function xAxisOf(plot: XyPlot): object {
+  const { xTicks } = plot;
+  const ticks =
+    xTicks === undefined
+      ? {}
+      : {
+          axisLabel: { customValues: [...xTicks], hideOverlap: true },
+          axisTick: { customValues: [...xTicks] },
+          splitLine: { show: false },
+        };
+  const xs = plot.series.flatMap(({ points }) => points.map(([x]) => x));
+  const log = {
+    type: "log",
+    logBase: 2,
+    min: Math.min(...xs) / LOG_MARGIN,
+    max: Math.max(...xs) * LOG_MARGIN,
+    minorTick: { show: false },
+  };
+  return {
+    ...(plot.isLogX === true && xs.length > 0 ? log : { type: "value", scale: plot.isXFromZero !== true }),
+    ...axisName(plot.xLabel),
+    ...(plot.isWhole === true ? { minInterval: 1 } : {}),
+    ...(plot.isPercentile === true ? PERCENTILE_AXIS : {}),
+    ...ticks,
+  };
 }
 
 type Drawn = LineSeriesOption | ScatterSeriesOption;
@@ -97,9 +111,70 @@ const LABELS = {
   labelLayout: { hideOverlap: true },
 } as const;
 
-function dataOf({ points, labels }: XySeries): (number[] | { name: string; value: number[] })[] {
-  if (labels === undefined) return points.map((point) => [...point]);
+function dataOf({ points, labels, breaks = [] }: XySeries): ((number | "-")[] | { name: string; value: number[] })[] {
+  if (labels === undefined)
+    return points.flatMap((point, i) => [...breakBefore(points[i - 1], point, breaks), [...point]]);
   return points.map((point, i) => ({ name: labels[i] ?? "", value: [...point] }));
+}
+
+/** Returns the point without a value that parts a line between two points. */
+function breakBefore(last: PlotPoint | undefined, [x]: PlotPoint, breaks: readonly Extent[]): [number, "-"][] {
+  if (last === undefined) return [];
+  const middle = (last[0] + x) / 2;
+  return breaks.some(({ from, to }) => from < middle && middle < to) ? [[middle, "-"]] : [];
+}
+
+/** An end without a bound is drawn beyond all values by this part of the axis. */
+const ARROW_RATIO = 0.14;
+
+/** Draws the intervals of all series as bars behind the points, with an arrow at an end that has no bound. */
+function drawIntervals({ series }: XyPlot, colors: readonly string[]): (LinesSeriesOption | ScatterSeriesOption)[] {
+  const all = series.flatMap(({ points, intervals = [] }) =>
+    points.flatMap(([, y], i) => [y, intervals[i]?.low ?? y, intervals[i]?.high ?? y]),
+  );
+  const reach = ARROW_RATIO * Math.max(0, ...all);
+  return series.flatMap(({ name, points, intervals }, i) => {
+    if (intervals === undefined) return [];
+    const bars = points.flatMap((point, k) => barOf(point, intervals[k], reach));
+    const color = colors[i] as string;
+    const ends = bars.flatMap(({ coords }) => coords.map((end) => [...end]));
+    return [
+      {
+        type: "lines" as const,
+        name,
+        coordinateSystem: "cartesian2d" as const,
+        symbolSize: 7,
+        silent: true,
+        lineStyle: { color, width: 2, opacity: 0.45 },
+        data: bars,
+      },
+      // Axes ignore the ends of lines, but not points that cannot be seen.
+      { type: "scatter" as const, name, symbolSize: 0, silent: true, tooltip: { show: false }, data: ends },
+    ];
+  });
+}
+
+interface Bar {
+  coords: [number, number][];
+  symbol: [string, string];
+}
+
+function barOf([x, y]: PlotPoint, interval: PointInterval | undefined, reach: number): Bar[] {
+  if (interval === undefined) return [];
+  const { low, high } = interval;
+  const [from, to] = [low ?? Math.max(0, y - reach), high ?? y + reach];
+  const symbol: [string, string] = [low === null ? "arrow" : "none", high === null ? "arrow" : "none"];
+  return from === to || (low === null && high === null)
+    ? []
+    : [
+        {
+          coords: [
+            [x, from],
+            [x, to],
+          ],
+          symbol,
+        },
+      ];
 }
 
 function drawMarks(marks: NonNullable<XyPlot["marks"]>): NonNullable<LineSeriesOption["markLine"]> {

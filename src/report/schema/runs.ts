@@ -19,6 +19,9 @@ export type CheckJson = PhasesJson["phases"][number]["checks"][number];
 /** What the runs of a repeated plan give together, as data. */
 export type CombinationJson = v.InferOutput<ReturnType<typeof combinationSchema>>;
 
+/** A level of all runs, as data. */
+export type CombinedLevelJson = CombinationJson["levels"][number];
+
 /** What the runs measured at a level together, as data. */
 export type OverRunsJson = Omit<CombinationJson["levels"][number], "unit" | "level" | "phase">;
 

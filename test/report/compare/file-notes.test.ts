@@ -3,14 +3,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { Comparison } from "../../../src/report/compare/comparison.ts";
-import type { ComparedSides } from "../../../src/report/compare/console.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
+import type { ComparedSides } from "../../../src/report/compare/limits.ts";
 import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
 import { formatComparison } from "../../../src/report/compare/text.ts";
+import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
 import { makeMeasuredLevel, makeMeasuredRun } from "./make-runs.ts";
+
+const paint = createSvgPainter(await readChartLibrary(), "transparent");
 
 /** What is said about files of GenAI-Perf and perf_analyzer, which are real ones, shortened. */
 
@@ -81,7 +84,7 @@ test("sessions and other parts of a file that are not compared are named in ever
   const note = "Not compared: request_count, sessions (3)";
   const model = buildComparisonModel([sides], false);
   assert.ok(formatComparison(model, ALL).includes(`  note  ${note}.\n`));
-  assert.ok(formatHtml([sides]).includes(note));
+  assert.ok(formatHtml(model, [sides], paint).includes(note));
   assert.ok(formatMarkdown(model).replaceAll("\\", "").includes(note));
   const { comparisons } = toComparisonJson([sides], false) as {
     comparisons: { base: { notCompared: string[] }; new: { notCompared: string[] } }[];

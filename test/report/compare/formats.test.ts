@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { noneOf } from "../../../src/measure/compare/verdict.ts";
 import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
-import type { ComparedSides } from "../../../src/report/compare/console.ts";
+import type { LevelComparison } from "../../../src/report/compare/comparison.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
-import { type ChangeLimit, judgeLimit } from "../../../src/report/compare/limits.ts";
+import { type ChangeLimit, type ComparedSides, judgeLimit } from "../../../src/report/compare/limits.ts";
 import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
+import { levelChanges, runCurves } from "../../../src/report/compare/run-curves.ts";
 import { formatComparison } from "../../../src/report/compare/text.ts";
 import { judgeComparison } from "../../../src/report/compare/verdict.ts";
 import { formatChange, formatInterval } from "../../../src/report/compare/words.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
+import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { makeMeasuredLevel, makeMeasuredRun, makeRunSet } from "./make-runs.ts";
 
 /** One comparison in all its reports. */
@@ -41,6 +44,7 @@ const limit: ChangeLimit = {
 const comparison = compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false });
 const sides: ComparedSides = { comparison, limits: judgeLimit(limit, comparison), isAll: false };
 
+const paint = createSvgPainter(await readChartLibrary(), "transparent");
 const modelOf = (parts: Partial<ComparedSides> = {}, isStrict = false): ReportModel =>
   buildComparisonModel([{ ...sides, ...parts }], isStrict);
 const textOf = (model: ReportModel, isAll = false): string => formatComparison(model, { isAll, allFlag: "--all" });
@@ -208,7 +212,7 @@ test("a level without a metric on both sides has no heading", () => {
   const searched = comparison.levels.map((level) => ({ ...level, label: "search for the highest load", metrics: [] }));
   const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
   const model = modelOf(parts);
-  for (const text of [textOf(model), formatMarkdown(model), formatHtml([parts])]) {
+  for (const text of [textOf(model), formatMarkdown(model), formatHtml(model, [{ ...sides, ...parts }], paint)]) {
     assert.ok(!text.includes("search for the highest load"), text);
     assert.ok(text.includes("concurrency 4"), text);
   }
@@ -225,13 +229,14 @@ test("Markdown has tables that hold whatever names are", () => {
 });
 
 test("HTML is one page without references, and escapes names", () => {
-  const text = formatHtml([sides]);
+  const text = formatHtml(modelOf(), [sides], paint);
   assert.match(text, /^<!doctype html>/);
-  assert.ok(!/(src|href)=|https?:|@import|url\(/.test(text));
+  assert.ok(!/src=|href="(?!#)|https?:|@import|url\((?!#)/.test(text.replaceAll(/ xmlns(:xlink)?="[^"]*"/g, "")));
+  assert.ok(text.length < 150_000, "it does without the chart library");
   assert.ok(text.includes("base_&lt;1&gt;.json") && !text.includes("<1>"));
   assert.match(text, /prefers-color-scheme: dark/);
   assert.match(text, /<td class="worse">worse<\/td>/);
-  assert.equal(text.match(/<svg/g)?.length, 1 + 4, "all runs, and an interval for each metric");
+  assert.equal(text.match(/<svg/g)?.length, 2 * 2, "the changes and all runs, for a screen and for a phone");
   for (const tag of ["section", "table", "tbody", "tr", "td", "li", "ul", "p", "svg"])
     assert.equal(
       text.match(new RegExp(`<${tag}[ >]`, "g"))?.length,
@@ -290,27 +295,46 @@ describe("changes in words", () => {
     });
 });
 
-test("the page draws all runs of both sides over each other, at their measured values", () => {
-  const text = formatHtml([sides]);
-  const drawing = /<svg class="curves"[\s\S]*?<\/svg>/.exec(text)?.[0] ?? "";
-  const runs = [...drawing.matchAll(/<g class="(base|new)">(.*?)<\/g>/gs)];
+test("the charts have all runs of both sides and all changes, at their values", () => {
+  const [curves] = runCurves(comparison);
+  assert.ok(curves?.kind === "xy");
   assert.deepEqual(
-    runs.map(([, side]) => side),
-    ["base", "base", "base", "new", "new", "new"],
+    curves.series.map(({ name, points }) => [name, points]),
+    [
+      ["base", [[100, 20]]],
+      ["base", [[101, 28]]],
+      ["base", [[99, 14]]],
+      ["new", [[120, 21]]],
+      ["new", [[121, 27]]],
+      ["new", [[119, 15]]],
+    ],
   );
-  const titles = [...drawing.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title);
-  assert.equal(titles[1], "base_&lt;1&gt;.json, run 2, concurrency 4: 101, 28 ms");
-  assert.equal(titles[5], "new.json, run 3, concurrency 4: 119, 15 ms");
-  const places = [...drawing.matchAll(/cx="([\d.]+)" cy="([\d.]+)"/g)].map(([, x, y]) => [Number(x), Number(y)]);
-  const throughputs = [100, 101, 99, 120, 121, 119];
-  const latencies = [20, 28, 14, 21, 27, 15];
-  const rankBy = (values: readonly number[]): number[] =>
-    values.map((_, index) => index).toSorted((a, b) => (values[a] ?? 0) - (values[b] ?? 0));
-  assert.deepEqual(rankBy(places.map(([x = 0]) => x)), rankBy(throughputs), "further right is more throughput");
-  assert.deepEqual(rankBy(places.map(([, y = 0]) => -y)), rankBy(latencies), "higher up is more latency");
+  assert.equal(curves.isFromZero, false, "points of one level would all be in a corner");
+  const [level] = comparison.levels;
+  const metrics = level?.metrics ?? [];
+  const [changes] = levelChanges(level as LevelComparison, metrics);
+  assert.ok(changes?.kind === "changes");
+  for (const [index, { metric, change, verdict }] of metrics.entries()) {
+    const row: (typeof changes.rows)[number] | undefined = changes.rows[index];
+    assert.equal(row?.name, metric.label);
+    const pct = (end: number | null): number | null =>
+      end === null ? null : Number((100 * (end - noneOf(change))).toPrecision(6));
+    assert.deepEqual([row?.value, row?.low, row?.high], [change.value, change.low, change.high].map(pct));
+    assert.equal(row?.mark, verdict === "worse" || verdict === "better" ? verdict : undefined);
+  }
   const empty = compareRuns(makeRunSet("a", { errorRate: [0] }), makeRunSet("b", { errorRate: [0] }), {
     precision: 0.05,
     acceptsWithinRuns: false,
   });
-  assert.ok(!formatHtml([{ comparison: empty, limits: [], isAll: false }]).includes('class="curves"'));
+  assert.deepEqual(runCurves(empty), []);
+});
+
+test("the page begins with the verdict and the limits", () => {
+  const text = formatHtml(modelOf(), [sides], paint);
+  const [verdict, check, chart, table] = ["<b>FAILED</b>", "<b>fail</b>", "<svg", "<table"].map((part) =>
+    text.indexOf(part),
+  );
+  assert.ok(
+    0 < (verdict ?? 0) && (verdict ?? 0) < (check ?? 0) && (check ?? 0) < (chart ?? 0) && (chart ?? 0) < (table ?? 0),
+  );
 });

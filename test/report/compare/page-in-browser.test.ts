@@ -6,6 +6,8 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
+import { buildComparisonModel } from "../../../src/report/compare/model.ts";
+import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { startChromium } from "../../servers/chromium.ts";
 import { makeRunSet } from "./make-runs.ts";
 
@@ -17,10 +19,12 @@ test("the page fits desktop and phone in light and dark, and needs nothing", { t
     "latency.p99": [20e6 / factor, 28e6 / factor, 14e6 / factor],
   });
   const [base, next] = [makeRunSet("base.json", metrics(1)), makeRunSet("new.json", metrics(1.2))];
+  const paint = createSvgPainter(await readChartLibrary(), "transparent");
   const comparison = compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false });
   const folder = mkdtempSync(join(tmpdir(), "rampart-compare-"));
   const file = join(folder, "compare.html");
-  writeFileSync(file, formatHtml([{ comparison, limits: [], isAll: false }]));
+  const sides = [{ comparison, limits: [], isAll: false }];
+  writeFileSync(file, formatHtml(buildComparisonModel(sides, false), sides, paint));
   const browser = await startChromium();
   try {
     const page = await browser.open(pathToFileURL(file).href);
@@ -28,7 +32,8 @@ test("the page fits desktop and phone in light and dark, and needs nothing", { t
       for (const width of [1280, 390]) {
         await page.resize(width, 900, isDark);
         assert.equal(await page.evaluate("document.documentElement.scrollWidth"), width, "it scrolls sideways");
-        const drawn = "document.querySelector('.curves').getBoundingClientRect().width";
+        const drawn =
+          "Math.max(...[...document.querySelectorAll('#runs-1 svg')].map((svg) => svg.getBoundingClientRect().width))";
         assert.ok((await page.evaluate<number>(drawn)) > 250, "the runs are drawn");
       }
     assert.deepEqual([page.messages, page.requests], [[], []]);

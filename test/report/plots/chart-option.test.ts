@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
-import type { Plot } from "../../../src/report/plots/plot.ts";
+import type { Plot, TimeLinePlot, XyPlot } from "../../../src/report/plots/plot.ts";
+import { legendOf } from "../../../src/report/plots/series-look.ts";
+import { MEANING_COLORS } from "../../../src/report/plots/themes.ts";
 
 /** What keeps the texts of charts readable on a page. */
 
@@ -48,7 +50,7 @@ test("entries of a legend that scrolls are as high as their letters", () => {
   assert.ok(legend.itemHeight >= 12, `${legend.itemHeight} px`);
 });
 
-test("a series with a color of its own keeps it, and takes none of the palette from the others", () => {
+test("a series with a meaning has its color, and takes none of the palette from the others", () => {
   const frame = { title: "By load", xLabel: "load", yLabel: "p90", group: "Search", notes: [] };
   const points = [[1, 2]] as const;
   const { series } = toChartOption(
@@ -58,7 +60,7 @@ test("a series with a color of its own keeps it, and takes none of the palette f
       isFromZero: true,
       series: [
         { name: "a", style: "line", points },
-        { name: "kept", style: "points", color: "#123456", points },
+        { name: "kept", style: "points", meaning: "passed", points },
         { name: "kept", style: "line", isPartOfLast: true, points },
         { name: "b", style: "line", points },
         { name: "c", style: "line", points },
@@ -67,7 +69,7 @@ test("a series with a color of its own keeps it, and takes none of the palette f
     { isAlone: false },
   ) as { readonly series: readonly { readonly itemStyle: { readonly color: string } }[] };
   const colors = series.map(({ itemStyle }) => itemStyle.color);
-  assert.deepEqual([colors[1], colors[2]], ["#123456", "#123456"]);
+  assert.deepEqual([colors[1], colors[2]], [MEANING_COLORS.passed, MEANING_COLORS.passed]);
   assert.equal(new Set(colors).size, 4);
 });
 
@@ -83,4 +85,121 @@ test("names of many rows of a heat map do not overlap", () => {
     return yAxis[0]?.axisLabel.interval ?? Number.NaN;
   };
   assert.deepEqual([intervalOf(5, 1), intervalOf(20, 1), intervalOf(23, 1), intervalOf(23, 4)], [0, 0, 1, 1]);
+});
+
+const XY: Pick<XyPlot, "kind" | "title" | "xLabel" | "yLabel" | "group" | "notes" | "isFromZero"> = {
+  kind: "xy",
+  title: "Over load",
+  xLabel: "load",
+  yLabel: "ms",
+  group: "",
+  notes: [],
+  isFromZero: true,
+};
+
+test("an interval is a bar, and an end without a bound an arrow that the axis makes room for", () => {
+  const plot: Plot = {
+    ...XY,
+    series: [
+      {
+        name: "p99",
+        style: "line",
+        points: [
+          [1, 10],
+          [2, 20],
+          [4, 30],
+        ],
+        intervals: [{ low: 8, high: 12 }, { low: 15, high: null }, undefined],
+      },
+    ],
+  };
+  const { series } = toChartOption(plot, { isAlone: false }) as {
+    readonly series: readonly { readonly type: string; readonly data: readonly unknown[] }[];
+  };
+  const bars = series.find(({ type }) => type === "lines")?.data as {
+    readonly coords: readonly (readonly [number, number])[];
+    readonly symbol: readonly string[];
+  }[];
+  assert.deepEqual(bars[0], {
+    coords: [
+      [1, 8],
+      [1, 12],
+    ],
+    symbol: ["none", "none"],
+  });
+  assert.equal(bars.length, 2);
+  const end = bars[1]?.coords[1]?.[1] ?? 0;
+  assert.ok(end > 20, `${end}`);
+  assert.deepEqual(bars[1]?.symbol, ["none", "arrow"]);
+  const room = series.find(({ type }) => type === "scatter")?.data;
+  assert.ok(room?.some((point) => JSON.stringify(point) === JSON.stringify([2, end])));
+});
+
+test("a line is not drawn across a break", () => {
+  const points = [
+    [1, 5],
+    [2, 5],
+    [6, 5],
+  ] as const;
+  const plot: Plot = { ...XY, series: [{ name: "p99", style: "line", points, breaks: [{ from: 2.5, to: 5.5 }] }] };
+  const { series } = toChartOption(plot, { isAlone: false }) as {
+    readonly series: readonly { readonly data: unknown }[];
+  };
+  assert.deepEqual(series[0]?.data, [
+    [1, 5],
+    [2, 5],
+    [4, "-"],
+    [6, 5],
+  ]);
+});
+
+test("a legend outside of the picture has all names and colors, and the picture has none", () => {
+  const names = Array.from({ length: 12 }, (_, i) => `a long name of run ${i}`);
+  const points = [[1, 2]] as const;
+  const plot: Plot = { ...XY, series: names.map((name) => ({ name, style: "line" as const, points })) };
+  assert.deepEqual(
+    legendOf(plot).map(({ name }) => name),
+    names,
+  );
+  const option = toChartOption(plot, { isAlone: false, isLegendOutside: true }) as {
+    readonly legend: { readonly show: boolean };
+    readonly series: readonly { readonly itemStyle: { readonly color: string } }[];
+  };
+  assert.equal(option.legend.show, false);
+  assert.deepEqual(
+    legendOf(plot).map(({ color }) => color),
+    option.series.map(({ itemStyle }) => itemStyle.color),
+  );
+});
+
+test("a stall is marked in all charts of a time line", () => {
+  const points = [
+    [0, 1],
+    [9, 1],
+  ] as const;
+  const frame = { title: "Time line", xLabel: "s", yLabel: "", group: "", notes: [] };
+  const panels = ["a", "b"].map((name) => ({ label: name, series: [{ name, style: "line" as const, points }] }));
+  const plot: TimeLinePlot = { kind: "time-line", ...frame, panels, spans: [], stalls: [{ from: 3, to: 5 }] };
+  const { series } = toChartOption(plot, { isAlone: false }) as {
+    readonly series: readonly { readonly markArea: { readonly data: readonly (readonly { xAxis: number }[])[] } }[];
+  };
+  for (const { markArea } of series)
+    assert.deepEqual(
+      markArea.data[0]?.map(({ xAxis }) => xAxis),
+      [3, 5],
+    );
+});
+
+test("a series has one color in all charts of a time line", () => {
+  const frame = { title: "Time line", xLabel: "s", yLabel: "", group: "", notes: [] };
+  const series = ["run 1", "run 2"].map((name) => ({ name, style: "line" as const, points: [[0, 1] as const] }));
+  const panels = ["a", "b"].map((label) => ({ label, series }));
+  const plot: TimeLinePlot = { kind: "time-line", ...frame, panels, spans: [] };
+  const drawn = toChartOption(plot, { isAlone: false }) as {
+    readonly series: readonly { readonly name: string; readonly itemStyle: { readonly color: string } }[];
+  };
+  assert.equal(drawn.series.length, 4);
+  const colors = new Map(legendOf(plot).map(({ name, color }) => [name, color]));
+  assert.equal(new Set(colors.values()).size, 2);
+  for (const { name, itemStyle } of drawn.series) assert.equal(itemStyle.color, colors.get(name));
 });

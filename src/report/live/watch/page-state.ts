@@ -1,18 +1,18 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { nsToMs } from "../../../plan/units.ts";
 import { formatPlace } from "../live-text.ts";
-import type { LevelTally, RecentRates, RunSnapshot } from "../run-snapshot.ts";
+import type { LevelTally, RunSnapshot } from "../run-snapshot.ts";
 
 /** What the web page shows of a snapshot. Null: not known. */
 export type PageState = ReturnType<typeof toPageState>;
 
 /** One point of the page's charts. */
-export type PagePoint = Pick<PageState, "p50Ms" | "p99Ms" | "requestsPerSec">;
+export type PagePoint = Pick<PageState, "elapsedSec" | "failed" | "p50Ms" | "p99Ms" | "requestsPerSec">;
 
-/** Converts rates for the charts. */
-export function toPagePoint({ requestsPerSec, latencyNs }: RecentRates): PagePoint {
-  const [p50Ms = null, , p99Ms = null] = latencyNs?.map(nsToMs) ?? [];
-  return { requestsPerSec, p50Ms, p99Ms };
+/** Converts a snapshot for the charts. */
+export function toPagePoint({ elapsedSec, failedCount, recent }: RunSnapshot): PagePoint {
+  const [p50Ms = null, , p99Ms = null] = recent.latencyNs?.map(nsToMs) ?? [];
+  return { elapsedSec, failed: failedCount, requestsPerSec: recent.requestsPerSec, p50Ms, p99Ms };
 }
 
 /** Converts a snapshot for the page. */

@@ -1,26 +1,18 @@
+import { REPORT_STYLE } from "../../html/style.ts";
+import { MEANING_COLORS } from "../../plots/themes.ts";
+
 /** The page that shows a running load test. It contains nothing of the run, which its script reads from `/events`. */
 
-const STYLE = `
-:root { color-scheme: light dark; --back: #ffffff; --text: #1c2024; --dim: #5b636b; --line: #d8dce0; --one: #0b66c3; --two: #b4430a; --bad: #b3261e; --good: #1a7f37; }
-@media (prefers-color-scheme: dark) { :root { --back: #15181b; --text: #e6e8ea; --dim: #9aa3ab; --line: #343a40; --one: #6cb2ff; --two: #ff9d5c; --bad: #ff8a80; --good: #5fd07a; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; background: var(--back); color: var(--text); font: 16px/1.4 system-ui, sans-serif; }
-h1 { font-size: 1.3rem; margin: 0; overflow-wrap: anywhere; }
-h2 { font-size: 1rem; margin: 1.5rem 0 .3rem; }
-p { margin: .2rem 0; color: var(--dim); }
-progress { width: 100%; height: .8rem; accent-color: var(--one); }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: .6rem; margin: 1rem 0; }
-dl div { border: 1px solid var(--line); border-radius: .4rem; padding: .4rem .6rem; }
-dt { color: var(--dim); font-size: .85rem; }
-dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
+const LINES = ["throughput", "failed", "p50", "p99"] as const;
+
+const STYLE = `${REPORT_STYLE}
+body { max-width: 66rem; } body > p { margin: .2rem 0; color: var(--faint); } dl { margin: .6rem 0; }
+progress { width: 100%; height: .8rem; accent-color: ${MEANING_COLORS.throughput}; }
 .bad { color: var(--bad); } .good { color: var(--good); }
-svg { display: block; width: 100%; height: 10rem; border: 1px solid var(--line); border-radius: .4rem; }
-polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; }
-.one { stroke: var(--one); } .two { stroke: var(--two); }
-.key-one { color: var(--one); } .key-two { color: var(--two); }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: right; padding: .2rem .4rem; border-bottom: 1px solid var(--line); } th:first-child, td:first-child { text-align: left; }
-.wide { overflow-x: auto; }
+.chart { height: 190px; margin: 0; display: block; } .chart text { fill: var(--faint); font-size: 12px; } .chart line { stroke: var(--line); }
+polyline { fill: none; stroke-width: 1.7; }
+${LINES.map((name) => `.chart .${name} { stroke: ${MEANING_COLORS[name]}; } .legend .${name} { border-color: ${MEANING_COLORS[name]}; }`).join(" ")}
+td, th { text-align: right; } tbody th, thead th:first-child, td:first-child { text-align: left; } table { width: 100%; }
 `;
 
 const SCRIPT = `
@@ -33,13 +25,52 @@ const ms = (value) => value === null || value === undefined ? "–" : (value < 1
 const clock = (sec) => { const s = Math.floor(sec), two = (n) => String(n).padStart(2, "0"); return (s >= 3600 ? Math.floor(s / 3600) + ":" : "") + two(Math.floor(s / 60) % 60) + ":" + two(s % 60); };
 const percent = (ratio) => ratio === null ? "far more" : Number((ratio * 100).toPrecision(2)) + " %";
 let history = [];
-function draw(id, names) {
-  const most = Math.max(1e-9, ...history.flatMap((point) => names.map(([name]) => point[name] || 0)));
-  const last = history.length - 1;
-  for (const [name, line] of names)
-    byId(line).setAttribute("points", history.map((point, i) => (last < 1 ? 0 : i / last * 1000) + "," + (100 - (point[name] || 0) / most * 96)).join(" "));
-  put(id + "-most", "highest " + (id === "rate" ? rate(most) + "/s" : ms(most)));
+const LEFT = 64, RIGHT = 12, TOP = 10, BOTTOM = 28, HEIGHT = 190;
+/* The next of 1, 2 and 5 times powers of ten. */
+const nice = (value) => { const power = 10 ** Math.floor(Math.log10(value)); return [1, 2, 5, 10].find((factor) => factor * power >= value * 0.999) * power; };
+function add(svg, name, attributes, text) {
+  const part = document.createElementNS(svg.namespaceURI, name);
+  for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+  if (text !== undefined) part.textContent = text;
+  svg.append(part);
 }
+/* Draws lines over time with axes. A value of null breaks its line. */
+function draw(id, lines, format) {
+  const svg = byId(id), width = Math.max(200, svg.clientWidth);
+  svg.setAttribute("viewBox", "0 0 " + width + " " + HEIGHT);
+  svg.replaceChildren();
+  const most = Math.max(0, ...history.flatMap((point, index) => lines.map(([pick]) => pick(point, history[index - 1]) ?? 0)));
+  const step = nice((most || 1) / 4), top = step * Math.max(1, Math.ceil(most / step - 1e-9));
+  const first = history[0]?.elapsedSec ?? 0, last = history.at(-1)?.elapsedSec ?? 1;
+  const x = (sec) => LEFT + (width - LEFT - RIGHT) * (last > first ? (sec - first) / (last - first) : 0);
+  const y = (value) => HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / top;
+  for (let tick = 0; tick <= top * 1.001; tick += step) {
+    add(svg, "line", { x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) });
+    add(svg, "text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, tick === 0 ? "0" : format(tick));
+  }
+  const across = nice(Math.max(1, last - first) / Math.max(2, Math.min(6, Math.floor(width / 120))));
+  for (let tick = Math.ceil(first / across) * across; tick <= last; tick += across)
+    add(svg, "text", { x: x(tick), y: HEIGHT - 8, "text-anchor": "middle" }, clock(tick));
+  for (const [pick, name] of lines) {
+    let part = [];
+    const end = () => { if (part.length > 0) add(svg, "polyline", { class: name, points: part.join(" ") }); part = []; };
+    for (const [index, point] of history.entries()) {
+      const value = pick(point, history[index - 1]);
+      if (value === null) end();
+      else part.push(x(point.elapsedSec).toFixed(1) + "," + y(value).toFixed(1));
+    }
+    end();
+  }
+}
+/* Failures per second between this state and the one before. */
+function failedPerSec(point, before) {
+  return before === undefined || point.elapsedSec <= before.elapsedSec ? 0 : Math.max(0, point.failed - before.failed) / (point.elapsedSec - before.elapsedSec);
+}
+function redraw() {
+  draw("rate", [[(point) => point.requestsPerSec, "throughput"], [failedPerSec, "failed"]], rate);
+  draw("latency", [[(point) => point.p50Ms, "p50"], [(point) => point.p99Ms, "p99"]], ms);
+}
+addEventListener("resize", redraw);
 function show(state) {
   document.title = state.scenario + " – Rampart";
   put("name", state.scenario);
@@ -50,7 +81,8 @@ function show(state) {
   put("time", clock(state.elapsedSec) + (state.leftSec === null || state.isFinished ? "" : ", about " + clock(Math.ceil(state.leftSec)) + " left"));
   put("perSec", rate(state.requestsPerSec) + "/s");
   put("completed", whole(state.completed));
-  put("failed", whole(state.failed), state.failed > 0 ? "bad" : "");
+  const ended = state.completed + state.failed;
+  put("failed", whole(state.failed) + (state.failed > 0 ? " (" + percent(state.failed / ended) + ")" : ""), state.failed > 0 ? "bad" : "");
   put("inFlight", whole(state.inFlight));
   for (const name of ["p50", "p90", "p99", "p999"]) put(name, ms(state[name + "Ms"]));
   put("firstP50", ms(state.firstP50Ms));
@@ -70,8 +102,7 @@ function show(state) {
     }
     return row;
   }));
-  draw("rate", [["requestsPerSec", "rateLine"]]);
-  draw("latency", [["p50Ms", "p50Line"], ["p99Ms", "p99Line"]]);
+  redraw();
 }
 const events = new EventSource("/events");
 let ended = false;
@@ -97,9 +128,9 @@ const BODY = `
 <div><dt>failed</dt><dd id="failed">–</dd></div>
 <div><dt>in flight</dt><dd id="inFlight">–</dd></div>
 <div><dt>latency p50</dt><dd id="p50">–</dd></div>
-<div><dt>p90</dt><dd id="p90">–</dd></div>
-<div><dt>p99</dt><dd id="p99">–</dd></div>
-<div><dt>p99.9</dt><dd id="p999">–</dd></div>
+<div><dt>latency p90</dt><dd id="p90">–</dd></div>
+<div><dt>latency p99</dt><dd id="p99">–</dd></div>
+<div><dt>latency p99.9</dt><dd id="p999">–</dd></div>
 <div id="firstTile" hidden><dt>first response p50</dt><dd id="firstP50">–</dd></div>
 <div><dt>windows</dt><dd id="windows">–</dd></div>
 <div><dt>stable</dt><dd id="stable">–</dd></div>
@@ -108,13 +139,13 @@ const BODY = `
 <p id="spread"></p>
 <p>Rates and percentiles are those of the last 5 seconds.</p>
 <h2>Requests per second</h2>
-<svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="requests per second over time"><polyline id="rateLine" class="one" points=""/></svg>
-<p id="rate-most"></p>
-<h2>Latency: <span class="key-one">p50</span>, <span class="key-two">p99</span></h2>
-<svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="latency over time"><polyline id="p50Line" class="one" points=""/><polyline id="p99Line" class="two" points=""/></svg>
-<p id="latency-most"></p>
+<div class="panel"><div class="legend"><span><i class="throughput"></i>ended</span><span><i class="failed"></i>failed</span></div>
+<svg id="rate" class="chart" role="img" aria-label="requests per second over time"></svg></div>
+<h2>Latency</h2>
+<div class="panel"><div class="legend"><span><i class="p50"></i>p50</span><span><i class="p99"></i>p99</span></div>
+<svg id="latency" class="chart" role="img" aria-label="latency over time"></svg></div>
 <h2>Levels so far</h2>
-<div class="wide"><table><thead><tr><th>level</th><th>completed</th><th>failed</th><th>mean</th><th>p50</th><th>p99</th></tr></thead><tbody id="levels"></tbody></table></div>
+<div class="panel"><div class="scroll"><table><thead><tr><th>level</th><th>completed</th><th>failed</th><th>mean</th><th>p50</th><th>p99</th></tr></thead><tbody id="levels"></tbody></table></div></div>
 <p>Metrics for Prometheus: <a href="/metrics">/metrics</a>. This page ends with the run.</p>
 `;
 

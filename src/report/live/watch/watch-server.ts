@@ -188,7 +188,7 @@ class WatchServer implements Report {
   private send(): void {
     const snapshot = this.state.snapshot();
     if (snapshot === undefined) return;
-    this.points.push(toPagePoint(snapshot.recent));
+    this.points.push(toPagePoint(snapshot));
     if (this.points.length > MOST_POINTS) this.points.shift();
     if (this.watchers.size === 0) return;
     const event = `event: state\ndata: ${JSON.stringify(toPageState(this.plan, snapshot))}\n\n`;

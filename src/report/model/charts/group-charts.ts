@@ -1,0 +1,69 @@
+import type { Plot } from "../../plots/plot.ts";
+import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { LevelJson } from "../../schema/report-schema.ts";
+import { type ChartSource, levelRows, timeUnitFor } from "./chart-source.ts";
+
+/** Latency and throughput by tag, and by the targets of a mix. */
+
+const PERCENTILES = ["p50", "p90", "p99"] as const;
+/** More bars cannot be distinguished. */
+const MOST_BARS = 24;
+
+/** The requests with one value of a tag at one level. */
+interface TaggedGroup {
+  /** `chat`, or `chat, concurrency 4` where there are several levels. */
+  readonly name: string;
+  readonly json: NonNullable<LevelJson["groups"]>[number];
+}
+
+/** Draws two charts for each tag; nothing without tags. */
+export function groupCharts(source: ChartSource): { readonly tag: string; readonly charts: readonly Plot[] }[] {
+  const levels = levelRows(source);
+  const tags = new Set(
+    levels.flatMap(({ json: { groups = [] } }) => groups.flatMap((group) => Object.keys(group.tags))),
+  );
+  return [...tags].map((tag) => {
+    const groups = levels.flatMap(({ name, json }): TaggedGroup[] =>
+      (json.groups ?? [])
+        .filter((group) => tag in group.tags)
+        .map((group) => {
+          const value = group.tags[tag] ?? `(no ${tag})`;
+          return { name: levels.length > 1 ? `${value}, ${name}` : value, json: group };
+        }),
+    );
+    return { tag, charts: [...drawLatencies(tag, groups), drawThroughput(tag, groups, source.unit)] };
+  });
+}
+
+function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
+  const known = groups.flatMap(({ name, json: { latency } }) => (latency === null ? [] : [{ name, latency }]));
+  if (known.length === 0) return [];
+  const shown = pickEvenly(known, MOST_BARS);
+  const time = timeUnitFor(Math.max(...shown.map(({ latency }) => latency.percentiles.p99.us)));
+  const series = PERCENTILES.map((name) => ({
+    name,
+    meaning: name,
+    values: shown.map(({ latency }) => roundForPlot(latency.percentiles[name].us / time.us)),
+  }));
+  const frame = { title: `Latency by ${tag}`, xLabel: tag, yLabel: `Latency (${time.name})`, group: "" };
+  const categories = shown.map(categoryOf);
+  return [{ kind: "bars", ...frame, notes: notesOf(shown, known), categories, series, isStacked: false }];
+}
+
+function drawThroughput(tag: string, groups: readonly TaggedGroup[], unit: string): Plot {
+  const shown = pickEvenly(groups, MOST_BARS);
+  const values = shown.map(({ json }) => roundForPlot(json.inferPerSec));
+  const frame = { title: `Throughput by ${tag}`, xLabel: tag, yLabel: `Throughput (${unit})`, group: "" };
+  const categories = shown.map(categoryOf);
+  const series = [{ name: unit, values, meaning: "throughput" as const }];
+  return { kind: "bars", ...frame, notes: notesOf(shown, groups), categories, series, isStacked: false };
+}
+
+/** Puts the level below the value, so that more names fit. */
+function categoryOf({ name }: { readonly name: string }): string {
+  return name.replaceAll(", ", "\n");
+}
+
+function notesOf(shown: readonly unknown[], all: readonly unknown[]): string[] {
+  return shown.length < all.length ? [`${shown.length} of ${all.length} values.`] : [];
+}

@@ -1,0 +1,68 @@
+import type { Plot } from "../../plots/plot.ts";
+import type { ReportModel } from "../report-model.ts";
+import type { ChartSource } from "./chart-source.ts";
+import { groupCharts } from "./group-charts.ts";
+import { heatMap } from "./heat-map.ts";
+import { latencyCurves, loadCharts, tokenCurves } from "./load-charts.ts";
+import { runsCharts } from "./runs-charts.ts";
+import { searchCharts } from "./search-charts.ts";
+import { serverCharts } from "./server-charts.ts";
+import { timeLine, windowCharts } from "./time-charts.ts";
+
+const MOST_IN_SUMMARY = 3;
+
+/** A subject with its charts. */
+interface ChartSection {
+  /** Of the section of the model that has them; a model without it gets one with this title. */
+  readonly id: string;
+  readonly title: string;
+  readonly charts: readonly Plot[];
+}
+
+/**
+ * Adds charts to a model. The first section gets what answers the question that was asked, at most three charts side by side or a wide one: the
+ * tried loads of a search against its limits; the times and rates of tokens over the load; throughput and latency over the load; or for one
+ * level and for phases the time line.
+ */
+export function withCharts(model: ReportModel, source: ChartSource): ReportModel {
+  const { summary, sections } = drawAll(source);
+  const known = new Map(sections.map((section) => [section.id, section.charts]));
+  const shown = model.sections.map((section, index) => {
+    const charts = [...(index === 0 ? summary : []), ...(known.get(section.id) ?? [])];
+    return { ...section, charts: [...section.charts, ...charts] };
+  });
+  const ids = new Set(model.sections.map(({ id }) => id));
+  const added = sections
+    .filter(({ id, charts }) => charts.length > 0 && !ids.has(id))
+    .map((section) => ({ ...section, isSummary: false, tables: [] }));
+  const end = shown.findLastIndex(({ isSummary }) => isSummary) + 1;
+  return { ...model, sections: [...shown.slice(0, end), ...added, ...shown.slice(end)] };
+}
+
+function drawAll(source: ChartSource): {
+  readonly summary: readonly Plot[];
+  readonly sections: readonly ChartSection[];
+} {
+  const { throughput, latency, knee, tokens } = loadCharts(source);
+  const search = searchCharts(source);
+  const runs = runsCharts(source);
+  const line = timeLine(source);
+  const overLoad = tokens.length > 0 ? tokens : [...throughput, ...latency, ...knee];
+  const answers = [search, overLoad, runs, line].find((plots) => plots.length > 0) ?? [];
+  const summary = answers.slice(0, MOST_IN_SUMMARY);
+  const rest = (...plots: readonly Plot[]): readonly Plot[] => plots.filter((plot) => !summary.includes(plot));
+  const sections = [
+    { id: "points", title: "Points of the search", charts: rest(...search) },
+    { id: "by-run", title: "Each run", charts: rest(...runs) },
+    { id: "tokens", title: "Tokens", charts: rest(...tokens, ...tokenCurves(source)) },
+    {
+      id: "latency",
+      title: "Latency and throughput",
+      charts: rest(...throughput, ...latency, ...knee, ...latencyCurves(source)),
+    },
+    ...groupCharts(source).map(({ tag, charts }) => ({ id: `by-${tag}`, title: `By ${tag}`, charts })),
+    { id: "time", title: "Over time", charts: rest(...line, ...heatMap(source), ...windowCharts(source)) },
+    { id: "server", title: "Server", charts: serverCharts(source) },
+  ];
+  return { summary, sections };
+}

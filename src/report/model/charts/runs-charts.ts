@@ -1,0 +1,108 @@
+import { alignLevels } from "../../../load/level-identity.ts";
+import { LEVEL_UNITS } from "../../../load/level-units.ts";
+import { describeLevel, levelUnitOf } from "../../../registry/load-modes.ts";
+import type { Plot, PlotPoint, XySeries } from "../../plots/plot.ts";
+import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { LevelJson } from "../../schema/report-schema.ts";
+import type { CombinedLevelJson } from "../../schema/runs.ts";
+import { type ChartSource, timeUnitFor } from "./chart-source.ts";
+
+/** Each run's value, and the interval of the mean over the runs. */
+
+const MOST_LEVELS = 6;
+const MOST_TICKS = 12;
+
+type Over = CombinedLevelJson["inferPerSec"];
+
+/** A series: the value of each run, and the runs together. */
+interface RunsSeries {
+  readonly name: string;
+  readonly values: readonly (number | undefined)[];
+  readonly over: Over;
+}
+
+/** Draws the charts of repeated runs; nothing for a single one. */
+export function runsCharts(source: ChartSource): Plot[] {
+  const { json, plan, runs, unit } = source;
+  if (!("runs" in json) || runs.length < 2) return [];
+  const { findMax, levels } = json.combination;
+  const time = timeUnitFor(Math.max(0, ...levels.map(({ latencyUs: { p99 } }) => p99?.high ?? p99?.mean ?? 0)));
+  const aligned = alignWithRuns(source);
+  const seriesOf = (pick: (level: LevelJson) => number | undefined, overOf: (level: CombinedLevelJson) => Over) =>
+    aligned.map(({ combined, byRun }) => ({
+      name: describeLevel(plan.load, combined.level, combined.phase?.index),
+      values: byRun.map((level) => level && pick(level)),
+      over: overOf(combined),
+    }));
+  const highest = { name: "highest load", values: certainLoads(source), over: findMax?.highest };
+  const throughput = seriesOf(
+    ({ inferPerSec }) => inferPerSec,
+    (level) => level.inferPerSec,
+  );
+  const latency = seriesOf(
+    ({ latency }) => latency?.percentiles.p99.us,
+    ({ latencyUs }) => latencyUs.p99,
+  );
+  const load = LEVEL_UNITS[levelUnitOf(plan.load)].column;
+  return [
+    ...(findMax === undefined ? [] : drawRuns(source, "Highest load by run", load, 1, [highest])),
+    ...drawRuns(source, "Throughput by run", unit, 1, throughput),
+    ...drawRuns(source, "p99 latency by run", `p99 (${time.name})`, time.us, latency),
+  ];
+}
+
+/** Returns the highest load of each run; undefined without a certain answer. */
+function certainLoads({ runs }: ChartSource): (number | undefined)[] {
+  return runs.map(({ json: { findMax } }) =>
+    findMax?.isResolved === true ? (findMax.highest ?? undefined) : undefined,
+  );
+}
+
+/** Returns some of the levels of all runs, each with what the runs measured at it. */
+function alignWithRuns({
+  json,
+  runs,
+}: ChartSource): { readonly combined: CombinedLevelJson; readonly byRun: (LevelJson | undefined)[] }[] {
+  if (!("runs" in json)) return [];
+  const levelsOf = runs.map(({ levels }) => levels.map((one) => one.json));
+  const aligned = alignLevels<CombinedLevelJson | LevelJson>([json.combination.levels, ...levelsOf]).flatMap(
+    ([combined, ...byRun]) =>
+      combined === undefined
+        ? []
+        : [{ combined: combined as CombinedLevelJson, byRun: byRun as (LevelJson | undefined)[] }],
+  );
+  return pickEvenly(aligned, MOST_LEVELS);
+}
+
+function drawRuns(
+  { runs }: ChartSource,
+  title: string,
+  yLabel: string,
+  scale: number,
+  shown: readonly RunsSeries[],
+): Plot[] {
+  const series = shown.flatMap(({ name, values, over }): XySeries[] => {
+    const points = values.flatMap((value, run): PlotPoint[] =>
+      value === undefined ? [] : [[run + 1, roundForPlot(value / scale)]],
+    );
+    const ends = over === undefined ? [] : [over.low, over.mean, over.high].filter((end) => end !== null);
+    const lines = ends.map((end): XySeries => {
+      const y = roundForPlot(end / scale);
+      return {
+        name,
+        style: "line",
+        isPartOfLast: true,
+        isDashed: true,
+        hasMarkers: false,
+        points: [1, runs.length].map((x) => [x, y]),
+      };
+    });
+    return points.length === 0 ? [] : [{ name, style: "points", points }, ...lines];
+  });
+  if (series.length === 0) return [];
+  const notes = ["Dashed lines are the mean over the runs and the ends of its 95 % confidence interval."];
+  const xTicks = pickEvenly(Array.from(runs.keys()), MOST_TICKS).map((run) => run + 1);
+  return [
+    { kind: "xy", title, xLabel: "Run", yLabel, group: "", notes, series, isFromZero: true, isWhole: true, xTicks },
+  ];
+}

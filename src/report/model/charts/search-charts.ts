@@ -1,0 +1,137 @@
+import { LEVEL_UNITS, type LevelUnit } from "../../../load/level-units.ts";
+import { metricOf } from "../../../measure/metrics/catalogue.ts";
+import { formatMetric, metricText, unitOf } from "../../../measure/metrics/metric-text.ts";
+import type { MetricEstimate } from "../../../measure/metrics/read-metric.ts";
+import type { AssertionPlan, MetricPlan } from "../../../plan/assertions.ts";
+import { nsToUs, usToNs } from "../../../plan/units.ts";
+import { inPlanUnit } from "../../json/values.ts";
+import type { Meaning, Plot, PlotPoint, PointInterval, XySeries } from "../../plots/plot.ts";
+import { pickEvenly, roundForPlot } from "../../plots/sample.ts";
+import type { LevelJson } from "../../schema/report-schema.ts";
+import { type ChartRun, type ChartSource, levelRows, seriesName, timeUnitFor } from "./chart-source.ts";
+
+/** A search for the highest load: each limited metric by the loads that were tried, with intervals and the states of points. */
+
+const STATES = ["kept", "broken", "unresolved"] as const;
+type State = (typeof STATES)[number];
+const STATE_LOOKS: Readonly<Record<State, { readonly name: string; readonly meaning: Meaning }>> = {
+  kept: { name: "keeps the limits", meaning: "passed" },
+  broken: { name: "breaks a limit", meaning: "failed" },
+  unresolved: { name: "unresolved", meaning: "unresolved" },
+};
+
+/** A limit further above the values than this would flatten them. */
+const FAR_RATIO = 4;
+const MOST_TICKS = 12;
+/** Loads that grow by more than this in all have a logarithmic axis. */
+const LOG_FROM = 8;
+
+type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
+
+/** A judged metric at one load. */
+interface SearchPoint {
+  readonly run: ChartRun;
+  readonly load: number;
+  readonly verdict: Pick<VerdictJson, "state"> & MetricEstimate;
+}
+
+/** Draws a chart for each limit of a search; nothing for other loads. */
+export function searchCharts(source: ChartSource): Plot[] {
+  const searched = levelRows(source).find(({ json: { limits } }) => limits !== undefined);
+  if (searched === undefined) return [];
+  const load = LEVEL_UNITS[searched.json.unit];
+  return (source.plan.limits ?? []).flatMap((limit, index) => drawLimit(source, limit, index, load));
+}
+
+function pointsOf(source: ChartSource, index: number): SearchPoint[] {
+  return levelRows(source)
+    .flatMap(({ run, json: { level, limits } }): SearchPoint[] => {
+      const verdict = limits?.verdicts[index];
+      if (verdict?.measured === undefined) return [];
+      return [{ run, load: level, verdict: { state: verdict.state, ...inPlanUnit(verdict.measured) } }];
+    })
+    .toSorted((a, b) => a.load - b.load);
+}
+
+function drawLimit(source: ChartSource, limit: AssertionPlan, index: number, load: LevelUnit): Plot[] {
+  const { unit, runs } = source;
+  const name = metricText(limit.metric);
+  const points = pointsOf(source, index);
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const most = Math.max(...points.flatMap(({ verdict: { value, high } }) => [value, high ?? value]));
+  const isFar = limit.limit > FAR_RATIO * most;
+  const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
+  const at = (load: number, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
+  const curves = runs.map((run): XySeries => {
+    const own = points.filter((point) => point.run === run);
+    const line = own.map((point) => at(point.load, point.verdict.value));
+    return { name: seriesName(run, "measured"), style: "line", meaning: "base", hasMarkers: false, points: line };
+  });
+  const text = formatMetric(limit.metric, limit.limit, unit);
+  const limitLine: XySeries = {
+    name: `limit ${text}`,
+    style: "line",
+    isDashed: true,
+    meaning: "limit",
+    hasMarkers: false,
+    // A single load has room on both sides, so that the line is seen.
+    points: [
+      at(first.load === last.load ? first.load / 2 : first.load, limit.limit),
+      at(first.load === last.load ? first.load * 1.5 : last.load, limit.limit),
+    ],
+  };
+  const notes = [
+    "Vertical lines are 95 % confidence intervals. A point keeps the limit when its whole interval does.",
+    ...(isFar ? [`The limit, ${text}, is far above.`] : []),
+  ];
+  const loads = [...new Set(points.map((point) => point.load))];
+  return [
+    {
+      kind: "xy",
+      // Names of percentiles stay small.
+      title: `${name.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase())} by load`,
+      xLabel: load.axis,
+      yLabel: `${name} (${scale.name})`,
+      group: "",
+      notes,
+      series: [
+        ...curves,
+        ...(isFar ? [] : [limitLine]),
+        ...STATES.flatMap((state) => drawState(state, points, scale.size)),
+      ],
+      isFromZero: true,
+      isWhole: load.isWhole,
+      isLogX: first.load > 0 && last.load / first.load >= LOG_FROM,
+      xTicks: pickEvenly(loads, MOST_TICKS),
+    },
+  ];
+}
+
+/** Draws the points of a state with their intervals. */
+function drawState(state: State, points: readonly SearchPoint[], size: number): XySeries[] {
+  const own = points.filter(({ verdict }) => verdict.state === state);
+  if (own.length === 0) return [];
+  const scale = (value: number): number => roundForPlot(value / size);
+  const end = (value: number | null): number | null => (value === null ? null : scale(value));
+  const intervalOf = ({ verdict: { low = null, high = null } }: SearchPoint): PointInterval | undefined =>
+    low === null && high === null ? undefined : { low: end(low), high: end(high) };
+  return [
+    {
+      ...STATE_LOOKS[state],
+      style: "points",
+      points: own.map(({ load, verdict }) => [load, scale(verdict.value)]),
+      intervals: own.map(intervalOf),
+    },
+  ];
+}
+
+/** Returns the unit of a chart for values of a metric up to this one. */
+function scaleOf(metric: MetricPlan, most: number, unit: string): { readonly name: string; readonly size: number } {
+  const { quantity } = metricOf(metric);
+  if (quantity === "time") {
+    const time = timeUnitFor(nsToUs(most));
+    return { name: time.name, size: usToNs(time.us) };
+  }
+  return { name: unitOf(metric, unit) || "value", size: quantity === "ratio" ? 0.01 : 1 };
+}

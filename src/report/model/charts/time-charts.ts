@@ -1,0 +1,224 @@
+import type { GpuMetric } from "../../../measure/gpu-tally.ts";
+import type { Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plots/plot.ts";
+import { roundForPlot } from "../../plots/sample.ts";
+import {
+  binStartUs,
+  type ChartRun,
+  type ChartSource,
+  type RunTimes,
+  seriesName,
+  type TimeColumn,
+  timeUnitFor,
+} from "./chart-source.ts";
+
+/** The run over time: latency, load, errors and the server's metrics on one axis, and the windows. */
+
+export const TIME = "Time since the start (s)";
+/** Latencies that spread by more than this have a logarithmic axis. */
+const LOG_FROM = 20;
+
+/** A run that was followed. */
+export interface TimedRun {
+  readonly run: ChartRun;
+  readonly times: RunTimes;
+}
+
+/** Returns the runs that have a time line. */
+export function timedRuns({ runs }: Pick<ChartSource, "runs">): TimedRun[] {
+  return runs.flatMap((run) =>
+    run.times === undefined || run.times.columns.length === 0 ? [] : [{ run, times: run.times }],
+  );
+}
+
+/** Returns a percentile of binned latencies in microseconds, at most 0.5 % off; undefined without any. */
+export function percentileUs(bins: TimeColumn["latencyBins"], percentile: number): number | undefined {
+  const total = bins.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return undefined;
+  const rank = Math.floor((percentile / 100) * (total - 1) + 0.5);
+  let seen = 0;
+  const found = bins.find(([, count]) => {
+    seen += count;
+    return seen > rank;
+  });
+  return binStartUs((found?.[0] ?? 0) + 0.5);
+}
+
+/** Draws the time line; nothing for runs that were not followed. */
+export function timeLine(source: ChartSource): Plot[] {
+  const runs = timedRuns(source);
+  const [first] = runs;
+  if (first === undefined) return [];
+  const isOne = source.runs.length === 1;
+  const { spans } = first.times;
+  const hasFailures = runs.some(({ times }) => times.columns.some(({ failed }) => failed > 0));
+  const perSec =
+    (count: (column: TimeColumn) => number) =>
+    (column: TimeColumn): number =>
+      count(column) / (column.endSec - column.startSec);
+  const steps = (what: string, meaning: XySeries["meaning"], pick: (column: TimeColumn) => number): XySeries[] =>
+    runs.map(({ run, times }) => ({
+      name: isOne ? what : run.name,
+      style: "steps",
+      ...(isOne ? { meaning } : {}),
+      points: toSteps(times.columns, pick),
+    }));
+  const panels: TimeLinePanel[] = [
+    ...latencyPanel(runs, isOne),
+    {
+      label: "Requests completed per second",
+      series: steps(
+        "completed",
+        "throughput",
+        perSec(({ requests }) => requests),
+      ),
+    },
+    ...(hasFailures
+      ? [
+          {
+            label: "Requests failed per second",
+            series: steps(
+              "failed",
+              "failed",
+              perSec(({ failed }) => failed),
+            ),
+          },
+        ]
+      : []),
+    { label: "Requests in flight", series: steps("in flight", "inFlight", ({ inFlightMean }) => inFlightMean) },
+    ...(isOne ? [...serverPanel(first), ...gpuPanels(first)] : []),
+  ];
+  const stalls = isOne ? stallsOf(first.run) : [];
+  const widthSec = widthOf(runs);
+  const notes = [
+    `Each step is ${Number(widthSec.toPrecision(2))} s and has all requests of the run, also those of warm-ups and between windows. Percentiles of steps are exact to 0.5 %.`,
+    ...(isOne ? [] : ["The runs are drawn over each other, each from its own start."]),
+    ...(stalls.length === 0 ? [] : [`Red: nothing completed. ${stalls.map(describeStall).join("; ")}.`]),
+  ];
+  return [timeLineOf("Time line", notes, panels, isOne ? spans : [], stalls)];
+}
+
+/** Returns the width of columns in seconds. The first one may be cut by the start of the run. */
+export function widthOf(runs: readonly TimedRun[]): number {
+  return Math.max(...runs.flatMap(({ times }) => times.columns.map(({ startSec, endSec }) => endSec - startSec)));
+}
+
+/** Returns the times in which nothing completed for much longer than usual. */
+function stallsOf({ levels }: ChartRun): Extent[] {
+  return levels.flatMap(({ json: { gaps = [] } }) =>
+    gaps.map(({ startSec, endSec }) => ({ from: startSec, to: endSec })),
+  );
+}
+
+function describeStall({ from, to }: Extent): string {
+  return `From ${from.toFixed(1)} s to ${to.toFixed(1)} s`;
+}
+
+/** Returns steps that hold each value until the next. */
+function toSteps(columns: readonly TimeColumn[], pick: (column: TimeColumn) => number): PlotPoint[] {
+  const points = columns.map((column): PlotPoint => [roundForPlot(column.startSec), roundForPlot(pick(column))]);
+  const last = columns.at(-1);
+  return last === undefined ? points : [...points, [roundForPlot(last.endSec), points.at(-1)?.[1] ?? 0]];
+}
+
+function latencyPanel(runs: readonly TimedRun[], isOne: boolean): TimeLinePanel[] {
+  const valuesUs = runs.flatMap(({ times }) =>
+    times.columns.flatMap(({ latencyBins }) => percentileUs(latencyBins, 99) ?? []),
+  );
+  if (valuesUs.length === 0) return [];
+  const [leastUs, mostUs] = [Math.min(...valuesUs), Math.max(...valuesUs)];
+  const isLog = mostUs > LOG_FROM * leastUs;
+  const time = timeUnitFor(isLog ? Math.sqrt(leastUs * mostUs) : mostUs);
+  const line = ({ run, times }: TimedRun, percentile: 50 | 99): XySeries => ({
+    name: isOne ? `p${percentile}` : run.name,
+    style: "line",
+    ...(isOne ? { meaning: `p${percentile}` as const } : {}),
+    breaks: stallsOf(run),
+    points: times.columns.flatMap(({ startSec, endSec, latencyBins }): PlotPoint[] => {
+      const us = percentileUs(latencyBins, percentile);
+      return us === undefined ? [] : [[roundForPlot((startSec + endSec) / 2), roundForPlot(us / time.us)]];
+    }),
+  });
+  const series = isOne ? runs.flatMap((run) => [line(run, 50), line(run, 99)]) : runs.map((run) => line(run, 99));
+  return [{ label: `Latency${isOne ? "" : ", p99"} (${time.name})`, series, isLog }];
+}
+
+/** Makes a wide chart of panels below each other on one time axis. */
+function timeLineOf(
+  title: string,
+  notes: readonly string[],
+  panels: readonly TimeLinePanel[],
+  spans: TimeLinePlot["spans"],
+  stalls: readonly Extent[] = [],
+): Plot {
+  const frame = { title, xLabel: TIME, yLabel: "", group: "", notes, isWide: true } as const;
+  return { kind: "time-line", ...frame, panels, spans, stalls };
+}
+
+/** Draws the server's times by window; nothing for a server without statistics. */
+function serverPanel({ times }: TimedRun): TimeLinePanel[] {
+  const windows = times.windows.flatMap(({ server, ...window }) =>
+    server === undefined ? [] : [{ ...window, server }],
+  );
+  if (windows.length < 2) return [];
+  const time = timeUnitFor(Math.max(...windows.map(({ server }) => Math.max(server.queueUs, server.computeUs))));
+  const line = (name: string, pick: (server: { queueUs: number; computeUs: number }) => number): XySeries => ({
+    name,
+    style: "line",
+    points: windows.flatMap(({ startSec, endSec, server }) =>
+      [startSec, endSec].map((sec): PlotPoint => [roundForPlot(sec), roundForPlot(pick(server) / time.us)]),
+    ),
+  });
+  const series = [line("server queue", ({ queueUs }) => queueUs), line("server compute", ({ computeUs }) => computeUs)];
+  return [{ label: `In the server, average by window (${time.name})`, series }];
+}
+
+/** Metrics of GPUs over time, with the scale to the unit of the chart. */
+const GPU_PANELS: readonly (readonly [metric: GpuMetric, what: string, label: string, scale: number])[] = [
+  ["utilizationRatio", "busy", "GPU busy (%)", 100],
+  ["powerWatts", "power", "GPU power (W)", 1],
+  ["memoryUsedBytes", "memory", "GPU memory used (GB)", 1e-9],
+];
+
+function gpuPanels({ times }: TimedRun): TimeLinePanel[] {
+  return GPU_PANELS.flatMap(([metric, what, label, scale]) => {
+    const read = times.gpus.filter((gpu) => gpu.metric === metric);
+    if (read.length === 0) return [];
+    const series = read.map(
+      ({ uuid, timesSec, values }): XySeries => ({
+        name: read.length === 1 ? `GPU ${what}` : `${uuid} ${what}`,
+        style: "line",
+        points: timesSec.map((sec, i): PlotPoint => [roundForPlot(sec), roundForPlot((values[i] ?? 0) * scale)]),
+      }),
+    );
+    return [{ label, series }];
+  });
+}
+
+/** Draws throughput and latency of each window; nothing where each level was measured in one. */
+export function windowCharts(source: ChartSource): Plot[] {
+  const windowed = timedRuns(source).filter(({ times }) => times.windows.some(({ trial }) => trial > 1));
+  const [first] = windowed;
+  if (first === undefined) return [];
+  const isOne = source.runs.length === 1;
+  const time = timeUnitFor(
+    Math.max(...windowed.flatMap(({ times }) => times.windows.map(({ latencyUs }) => latencyUs))),
+  );
+  const series = (what: string, pick: (window: RunTimes["windows"][number]) => number): XySeries[] =>
+    windowed.map(({ run, times }) => ({
+      name: seriesName(run, what),
+      style: "line",
+      ...(isOne && what === "throughput" ? { meaning: "throughput" as const } : {}),
+      points: times.windows.map((window) => [
+        roundForPlot((window.startSec + window.endSec) / 2),
+        roundForPlot(pick(window)),
+      ]),
+    }));
+  const panels = [
+    { label: `Throughput (${source.unit})`, series: series("throughput", ({ inferPerSec }) => inferPerSec) },
+    { label: `Latency (${time.name})`, series: series("latency", ({ latencyUs }) => latencyUs / time.us) },
+  ];
+  const notes = [
+    "Each point is a window. A level is stable when its last three windows differ by no more than the tolerance.",
+  ];
+  return [timeLineOf("Windows and stability", notes, panels, isOne ? first.times.spans : [])];
+}

@@ -1,0 +1,69 @@
+import type { EChartsOption } from "echarts";
+import { axisName, gridAt } from "./axes.ts";
+import type { ChangesPlot } from "./plot.ts";
+import { MEANING_COLORS } from "./themes.ts";
+
+/** Changes with their intervals, one below the other, around the line of no change. */
+
+const LONGEST_NAME_PX = 150;
+
+/** @param topPx minimum top of the axes */
+export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number): EChartsOption {
+  const inside = (value: number): number => Math.max(-reach, Math.min(reach, value));
+  const known = rows.flatMap((row, at) => (row.value === null ? [] : [{ ...row, at, value: row.value }]));
+  const colorOf = ({ mark }: ChangesPlot["rows"][number]): string =>
+    mark === "worse" ? MEANING_COLORS.failed : mark === "better" ? MEANING_COLORS.passed : MEANING_COLORS.base;
+  return {
+    grid: gridAt(topPx),
+    xAxis: { type: "value", min: -reach, max: reach, axisLine: { onZero: false }, ...axisName(xLabel) },
+    yAxis: {
+      type: "category",
+      inverse: true,
+      data: rows.map(({ name }) => name),
+      axisTick: { show: false },
+      axisLine: { show: false },
+      axisLabel: { interval: 0, width: LONGEST_NAME_PX, overflow: "truncate" },
+    },
+    series: [
+      {
+        type: "lines",
+        coordinateSystem: "cartesian2d",
+        symbolSize: 12,
+        silent: true,
+        data: known
+          .filter(({ low, high }) => low !== null || high !== null)
+          .map((row) => ({
+            coords: [
+              [inside(row.low ?? -reach), row.at],
+              [inside(row.high ?? reach), row.at],
+            ],
+            // An end outside of the picture has an arrow too.
+            symbol: [
+              row.low === null || row.low < -reach ? "arrow" : "none",
+              row.high === null || row.high > reach ? "arrow" : "none",
+            ],
+            lineStyle: { color: colorOf(row), width: 6, opacity: 0.4 },
+          })),
+      },
+      {
+        type: "scatter",
+        symbolSize: 8,
+        markLine: {
+          symbol: "none",
+          silent: true,
+          label: { show: false },
+          lineStyle: { type: "solid", width: 1.5, color: MEANING_COLORS.limit },
+          data: [{ xAxis: 0 }],
+        },
+        data: known.map((row) => ({
+          value: [inside(row.value), row.at],
+          itemStyle: { color: colorOf(row) },
+          // A value outside of the picture points there.
+          ...(Math.abs(row.value) > reach
+            ? { symbol: "triangle", symbolSize: 11, symbolRotate: row.value > 0 ? -90 : 90 }
+            : {}),
+        })),
+      },
+    ],
+  };
+}

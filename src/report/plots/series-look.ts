@@ -1,0 +1,77 @@
+import type { Plot, TimeLinePlot, XySeries } from "./plot.ts";
+import { HEAT_COLORS, MEANING_COLORS, PALETTE } from "./themes.ts";
+
+/** The colors of series, and the legend of a plot. */
+
+/** Returns the color of each series. A series that belongs to the one before it has its color. */
+export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "isPartOfLast">[]): string[] {
+  let index = 0;
+  let last: string = PALETTE[0];
+  return series.map(({ isPartOfLast, meaning, shade }) => {
+    if (isPartOfLast === true) return last;
+    if (meaning !== undefined) last = MEANING_COLORS[meaning];
+    else last = shade === undefined ? (PALETTE[index++ % PALETTE.length] as string) : shadeOf(shade);
+    return last;
+  });
+}
+
+/** Returns the colors of the series of a time line by name: the same in all of its charts. */
+export function timeLineColors(plot: Pick<TimeLinePlot, "panels">): ReadonlyMap<string, string> {
+  const series = uniqueSeries(plot);
+  const colors = colorsOf(series);
+  return new Map(series.map(({ name }, i) => [name, colors[i] as string]));
+}
+
+function uniqueSeries({ panels }: Pick<TimeLinePlot, "panels">): XySeries[] {
+  return [
+    ...Map.groupBy(
+      panels.flatMap(({ series }) => series),
+      ({ name }) => name,
+    ).values(),
+  ].map((same) => same[0] as XySeries);
+}
+
+/** Returns a color of the heat map's scale. */
+function shadeOf(ratio: number): string {
+  const at = Math.max(0, Math.min(1, ratio)) * (HEAT_COLORS.length - 1);
+  const from = Math.min(HEAT_COLORS.length - 2, Math.floor(at));
+  const [low, high] = [HEAT_COLORS[from], HEAT_COLORS[from + 1]] as [string, string];
+  const part = (color: string, start: number): number => Number.parseInt(color.slice(start, start + 2), 16);
+  const mixed = [1, 3, 5].map((start) =>
+    Math.round(part(low, start) + (at - from) * (part(high, start) - part(low, start))),
+  );
+  return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** An entry of a legend. */
+export interface LegendEntry {
+  readonly name: string;
+  readonly color: string;
+  readonly isDashed: boolean;
+}
+
+/** Returns the legend of a plot: its series by name, in order. Empty for a plot whose series need no names. */
+export function legendOf(plot: Plot): LegendEntry[] {
+  switch (plot.kind) {
+    case "xy":
+    case "bars":
+      return entriesOf(plot.series);
+    case "time-line":
+      return entriesOf(uniqueSeries(plot));
+    case "spans":
+    case "box":
+    case "changes":
+    case "heat-map":
+      return [];
+  }
+}
+
+function entriesOf(
+  series: readonly Pick<XySeries, "name" | "meaning" | "shade" | "isPartOfLast" | "isDashed">[],
+): LegendEntry[] {
+  const colors = colorsOf(series);
+  const entries = new Map<string, LegendEntry>();
+  for (const [i, { name, isDashed = false }] of series.entries())
+    if (!entries.has(name)) entries.set(name, { name, color: colors[i] as string, isDashed });
+  return entries.size > 1 ? [...entries.values()] : [];
+}
