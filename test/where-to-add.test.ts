@@ -8,6 +8,7 @@ import { inScenario } from "../src/cli/setting-names.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
+import { startMetricsStub } from "./servers/metrics-stub.ts";
 
 /**
  * What `src/README.md` says of adding things is true: a copy of the source with a made-up service kind, load mode, report, metric and
@@ -160,20 +161,34 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   },
   "a report": {
     "report/one-line.ts": `
+      import type { Plan } from "../plan/plan.ts";
+      import { createModelReport } from "./model-report.ts";
       import type { Report, TextSink } from "./report.ts";
 
-      /** A run in one line. */
-      export function createOneLine(sink: TextSink): Report {
-        return {
-          finish: ({ completedCount, failedCount }) => sink.out(\`ONE LINE: \${completedCount} good, \${failedCount} bad\\n\`),
-        };
+      /** The verdict and the facts of a run in one line. It renders the model and knows no metric. */
+      export function createOneLine(plan: Plan, sink: TextSink): Report {
+        return createModelReport(plan, sink, ({ verdict }) => \`ONE LINE: \${verdict.name}, \${verdict.facts.join()}\\n\`, sink.out);
       }`,
     "report/reports.ts": [
       {
         after: "const REPORTS: readonly ReportKind[] = [",
         added: `{
           isWanted: (plan) => plan.name === "in one line",
-          create: async (_plan, sink) => (await import("./one-line.ts")).createOneLine(sink),
+          create: async (plan, sink) => (await import("./one-line.ts")).createOneLine(plan, sink),
+        },`,
+      },
+    ],
+  },
+  "a column of levels": {
+    "report/model/level-columns.ts": [
+      {
+        after: "const LEVEL_COLUMNS: readonly LevelColumn[] = [",
+        added: `{
+          key: "requestsPerMin",
+          title: "req/min",
+          quantity: "rate",
+          dropOrder: 1,
+          cell: ({ inferPerSec }) => ({ value: 60 * inferPerSec }),
         },`,
       },
     ],
@@ -184,6 +199,34 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         after: "export const OWN: readonly UngroupedOption[] = [",
         added:
           'option("outputs.files.records", { names: ["--log"], isOwn: true, value: "FILE", help: "Write requests.", parse: filled(GIVE_FILE) }),',
+      },
+    ],
+  },
+  "a metric of requests": {
+    "measure/metrics/request-metrics.ts": [
+      {
+        after: "const REQUESTS = {",
+        added: `openAtEnd: {
+          label: "requests left open",
+          quantity: "count",
+          unit: "requests",
+          better: "lower",
+          value: ({ window }) => window.openAfterCount,
+        },`,
+      },
+    ],
+  },
+  "a metric of the server": {
+    "measure/metrics/server-metrics.ts": [
+      { after: "const SERVER = {", added: 'serverSuccess: { label: "server success", ...timeOf("success") },' },
+    ],
+  },
+  "a metric of its GPUs": {
+    "measure/metrics/server-metrics.ts": [
+      {
+        after: "const SERVER = {",
+        added:
+          'gpuPowerLimit: { label: "GPU power limit", quantity: "number", unit: "W", ...readingsOf("powerLimitWatts") },',
       },
     ],
   },
@@ -215,6 +258,22 @@ interface PerfAnalyzer {
   readonly toPlan: typeof import("../src/cli/perf-analyzer/to-plan.ts").toPlan;
   readonly toFlags: typeof import("../src/cli/perf-analyzer/to-flags.ts").toFlags;
   readonly formatHelp: typeof import("../src/cli/perf-analyzer/help.ts").formatHelp;
+}
+
+/** The copy's front doors for metrics. */
+interface Doors {
+  readonly average: (name: string) => Limits;
+  readonly max: (name: string) => Limits;
+  readonly metric: (name: string) => Limits;
+  readonly loadDataScenario: typeof import("../src/scenario/data/load-data.ts").loadDataScenario;
+  readonly scenarioJsonSchema: typeof import("../src/scenario/data/json-schema.ts").scenarioJsonSchema;
+  readonly runCompareCommand: typeof import("../src/cli/compare/command.ts").runCompareCommand;
+}
+
+/** The limits of a metric that only the copy has. */
+interface Limits {
+  below(limit: unknown): never;
+  atLeast(limit: unknown): never;
 }
 
 /** The made-up file in `mock/`. */
@@ -260,6 +319,7 @@ const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
 const { hold } = await import("../src/scenario/loads.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
+const { concurrency, findMax } = await import("../src/scenario/find-max/builders.ts");
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };
@@ -270,15 +330,11 @@ function planOf(change: Partial<ScenarioDefinition>): Plan {
 
 /** Runs a plan in the copy. Returns what it printed. */
 async function execute(plan: Plan): Promise<string> {
-  let text = "";
-  const out = (part: string): void => {
-    text += part;
-  };
-  const io: CommandIo = { out, err: out, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+  const io = silentIo();
   const { result, outputError } = await copy.executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
   assert.equal(result.error ?? outputError, undefined);
   assert.equal(result.completedCount, 10);
-  return text;
+  return io.text();
 }
 
 test("a made-up service kind is checked, measured, judged, and named in reports", LIMIT, async () => {
@@ -293,7 +349,7 @@ test("a made-up service kind is checked, measured, judged, and named in reports"
   const outputs = { ...base.outputs, files: { profileExport: exportFile } };
   const plan: Plan = { ...base, target: served, inputs: { kind: "payloads", file }, outputs };
   try {
-    assert.match(await execute(plan), new RegExp(`lines from 127\\.0\\.0\\.1:${server.port} over http`));
+    assert.match(await execute(plan), new RegExp(`lines from 127\\.0\\.0\\.1:${server.port}, http`));
     const about = JSON.parse(readFileSync(exportFile, "utf8")) as { service_kind: string; endpoint: string };
     assert.deepEqual([about.service_kind, about.endpoint], ["lines", "lines"]);
     writeFileSync(file, '{"text": "mute"}\n');
@@ -327,11 +383,11 @@ const BURSTS = { kind: "bursts", size: 5, everyMs: 500 } as unknown as Plan["loa
 test("a made-up load mode sends, is checked, and is named in reports", LIMIT, async () => {
   const exportFile = join(folder, "export.json");
   const plan = planOf({});
-  const outputs = { ...plan.outputs, files: { profileExport: exportFile } };
+  const outputs = { ...plan.outputs, verbosity: 1 as const, files: { profileExport: exportFile } };
   const beginMs = Date.now();
   const text = await execute({ ...plan, load: BURSTS, outputs });
   assert.match(text, /bursts of 5 every 500 ms\n/);
-  assert.match(text, /req\/s asked +req\/s sent/);
+  assert.match(text, /^req\/s asked +(req\/min +)?sent\/s/m);
   const { experiments } = JSON.parse(readFileSync(exportFile, "utf8")) as {
     experiments: [{ experiment: object; requests: { timestamp: number }[] }];
   };
@@ -344,7 +400,16 @@ test("a made-up load mode sends, is checked, and is named in reports", LIMIT, as
 });
 
 test("a made-up report is written", LIMIT, async () => {
-  assert.match(await execute(planOf({ name: "in one line" })), /^ONE LINE: 10 good, 0 bad$/m);
+  assert.match(await execute(planOf({ name: "in one line" })), /^ONE LINE: measured,.*,10 requests$/m);
+});
+
+test("a made-up column is in the console, in Markdown and in JUnit", LIMIT, async () => {
+  const plan = planOf({});
+  const files = { markdown: join(folder, "column.md"), junit: join(folder, "column.xml") };
+  const text = await execute({ ...plan, outputs: { ...plan.outputs, files } });
+  assert.match(text, /^concurrency +req\/min +infer\/s /m);
+  assert.match(readFileSync(files.markdown, "utf8"), /^\| concurrency \| req\/min \| infer\/s \|/m);
+  assert.match(readFileSync(files.junit, "utf8"), /req\/min \d/);
 });
 
 test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
@@ -354,11 +419,91 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
   });
   const metric = { key: "halfLatency", statistic: "average" } as unknown as Plan["assertions"][number]["metric"];
   const assertions: Plan["assertions"] = [{ metric, comparison: "at-least", limit: 0 }];
-  const text = await execute({ ...plan, assertions });
-  assert.match(text, /^ *half of the latency /m);
-  assert.match(text, /^pass +average half of the latency/m);
+  const text = await execute({ ...plan, assertions, outputs: { ...plan.outputs, verbosity: 1 as const } });
+  assert.match(text, /^ +1 +half of the latency /m);
+  assert.match(text, /^ {2}pass +average half of the latency/m);
   assert.match(readFileSync(join(folder, "report.json"), "utf8"), /"halfLatency\w*": \{/);
 });
+
+/** What a run of the copy asserts of the three metrics, as code and as text. */
+const METRIC_TEXTS = ["openAtEnd < 1000", "average(serverSuccess) < 10 s", "max(gpuPowerLimit) >= 250"];
+
+test(
+  "made-up metrics are asserted as code and as text, searched for, in JSON, and limits of a comparison",
+  LIMIT,
+  async () => {
+    const doors = (await load(
+      "scenario/assertions.ts",
+      "scenario/data/load-data.ts",
+      "scenario/data/json-schema.ts",
+      "cli/compare/command.ts",
+    )) as Doors;
+    const { average, max, metric } = doors;
+    const where = [
+      metric("openAtEnd").below(1000),
+      average("serverSuccess").below("10 s"),
+      max("gpuPowerLimit").atLeast(250),
+    ];
+    const gpus = await startMetricsStub();
+    const metrics = { url: gpus.url, every: "50 ms" } as const;
+    const [scenario, report] = [join(folder, "scenario.yaml"), join(folder, "metrics.json")];
+    const asText = { name: "a test", target: "embedded", load: { hold: { concurrency: 1, for: "500 ms" } }, metrics };
+    writeFileSync(scenario, JSON.stringify({ ...asText, assert: METRIC_TEXTS }));
+    try {
+      const files = { files: { json: report } };
+      const written = copy.toPlan(doors.loadDataScenario(scenario, scenario).scenario, ROOT, files);
+      const typed = planOf({ load: hold(1, { for: "500 ms" }), metrics, assert: where });
+      assert.deepEqual(written.assertions, typed.assertions);
+      const text = await runCopy(written);
+      assert.match(text, /^pass +requests left open below 1000 requests/m);
+      assert.match(text, /^pass +average server success below 10 s/m);
+      assert.match(text, /^pass +max GPU power limit at least 250 W/m);
+      const { levels } = JSON.parse(readFileSync(report, "utf8")) as { levels: [{ values: Record<string, object> }] };
+      assert.deepEqual(levels[0].values["gpuPowerLimit.max"], { value: 300, unit: "number" });
+      assert.ok("openAtEnd" in levels[0].values);
+
+      const search = findMax({ over: concurrency(1, 2), where, settle: "50 ms", window: "200 ms", atMost: "400 ms" });
+      assert.match(await runCopy(planOf({ load: search, metrics })), /highest load that keeps the limits: .* 2/);
+    } finally {
+      await gpus.stop();
+    }
+    // Four runs with the same values.
+    const runs = [1, 2, 3, 4].map((year) => {
+      const path = join(folder, `run-${year}.json`);
+      writeFileSync(path, readFileSync(report, "utf8").replace(/("startedAt":\s*")\d{4}/, `$1200${year}`));
+      return path;
+    });
+    const sides = ["--base", ...runs.slice(0, 2), "--new", ...runs.slice(2)];
+    const fails = ["openAtEnd > 1000", "serverSuccess > 10s", "max(gpuPowerLimit) > 299"];
+    const codes = await Promise.all(
+      fails.map((limit) => doors.runCompareCommand([...sides, "--fail-if", limit], "rampart compare", silentIo())),
+    );
+    assert.deepEqual(codes, [0, 0, 65]);
+    const schema = JSON.stringify(doors.scenarioJsonSchema());
+    assert.ok(schema.includes("openAtEnd"));
+    // What such a run does not have is refused by name.
+    assert.throws(
+      () => planOf({ assert: [max("gpuPowerLimit").atLeast(250)] }),
+      /gpuPowerLimit needs the server's page/,
+    );
+  },
+);
+
+/** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */
+async function runCopy(plan: Plan): Promise<string> {
+  const io = silentIo();
+  const { result, outputError } = await copy.executePlan(plan, io, { door: inScenario, onInterrupt: () => {} });
+  assert.equal(result.error ?? outputError, undefined);
+  return io.text();
+}
+
+function silentIo(): CommandIo & { text(): string } {
+  let text = "";
+  const out = (part: string): void => {
+    text += part;
+  };
+  return { out, err: out, text: () => text, onInterrupt: () => () => {}, loadApi: async () => ({}) };
+}
 
 test("src/README.md names the files that each of them took", () => {
   const guide = readFileSync(join(ROOT, "src/README.md"), "utf8");

@@ -96,7 +96,10 @@ const BUILDERS: readonly (readonly [
       ["p95"],
       ["p99"],
       ["average"],
+      ["min"],
+      ["max"],
       ["percentile"],
+      ["metric"],
       ["throughput"],
       ["outputTokensPerSec"],
       ["goodput"],
@@ -194,8 +197,8 @@ const NEEDED: Readonly<Record<NonNullable<Metric["needs"]>, string>> = {
   responses: "models with several responses",
   tokens: "text",
   streams: "streams of text",
-  statistics: "servers with statistics",
-  gpu: "`metrics` of the scenario",
+  statistics: "servers with their own times, such as Triton",
+  page: "`metrics` of the scenario",
 };
 
 /** The metrics that assertions name. */

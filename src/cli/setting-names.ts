@@ -47,6 +47,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "outputs.files.profileExport": "--profile-export-file",
   "outputs.files.records": "--records",
   "outputs.otlpUrl": "--otlp",
+  "outputs.verbosity": "-v",
   "outputs.watchPort": "--watch-port",
   "overrides.client": "--client",
   "overrides.set": "--set",

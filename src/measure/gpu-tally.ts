@@ -1,4 +1,4 @@
-/** Metrics of a GPU. Energy is counted since the server started. */
+/** Metrics of a GPU, and of an engine the use of its KV cache. Energy is counted since the server started. */
 export const GPU_METRICS = [
   "utilizationRatio",
   "powerWatts",
@@ -6,12 +6,13 @@ export const GPU_METRICS = [
   "energyJoules",
   "memoryUsedBytes",
   "memoryTotalBytes",
+  "kvCacheRatio",
 ] as const;
 
 /** Name of a GPU metric. */
 export type GpuMetric = (typeof GPU_METRICS)[number];
 
-/** One scrape: values by metric and GPU UUID. Metrics that the server does not report are absent. */
+/** One scrape: values by metric and GPU UUID, or name of the engine. Metrics that the server does not report are absent. */
 export type GpuReading = { readonly [K in GpuMetric]?: ReadonlyMap<string, number> };
 
 /** A summary of one metric's readings on one GPU. */
@@ -64,7 +65,8 @@ export function gpuSeriesOf({ series }: GpuTally, metric: GpuMetric): [uuid: str
 
 /** UUIDs of all GPUs, sorted. */
 export function gpuUuidsOf({ series }: GpuTally): string[] {
-  return [...new Set(Object.values(series).flatMap((byUuid) => Object.keys(byUuid)))].sort();
+  const all = Object.entries(series).filter(([metric]) => metric !== "kvCacheRatio");
+  return [...new Set(all.flatMap(([, byUuid]) => Object.keys(byUuid)))].sort();
 }
 
 /** Returns the first and the last value of two series. */

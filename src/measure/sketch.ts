@@ -1,5 +1,6 @@
 import { nsToUs } from "../plan/units.ts";
 import { type Drift, driftOf, effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
+import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
 import { addBins, batchesOf, batchRatiosBelow, binMeans, type SampleBins } from "./intervals/time-bins.ts";
 import type { SampleAbove } from "./limits/verdict-state.ts";
 
@@ -184,4 +185,9 @@ export function countAbove(
 /** How the values change over time; undefined for a few, or when the times are not kept. */
 export function driftOfSketch({ bins }: Sketch): Drift | undefined {
   return bins && driftOf(binMeans(bins));
+}
+
+/** The shape of the values over time; steady when the times are not kept. */
+export function shapeOfSketch({ bins }: Sketch): SeriesShape {
+  return shapeOf(bins === undefined ? [] : binMeans(bins));
 }

@@ -15,7 +15,7 @@ interface Settings {
   "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
   merge: "folder";
   mock: "grpcPort" | "grpcProto" | "httpPort";
-  outputs: "folder" | "otlpUrl" | "watchPort";
+  outputs: "folder" | "otlpUrl" | "verbosity" | "watchPort";
   "outputs.files": "csv" | "html" | "json" | "junit" | "markdown" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "set" | "url";

@@ -1,7 +1,9 @@
-import { needsTokens } from "../measure/metrics/catalogue.ts";
+import { needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
+import type { Need } from "../measure/metrics/metric.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
+import { TARGET_TAG } from "../plan/split/tags.ts";
 import type { RequestForm } from "../service/service.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { loadModeOf } from "./load-modes.ts";
@@ -18,6 +20,7 @@ export function findConflicts(plan: Plan): Problem[] {
     ...checkInputs(plan),
     ...checkExtracted(plan.target, plan.assertions, "assert"),
     ...checkExtracted(plan.target, plan.limits ?? [], "load.where"),
+    ...checkServerMetrics(plan),
     ...checkLimits(plan),
     ...checkClient(plan),
     ...checkLoad(plan),
@@ -121,6 +124,40 @@ function checkExtracted(target: Plan["target"], assertions: Plan["assertions"], 
     const hint = names.length === 0 ? "Name it in extract, in the target's options." : `Use ${names.join(" or ")}.`;
     return [problem("unknown-name", path, "the target extracts no value of this name", hint, metric.name)];
   });
+}
+
+/** Returns assertions on metrics of the server that this run cannot have. */
+function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat }: Plan): Problem[] {
+  const kinds = [target, ...membersOf(target).map((member) => member.target)].map(targetKindOf);
+  const reasons: Readonly<Partial<Record<Need, readonly [message: string, hint: string] | false>>> = {
+    statistics: kinds.every(({ hasNoStatistics }) => hasNoStatistics === true) && [
+      "needs a server that reports its own times, and this target has none",
+      "Leave it out, or measure a triton(…) target.",
+    ],
+    page: telemetry.metrics === null && [
+      "needs the server's page of metrics, which is not read",
+      "Add metrics: {}, with the url of the page if it is not port 8002 of the server.",
+    ],
+  };
+  const judged = [
+    ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
+    ...limits.map((one, index) => ({ ...one, path: `load.where.${index}` })),
+    ...(repeat?.until === undefined ? [] : [{ ...repeat.until, abortAfterMs: undefined, path: "repeat.until" }]),
+  ];
+  return judged.flatMap(({ metric, path, where = {}, abortAfterMs }) =>
+    needsOf(metric).flatMap((need): Problem[] => {
+      if (need !== "statistics" && need !== "page") return [];
+      const reason = reasons[need];
+      const refuse = (message: string, hint: string): Problem[] => [
+        problem("unsupported", path, `${metric.key} ${message}`, hint),
+      ];
+      if (reason !== undefined && reason !== false) return refuse(...reason);
+      if (abortAfterMs !== undefined)
+        return refuse("is read at the end of a measurement only", "Leave abortAfter out.");
+      const isOfPart = Object.keys(where).some((tag) => need === "page" || tag !== TARGET_TAG);
+      return isOfPart ? refuse("is of all requests of a server together", "Leave where(…) out.") : [];
+    }),
+  );
 }
 
 /** Returns limits of a search on parts of the requests: its intervals are those of all requests. */

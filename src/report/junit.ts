@@ -1,35 +1,22 @@
 import type { VerdictState } from "../measure/limits/verdict-state.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatCount } from "../plan/units.ts";
-import { throughputUnitOf } from "../registry/service-kinds.ts";
-import { measuredLevels } from "../result/judged-levels.ts";
-import type { LevelResult, RunResult } from "../result/run-result.ts";
-import { toRepeatedJson, toReportJson } from "./json/report-json.ts";
-import { describeDelivery } from "./load-delivery.ts";
 import { escapeXml } from "./markup.ts";
-import { answerOf, formatFindMax } from "./rampart/find-max.ts";
-import { formatUs } from "./rampart/format.ts";
-import { formatMlperf } from "./rampart/mlperf.ts";
-import type { Report, TextSink } from "./report.ts";
-import { type LevelJson, type ReportJson, type RunJson, runsOf } from "./schema/report-schema.ts";
-import { nameOfLevel, type RunSummary, summarizeRuns } from "./summary.ts";
-import { stateOfSearch } from "./verdict.ts";
-import { writeReport } from "./write-report.ts";
+import { levelTable } from "./model/level-sections.ts";
+import type { ReportModel } from "./model/report-model.ts";
+import { type LevelRow, type NamedRun, type ReportView, viewReport } from "./model/report-view.ts";
+import { formatCell } from "./model/values.ts";
+import { answerOf } from "./model/verdict.ts";
+import { createModelFile } from "./model-report.ts";
+import type { ReportJson, RunJson } from "./schema/report-schema.ts";
 
 /**
  * `--junit`: the run as JUnit XML, the format that GitLab, Jenkins and GitHub reporters read. A suite for each run, with test cases for its
- * levels and answers; assertions are in the suite of a single run, or in one of their own before those of several. Follows the schema of Jenkins' xUnit plugin (junit-10.xsd).
+ * levels and answers; checks are in the suite of a single run, or in one of their own before those of several. Follows the schema of Jenkins' xUnit plugin (junit-10.xsd).
  */
 
-/** Creates the report. @param path of its file */
-export function createJunitReport(plan: Plan, _sink: TextSink, path: string): Report {
-  const write = (runs: readonly RunResult[], json: ReportJson): void =>
-    writeReport(path, formatJunit(plan, runs, json), "outputs.files.junit");
-  return {
-    finish: (result) => write([result], toReportJson(plan, result)),
-    finishRuns: (repeated) => write(repeated.runs, toRepeatedJson(plan, repeated)),
-  };
-}
+/** Creates the report. */
+export const createJunitReport = createModelFile(formatJunit, "outputs.files.junit");
 
 /** Why a test case did not pass. The text is the message unless it says more. */
 interface Problem {
@@ -59,46 +46,42 @@ interface TestSuite {
 }
 
 /** Formats the file. */
-export function formatJunit(plan: Plan, runs: readonly RunResult[], json: ReportJson): string {
-  const summary = summarizeRuns(plan, runs, json);
-  const suites = suitesOf(plan, runs, json, summary);
+export function formatJunit(model: ReportModel, plan: Plan, json: ReportJson): string {
+  const suites = suitesOf(model, viewReport(plan, json));
+  const cases = suites.flatMap((suite) => suite.cases);
   return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="${escapeXml(plan.name)}" ${countsOf(
-    suites.flatMap(({ cases }) => cases),
-    json.durationSec,
-  )}>
+<testsuites name="${escapeXml(model.name)}" ${countsOf(cases, json.durationSec)}>
 ${suites.map(formatSuite).join("\n")}
 </testsuites>
 `;
 }
 
-/** A single run is one suite. Of a repeated plan, the assertions on all runs are the first one, and each run is one. */
-function suitesOf(plan: Plan, runs: readonly RunResult[], json: ReportJson, summary: RunSummary): TestSuite[] {
-  const all = runsOf(json);
-  const { startedAt, durationSec } = json;
-  const whole = assertionCases(summary);
-  const isGood = whole.length > 0 && whole.every(({ failure, error }) => failure === undefined && error === undefined);
-  const casesOf = (run: RunJson, index: number): TestCase[] => {
-    const prefix = all.length > 1 ? `run ${index + 1}: ` : "";
-    const result = runs[index] as RunResult;
-    return [
-      ...levelCases(plan, result, run, summary, prefix),
-      ...answerCases(plan, result),
-      ...checkCases(plan, result, isGood),
-      ...runCases(run),
-    ];
-  };
-  const [only] = all;
-  if (all.length === 1 && only !== undefined)
-    return [{ name: plan.name, startedAt, durationSec, cases: [...whole, ...casesOf(only, 0)] }];
-  const together = { name: plan.name, startedAt, durationSec: 0, cases: whole };
-  const each = all.map((run, index) => ({
-    name: `${plan.name}, run ${index + 1}`,
-    startedAt: run.startedAt,
-    durationSec: run.durationSec,
-    cases: casesOf(run, index),
+/** A single run is one suite. Of a repeated plan, the checks of all runs are the first one, and each run is one. */
+function suitesOf(model: ReportModel, view: ReportView): TestSuite[] {
+  const { name } = model;
+  const { startedAt, durationSec } = view.json;
+  const whole = model.checks.map(({ text, state, measured }) => ({
+    name: text,
+    timeSec: 0,
+    ...outcomeOf(state, { message: measured, type: "assertion" }),
   }));
-  return whole.length === 0 ? each : [together, ...each];
+  const isGood = whole.length > 0 && model.checks.every(({ state }) => state === "pass");
+  const casesOf = (run: NamedRun): TestCase[] => [
+    ...view.levels.filter((level) => level.run === run.name).map((level) => levelCase(model, view, level)),
+    ...searchCases(view.plan, run.json),
+    ...answerCases(view.plan, run.json, isGood),
+    ...runCases(run.json),
+  ];
+  const [only] = view.runs;
+  if (view.runs.length === 1 && only !== undefined)
+    return [{ name, startedAt, durationSec, cases: [...whole, ...casesOf(only)] }];
+  const each = view.runs.map((run) => ({
+    name: `${name}, ${run.name}`,
+    startedAt: run.json.startedAt,
+    durationSec: run.json.durationSec,
+    cases: casesOf(run),
+  }));
+  return whole.length === 0 ? each : [{ name, startedAt, durationSec: 0, cases: whole }, ...each];
 }
 
 function countsOf(cases: readonly TestCase[], durationSec: number): string {
@@ -119,73 +102,51 @@ function seconds(value: number): string {
   return value.toFixed(3);
 }
 
-function assertionCases({ assertions }: RunSummary): TestCase[] {
-  return assertions.map(({ text, state, measured, limit }) => {
-    const message = `measured ${measured}${limit === "" ? "" : `, the limit is ${limit}`}`;
-    return { name: text, timeSec: 0, ...outcomeOf(state, { message, type: "assertion" }) };
-  });
-}
-
 /** Returns what a test case has of a result. */
 function outcomeOf(state: VerdictState, problem: Problem): Pick<TestCase, "failure" | "error" | "output"> {
   if (state === "pass") return { output: problem.message };
   return state === "fail" ? { failure: problem } : { error: problem };
 }
 
-function levelCases(
-  plan: Plan,
-  result: RunResult,
-  { levels }: RunJson,
-  { warnings }: RunSummary,
-  prefix: string,
-): TestCase[] {
-  const measured = measuredLevels(result);
-  return levels.map((level, index) => {
-    const name = `${prefix}${nameOfLevel(plan, level)}`;
-    const delivery = describeDelivery(plan, measured[index] as LevelResult);
-    const texts = warnings.filter((warning) => warning.level === name).map(({ text }) => text);
-    const about = [delivery, ...texts.filter((text) => text !== delivery)];
-    const isMeasured = level.outcome === "measured";
-    const message = isMeasured ? "" : (about.find((text) => text.startsWith("not stable")) ?? describeOutcome(level));
-    return {
-      name: `${nameOfLevel(plan, level)} is measured`,
-      timeSec: level.durationSec,
-      ...(isMeasured
-        ? {}
-        : outcomeOf(level.outcome === "over-limit" ? "fail" : "unresolved", { message, type: level.outcome })),
-      output: [describeLevel(level), ...about].join("\n"),
-    };
-  });
+const OUTCOMES = {
+  measured: "",
+  unstable: "not stable",
+  "over-limit": "over the latency limit",
+  partial: "ended early",
+};
+
+/** A level: its numbers and the notes about it. */
+function levelCase({ notes }: ReportModel, view: ReportView, row: LevelRow): TestCase {
+  const { name, json } = row;
+  const { columns, rows } = levelTable(view, [row]);
+  const numbers = columns.map(
+    ({ title, quantity }, index) => `${title} ${formatCell(rows[0]?.[index] ?? {}, quantity)}`,
+  );
+  const about = notes.filter(({ levels }) => levels.includes(name));
+  const reason = about.find(({ code }) => code === "not-stable")?.text ?? OUTCOMES[json.outcome];
+  const problem = { message: reason, type: json.outcome };
+  return {
+    name: `${name} is measured`,
+    timeSec: json.durationSec,
+    ...(json.outcome === "measured" ? {} : outcomeOf(json.outcome === "over-limit" ? "fail" : "unresolved", problem)),
+    output: [numbers.join(", "), ...about.map(({ text }) => text)].join("\n"),
+  };
 }
 
-/** The answer of a search, and MLPerf's verdict, where the run has them. */
-function answerCases(plan: Plan, result: RunResult): TestCase[] {
-  const { findMax, levels } = result;
-  const unit = throughputUnitOf(plan.target);
-  const cases: TestCase[] = [];
-  if (findMax !== undefined) {
-    const state = stateOfSearch(findMax);
-    const message = `${answerOf(plan, findMax)}${findMax.isResolved ? "" : "; UNRESOLVED"}`;
-    cases.push({
-      name: "the highest load is found",
-      timeSec: 0,
-      ...outcomeOf(state, { message, type: "find-max" }),
-      output: formatFindMax(plan, result, unit),
-    });
-  }
-  for (const { mlperf } of levels) {
-    if (mlperf === undefined) continue;
-    const failure = mlperf.isValid ? {} : { failure: { message: mlperf.broken.join("; "), type: "mlperf" } };
-    cases.push({ name: `MLPerf ${mlperf.scenario} is valid`, timeSec: 0, ...failure, output: formatMlperf(mlperf) });
-  }
-  return cases;
+/** The answer of a search, where the run has one. */
+function searchCases(plan: Plan, { findMax }: RunJson): TestCase[] {
+  if (findMax === undefined) return [];
+  const { highest, isResolved } = findMax;
+  const state = isResolved ? (highest === null ? "fail" : "pass") : "unresolved";
+  const problem = { message: answerOf(plan, findMax), type: "find-max" };
+  return [{ name: "the highest load is found", timeSec: 0, ...outcomeOf(state, problem) }];
 }
 
 /**
  * The scenario's check of answers, with the first wrong ones as the text of the failure. Assertions that hold accept wrong answers, because
  * these are failed requests, which they judge.
  */
-function checkCases({ check }: Plan, { failures }: RunResult, isAccepted: boolean): TestCase[] {
+function answerCases({ check }: Plan, { failures }: RunJson, isAccepted: boolean): TestCase[] {
   if (check === undefined) return [];
   const name = "answers are right";
   const wrong = failures.filter(({ kind }) => kind === "check");
@@ -208,23 +169,6 @@ function runCases({ isPartial, error, durationSec }: RunJson): TestCase[] {
       error: { message, type: error?.code ?? "interrupted" },
     },
   ];
-}
-
-function describeOutcome({ outcome }: LevelJson): string {
-  return {
-    measured: "measured",
-    unstable: "not stable",
-    "over-limit": "over the latency limit",
-    partial: "ended early",
-  }[outcome];
-}
-
-function describeLevel({ inferPerSec, latency, failed, requests }: LevelJson): string {
-  const times =
-    latency === null
-      ? "no request succeeded"
-      : `p50 ${formatUs(latency.percentiles.p50.us)}, p99 ${formatUs(latency.percentiles.p99.us)}`;
-  return `${formatCount(inferPerSec)}/s, ${times}, ${formatCount(requests)} requests, ${formatCount(failed)} failed`;
 }
 
 function formatCase({ name, timeSec, failure, error, output }: TestCase, suite: string): string {

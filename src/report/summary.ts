@@ -1,17 +1,11 @@
 import type { VerdictState } from "../measure/limits/verdict-state.ts";
-import { tokenWarnings } from "../measure/tokens/token-warnings.ts";
 import type { Plan } from "../plan/plan.ts";
-import { describeLevel } from "../registry/load-modes.ts";
-import type { LevelResult, RunResult } from "../result/run-result.ts";
-import { describeLevelNotes } from "./level-notes.ts";
-import { describeUndelivered } from "./load-delivery.ts";
-import { describeRepeats } from "./load-notes.ts";
+import { buildRunModel } from "./model/build-model.ts";
 import type { VerdictName } from "./model/report-model.ts";
-import { warnOfResends } from "./resend-note.ts";
-import { judgeChecks } from "./run-verdicts.ts";
+import { nameLevel } from "./model/report-view.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
 
-/** What a run means, in words: for reports that begin with the verdict. All values are those of the JSON report. */
+/** What a run means, in words, for the page. */
 
 /** An assertion with its result. */
 export interface JudgedAssertion {
@@ -20,8 +14,6 @@ export interface JudgedAssertion {
   readonly text: string;
   /** `31.2 ms at concurrency 8`, and why it is unresolved. */
   readonly measured: string;
-  /** The limit with its unit. */
-  readonly limit: string;
 }
 
 /** A sentence about a level, without a full stop. */
@@ -40,60 +32,22 @@ export interface RunSummary {
   readonly warnings: readonly LevelWarning[];
 }
 
-/** Sums up runs of one plan. @param warned warnings that were reported during the runs */
-export function summarizeRuns(
-  plan: Plan,
-  runs: readonly RunResult[],
-  json: ReportJson,
-  warned: readonly string[] = [],
-): RunSummary {
-  const assertions = [
-    ...json.assertions.map(({ state, text, measuredText, limitText }) => ({
-      state,
-      text,
-      measured: measuredText,
-      limit: limitText,
-    })),
-    ...judgeChecks(plan, runs).map(({ state, text, measured }) => ({ state, text, measured, limit: "" })),
-  ];
-  const errors = runs.flatMap(({ error }) => error?.message ?? []);
-  const general = [...runs.flatMap(({ prepared }) => prepared.warnings), ...warned, ...errors];
-  const repeats = runs.flatMap((run) => [describeRepeats(run) ?? [], warnOfResends(run) ?? []].flat());
+/** Sums up runs of one plan. */
+export function summarizeRuns(plan: Plan, json: ReportJson): RunSummary {
+  const { verdict, checks, notes } = buildRunModel(plan, json);
+  const headline =
+    verdict.headline === ""
+      ? checks.length === 0
+        ? "measured; nothing is asserted"
+        : "all checks passed"
+      : verdict.headline;
   return {
-    verdict: json.verdict.name,
-    headline: json.verdict.headline,
-    assertions,
-    warnings: [
-      ...[...new Set([...general, ...repeats])].map((text) => ({ level: undefined, text })),
-      ...runs.flatMap((run, index) => {
-        const prefix = runs.length > 1 ? `run ${index + 1}: ` : "";
-        return run.levels.flatMap((level) => warningsOf(plan, run, level, prefix));
-      }),
-    ],
+    verdict: verdict.name,
+    headline,
+    assertions: checks,
+    warnings: notes.map(({ text }) => ({ level: undefined, text: text.replace(/\.$/, "") })),
   };
 }
 
-/** A level that has a name. */
-interface NamedLevel {
-  readonly level: number;
-  readonly phase?: { readonly index: number } | undefined;
-}
-
 /** Returns the name of a level, with its phase. */
-export function nameOfLevel({ load }: Plan, { level, phase }: NamedLevel): string {
-  return describeLevel(load, level, phase?.index);
-}
-
-/** Returns what makes the numbers of a level doubtful. */
-function warningsOf(whole: Plan, { prepared }: RunResult, result: LevelResult, prefix: string): LevelWarning[] {
-  const { window, tokens } = result;
-  if (window.requestCount + window.failedCount === 0) return [];
-  const undelivered = describeUndelivered(whole, result);
-  const texts = [
-    ...describeLevelNotes(whole, prepared, result).map((note) => note.join(". ")),
-    ...(result.mlperf?.broken ?? []),
-    ...(undelivered === undefined ? [] : [undelivered]),
-    ...(tokens === undefined ? [] : tokenWarnings(tokens)),
-  ];
-  return texts.map((text) => ({ level: `${prefix}${nameOfLevel(whole, result)}`, text }));
-}
+export const nameOfLevel = nameLevel;

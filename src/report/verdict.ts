@@ -142,8 +142,8 @@ function findSearch(plan: Plan, repeated: RepeatedResult): Finding[] {
   // Without a load that was found there is nothing to judge.
   const isUnjudged = ({ highest, isResolved }: FindMaxResult): boolean =>
     !isResolved && (highest === undefined || runs.length > 1);
-  const doubt = answers.every(isUnjudged) ? "UNRESOLVED" : "UNRESOLVED, it may be higher";
-  return [{ state: "unresolved", code: "search", headline: `${answer}; ${doubt}` }];
+  const doubt = answers.every(isUnjudged) ? "" : "; it may be higher";
+  return [{ state: "unresolved", code: "search", headline: `${answer}${doubt}` }];
 }
 
 /** Judges the answer of a search: it fails when it is certain that no load keeps the limits. */

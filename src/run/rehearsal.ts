@@ -33,6 +33,8 @@ export interface RehearsalBounds {
 export const PROMPT_BOUNDS: RehearsalBounds = { requestCount: 1200, durationMs: 200, concurrency: 48 };
 /** Requests of a scenario are short, and a level may be short too. */
 export const OWN_BOUNDS: RehearsalBounds = { requestCount: 2000, durationMs: 50, concurrency: 4 };
+/** The embedded target's users wait for its start anyway. */
+export const EMBEDDED_BOUNDS: RehearsalBounds = { requestCount: 6000, durationMs: 300, concurrency: 16 };
 /** For modes whose users compare the time to the first request. */
 export const SHORT_BOUNDS: RehearsalBounds = { requestCount: 300, durationMs: 5, concurrency: 2 };
 

@@ -189,12 +189,15 @@ async function loadRehearsal(
   driver: Driver,
   atEnd: (undo: () => void) => void,
 ): Promise<() => Promise<void>> {
-  const { rehearse, OWN_BOUNDS, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
+  const { rehearse, EMBEDDED_BOUNDS, OWN_BOUNDS, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
   const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
   // Late code would be visible in the time to first token of prompts.
   const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
-  const boundsOf = (one: Rehearsed): RehearsalBounds =>
-    hasTime(one) ? PROMPT_BOUNDS : startsEarly(one) ? SHORT_BOUNDS : OWN_BOUNDS;
+  const boundsOf = (one: Rehearsed): RehearsalBounds => {
+    if (hasTime(one)) return PROMPT_BOUNDS;
+    if (startsEarly(one)) return SHORT_BOUNDS;
+    return targetKindOf(one.plan.target).toServer === undefined ? OWN_BOUNDS : EMBEDDED_BOUNDS;
+  };
   const rehearseAll = async (): Promise<void> => {
     for (const one of rehearsed) await rehearse(one, search, observer, boundsOf(one));
   };

@@ -23,11 +23,8 @@ export type MetricOf<S extends LoadKind = LoadKind, A extends AnswerType = Answe
   | TokenName<A>;
 
 /** The limit of a metric: a duration for times, a percentage for ratios (0 needs no sign), otherwise a number. */
-export type LimitOf<N extends MetricName> = [N] extends [NameOfQuantity<"time">]
-  ? Duration
-  : [N] extends [NameOfQuantity<"ratio">]
-    ? Percent | 0
-    : number;
+export type LimitOf<N extends MetricName> =
+  N extends NameOfQuantity<"time"> ? Duration : N extends NameOfQuantity<"ratio"> ? Percent | 0 : number;
 
 /** Limits that a good request meets: maximum times (`latency`: of the whole request), and minimum rates. */
 export type GoodputLimits = {

@@ -42,7 +42,7 @@ export interface ServerTraceOptions {
   readonly logFrequency?: number;
 }
 
-/** The source of the server's GPU metrics. */
+/** The server's page of metrics: of its GPUs (Triton), and of its KV cache (vLLM, SGLang, TensorRT-LLM on Triton). */
 export interface MetricsOptions {
   /** Address of a page in Prometheus' text format. Default: port 8002 of the target's host, path `/metrics`; the embedded target has none. */
   readonly url?: string;
@@ -118,7 +118,7 @@ export interface ScenarioDefinition<
   readonly stability?: StabilityOptions;
   /** How requests form sequences, for sequence models. */
   readonly sequences?: SequenceOptions;
-  /** Read the GPU metrics of the server at each level; `{}` takes the defaults. Default: none. */
+  /** Read the server's page of metrics at each level, for `gpuUtilization`, `kvCacheUsage` and others; `{}` takes the defaults. Default: none. */
   readonly metrics?: MetricsOptions;
   /** Trace settings of a Triton server for the time of the run; one server, not a mix. Default: unchanged. */
   readonly serverTrace?: ServerTraceOptions;

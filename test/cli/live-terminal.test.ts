@@ -70,7 +70,7 @@ describe("what a run shows while it lasts", LIMIT, () => {
     const [hidden, shown] = [text().lastIndexOf("\u001b[?25l"), text().lastIndexOf("\u001b[?25h")];
     assert.ok(hidden >= 0 && shown > hidden, "the cursor is back");
     const report = text().slice(shown);
-    assert.match(report, /^\u001b\[\?25h\u001b\[J[^\u001b]*4 completed, 0 failed[^\u001b]*$/);
+    assert.match(report, /^\u001b\[\?25h\u001b\[JMEASURED [^\u001b]* 4 requests[^\u001b]*$/);
     assert.doesNotMatch(text(), /\u001b\[3\dm/, "NO_COLOR");
   });
 

@@ -31,18 +31,18 @@ describe("reports of a scenario", () => {
       assert.equal(code, 65, err);
       const report = JSON.parse(out) as { requests: { completed: number } };
       assert.equal(report.requests.completed, 20);
-      assert.match(err, /^places: model simple/m);
-      assert.match(err, /^FAIL +throughput/m);
+      assert.match(err, /^FAILED {2}places: simple, /m);
+      assert.match(err, /^ {2}FAIL +throughput/m);
     });
   });
 
   test("pass and FAIL have colours where they are asked for, and none otherwise", async () => {
     await inFolder({ "x.ts": SCENARIO }, async (cwd) => {
       const plain = await runRampart(["run", "x.ts"], { cwd, env: { NO_COLOR: "1", FORCE_COLOR: "1" } });
-      assert.match(plain.out, /^pass +error rate/m);
+      assert.match(plain.out, /^ {2}pass +error rate/m);
       const coloured = await runRampart(["run", "x.ts"], { cwd, env: { NO_COLOR: "", FORCE_COLOR: "1" } });
-      assert.match(coloured.out, /^\u001b\[32mpass\u001b\[0m +error rate/m);
-      assert.match(coloured.out, /^\u001b\[31mFAIL\u001b\[0m +throughput/m);
+      assert.match(coloured.out, /^ {2}\u001b\[32mpass\u001b\[0m +error rate/m);
+      assert.match(coloured.out, /^ {2}\u001b\[31mFAIL\u001b\[0m +throughput/m);
     });
   });
 

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { UserError } from "../../src/plan/problem.ts";
 import { compareRuns } from "../../src/report/compare/compare-runs.ts";
-import { formatComparison } from "../../src/report/compare/console.ts";
 import { formatHtml } from "../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../src/report/compare/json.ts";
 import { formatMarkdown } from "../../src/report/compare/markdown.ts";
+import { buildComparisonModel } from "../../src/report/compare/model.ts";
+import { formatComparison } from "../../src/report/compare/text.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
 import { readRuns } from "../../src/report/read/runs/read-runs.ts";
 import { createRandom, type Random } from "../../src/runtime/random.ts";
@@ -64,9 +65,14 @@ function check(path: string, good: string): void {
     const several = { name: "new", runs: acceptsWithinRuns ? runs : [...runs, ...base.runs] };
     const comparison = compareRuns(base, several, { precision: 0.05, acceptsWithinRuns });
     const sides = { comparison, limits: [], isAll: true };
-    for (const text of [formatComparison(sides), formatMarkdown([sides]), formatHtml([sides])])
+    const model = buildComparisonModel([sides], false);
+    for (const text of [
+      formatComparison(model, { isAll: true, allFlag: "--all" }),
+      formatMarkdown(model),
+      formatHtml([sides]),
+    ])
       assert.ok(!text.includes("NaN") && !text.includes("undefined"), text);
-    JSON.stringify(toComparisonJson([sides]));
+    JSON.stringify(toComparisonJson([sides], false));
   }
 }
 

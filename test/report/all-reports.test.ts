@@ -10,7 +10,7 @@ import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { checkAllReports } from "./check-all-reports.ts";
 import { TINY, type Written, writeReports } from "./html/make-report.ts";
-import { readConsoleTables, readMarkdownTables, readPageTables } from "./read-tables.ts";
+import { readPageTables } from "./read-tables.ts";
 
 /** All reports of one run, of loads that have everything at once: no two numbers contradict each other. */
 
@@ -139,19 +139,15 @@ test("conversations have a table in the console, in Markdown and on the page", L
     // Every turn was sent, or its conversation ended before.
     assert.deepEqual([counts.sessionCount, requests.sent + counts.unsentCount], [12, 36]);
     const row = { conversations: "12", "cut short": `${counts.cutCount}`, "turns not sent": `${counts.unsentCount}` };
-    for (const tables of [readMarkdownTables(written.read("markdown")), readPageTables(written.read("html"))])
-      assert.deepEqual(
-        tables.filter(({ header }) => header.includes("conversations")).map(({ rows }) => rows),
-        [[row]],
-      );
+    const tables = readPageTables(written.read("html"));
+    assert.deepEqual(
+      tables.filter(({ header }) => header.includes("conversations")).map(({ rows }) => rows),
+      [[row]],
+    );
+    assert.match(written.read("markdown"), /^- 12 conversations/m);
     assert.match(written.console, /^12 conversations/m);
     if (counts.cutCount > 0)
-      assert.ok(
-        written.console.includes(`12 conversations, ${counts.cutCount} of them cut short`) &&
-          written.console.includes(`${counts.unsentCount} turns were not sent`),
-        written.console,
-      );
-    assert.ok(readConsoleTables(written.console).length > 0);
+      assert.ok(written.console.includes(`12 conversations, ${counts.cutCount} of them cut short`), written.console);
   } finally {
     written.remove();
   }

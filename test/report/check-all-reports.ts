@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
-import { formatCount, formatPct } from "../../src/plan/units.ts";
+import { formatCount, formatPct, usToNs } from "../../src/plan/units.ts";
+import { formatMarkdownReport } from "../../src/report/markdown.ts";
+import { buildRunModel } from "../../src/report/model/build-model.ts";
+import type { ReportModel } from "../../src/report/model/report-model.ts";
+import { formatThreeDigits } from "../../src/report/model/values.ts";
 import { formatUs } from "../../src/report/rampart/format.ts";
 import { type LevelJson, type RunJson, runsOf } from "../../src/report/schema/report-schema.ts";
 import { nameOfLevel } from "../../src/report/summary.ts";
+import { renderText } from "../../src/report/text/render-text.ts";
 import { measuredLevels } from "../../src/result/judged-levels.ts";
 import { checkRelations } from "./check-relations.ts";
 import type { Written } from "./html/make-report.ts";
-import { type ReadTable, readConsoleTables, readMarkdownTables, readPageTables } from "./read-tables.ts";
+import { tableOf, valuesOf } from "./model/make-model.ts";
+import { type ReadTable, readPageTables } from "./read-tables.ts";
 import { readXml } from "./read-xml.ts";
 
 /** How the numbers of all reports of one run relate to each other. */
@@ -51,17 +57,11 @@ export function checkAllReports(written: Written): readonly RunJson[] {
       run,
       lines.filter(({ metadata }) => (metadata.run ?? 1) === index + 1),
     );
+  checkModel(written, levels);
   checkJunit(written, levels);
   if (plan.repeat !== undefined) return all;
-  const unit = Object.values({ console: written.console }).some((text) => text.includes("infer/s"))
-    ? "infer/s"
-    : "req/s";
-  for (const [name, tables] of [
-    ["console", readConsoleTables(written.console)],
-    ["Markdown", readMarkdownTables(written.read("markdown"))],
-    ["page", readPageTables(written.read("html"))],
-  ] as const)
-    checkTables(name, tables, levels, unit);
+  const unit = written.read("html").includes("infer/s") ? "infer/s" : "req/s";
+  checkTables("page", readPageTables(written.read("html")), levels, unit);
   checkCsv(written.read("csv"), plan.load.kind === "phases" ? levels : levels.toSorted(byThroughput));
   return all;
 }
@@ -228,7 +228,42 @@ function isRowOf(row: Readonly<Record<string, string>>, { metrics }: Tokens): bo
   return ["average", "p50", "p90", "p99", "max"].every((column, index) => row[column] === cells[index]);
 }
 
-/** A case of a level has its throughput, counts, delivered load and Little's law. */
+/** The model of the stored report has the report's numbers, and the console and Markdown are that model. */
+function checkModel({ plan, json, console, read }: Written, levels: readonly LevelJson[]): void {
+  const model = buildRunModel(plan, json);
+  assert.equal(console, renderText(model, { isVerbose: true }));
+  assert.equal(read("markdown"), formatMarkdownReport(model));
+  const rows = valuesOf(tableOf(model, plan.repeat === undefined ? answerOf(model) : "by-run"));
+  const sorted = plan.limits === undefined ? levels : levels.toSorted((a, b) => a.level - b.level);
+  checkModelRows(rows, sorted);
+  for (const tag of new Set(levels.flatMap(({ groups = [] }) => groups.flatMap(({ tags }) => Object.keys(tags))))) {
+    const groups = levels.flatMap((level) => (level.groups ?? []).filter((group) => tag in group.tags));
+    checkModelRows(valuesOf(tableOf(model, `by-${tag}`)), groups);
+  }
+}
+
+function answerOf({ sections }: ReportModel): string {
+  return sections.some(({ id }) => id === "search") ? "search" : "levels";
+}
+
+function checkModelRows(
+  rows: readonly Readonly<Record<string, number | string | undefined>>[],
+  measured: readonly Measured[],
+): void {
+  assert.equal(rows.length, measured.length, "rows");
+  for (const [index, row] of rows.entries()) {
+    const { inferPerSec, latency, requests, failed, tokens } = measured[index] as Measured;
+    const first = tokens?.metrics["timeToFirstTokenUs"];
+    const ns = (us: number | undefined): number | undefined => (us === undefined ? undefined : usToNs(us));
+    assert.deepEqual(
+      [row["throughput"], row["requests"], row["failed"], row["latency.mean"], row["latency.p99"], row["latency.max"]],
+      [inferPerSec, requests, failed, ns(latency?.meanUs), ns(latency?.percentiles.p99.us), ns(latency?.maxUs)],
+    );
+    assert.deepEqual([row["timeToFirstToken.p50"], row["timeToFirstToken.p99"]], [ns(first?.p50), ns(first?.p99)]);
+  }
+}
+
+/** A case of a level has its throughput and counts. */
 function checkJunit({ plan, runs, read }: Written, levels: readonly LevelJson[]): void {
   const suites = readXml(read("junit")).children;
   const cases = suites.flatMap(({ children }) => children);
@@ -244,15 +279,12 @@ function checkJunit({ plan, runs, read }: Written, levels: readonly LevelJson[])
     .filter(({ attributes }) => names.includes(attributes["name"] ?? ""))
     .map(({ children }) => children.find(({ name }) => name === "system-out")?.text ?? "");
   assert.equal(texts.length, levels.length, "cases of levels");
-  for (const [index, { inferPerSec, requests, failed, load, inFlight }] of levels.entries()) {
+  for (const [index, { inferPerSec, requests, failed }] of levels.entries()) {
     const text = texts[index] ?? "";
-    const { isKept, expectedMean } = inFlight.littlesLaw;
     for (const part of [
-      `${formatCount(inferPerSec)}/s`,
-      `${formatCount(requests)} requests, ${formatCount(failed)} failed`,
-      formatCount(load.delivered),
-      ...(load.asked === null ? [] : [`${formatCount(load.asked)} asked for`]),
-      ...(isKept && requests > 0 ? [`throughput × average latency is ${formatCount(expectedMean)}`] : []),
+      formatThreeDigits(inferPerSec),
+      `requests ${formatCount(requests)}`,
+      `failed ${formatCount(failed)}`,
     ])
       assert.ok(text.includes(part), `JUnit: ${part} in ${text}`);
   }

@@ -7,6 +7,8 @@ import { toReportJson } from "../../src/report/json/report-json.ts";
 import { formatJunit } from "../../src/report/junit.ts";
 import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { escapeMarkdown, escapeXml } from "../../src/report/markup.ts";
+import { buildRunModel } from "../../src/report/model/build-model.ts";
+import type { ReportModel } from "../../src/report/model/report-model.ts";
 import { createReportSchema, type ReportJson } from "../../src/report/schema/report-schema.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { makePlan } from "../plan/make-plan.ts";
@@ -22,17 +24,17 @@ const assertions = [
 ] as const;
 const plan = { ...makePlan({ assertions }), name: `run ${EVIL}` };
 
-function reportOf(change: Partial<RunResult> = {}): { readonly runs: readonly RunResult[]; readonly json: ReportJson } {
+function reportOf(change: Partial<RunResult> = {}): { readonly model: ReportModel; readonly json: ReportJson } {
   const failures = [{ kind: "http", count: 3, example: EVIL, status: 500 }] as const;
   const levels = [makeLevel(), makeLevel({ level: 4, outcome: "over-limit" })];
   const result = makeResult(plan, levels, { failures, ...change });
-  const json: unknown = JSON.parse(JSON.stringify(toReportJson(plan, result)));
-  return { runs: [result], json: v.parse(createReportSchema(), json) };
+  const json = v.parse(createReportSchema(), JSON.parse(JSON.stringify(toReportJson(plan, result))));
+  return { model: buildRunModel(plan, json), json };
 }
 
 function junitOf(change?: Partial<RunResult>): XmlElement {
-  const { runs, json } = reportOf(change);
-  return readXml(formatJunit(plan, runs, json));
+  const { model, json } = reportOf(change);
+  return readXml(formatJunit(model, plan, json));
 }
 
 test("JUnit has a case for each assertion and level, failures with value and limit, and counts that agree", () => {
@@ -43,7 +45,7 @@ test("JUnit has a case for each assertion and level, failures with value and lim
   const cases = suite?.children ?? [];
   assert.deepEqual(
     cases.map(({ attributes }) => attributes["name"]),
-    ["p99 latency below 500 us", "error rate at most 50 %", "concurrency 1 is measured", "concurrency 4 is measured"],
+    ["p99 latency < 500 us", "error rate ≤ 50 %", "concurrency 1 is measured", "concurrency 4 is measured"],
   );
   const failed = cases.filter(({ children }) => children.some(({ name }) => name === "failure"));
   for (const element of [root, suite as XmlElement])
@@ -52,7 +54,7 @@ test("JUnit has a case for each assertion and level, failures with value and lim
       [cases.length, failed.length, 0],
     );
   const messages = failed.map(({ children: [failure] }) => failure?.attributes["message"]);
-  assert.deepEqual(messages, ["measured 1 ms at concurrency 1, the limit is 500 us", "over the latency limit"]);
+  assert.deepEqual(messages, ["worst 1.00 ms at concurrency 1", "over the latency limit"]);
   // The attributes that the common schema requires.
   assert.match(suite?.attributes["timestamp"] ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
   for (const { attributes } of cases) {
@@ -82,21 +84,19 @@ test("XML stays well formed whatever the texts are", () => {
 });
 
 test("Markdown begins with the verdict, and has assertions, levels, failures and counts", () => {
-  const { runs, json } = reportOf();
-  const text = formatMarkdownReport(plan, runs, json);
+  const text = formatMarkdownReport(reportOf().model);
   assert.match(text, /^## ❌ Failed: run /);
-  assert.match(text, /\| p99 latency below 500 us \| 1 ms at concurrency 1 \| ❌ FAIL \|/);
-  assert.match(text, /\| error rate at most 50 % \| 0 % at concurrency 1 \| ✅ pass \|/);
-  assert.match(text, /\| concurrency 4 \| 30 \| 1 ms \|.*\| over-limit \|/);
-  assert.match(text, /\| level \| load asked for \| delivered \| in flight \| throughput × average latency \|/);
-  assert.match(text, /\| concurrency 4 \| 4 in flight \| 0\.03 in flight \| 0\.03 \| 0\.03 \|/);
+  assert.match(text, /\| p99 latency \\< 500 us \| worst 1\.00 ms at concurrency 1 \| ❌ FAIL \|/);
+  assert.match(text, /\| error rate ≤ 50 % \| 0 of 60 \| ✅ pass \|/);
+  assert.match(text, /\| 4 \| 30\.0 \| 1\.00 ms \|.* over the limit \|/);
+  assert.match(text, /\| concurrency \| asked, in flight \| delivered \| mean in flight \| throughput × latency \|/);
+  assert.match(text, /\| 4 \| 4 \| 0\.03 \| 0\.03 \| 0\.03 \|/);
   assert.match(text, /\| http 500 \| 3 \|/);
-  assert.match(text, /60 requests, 60 completed, 0 failed, in 3\.5 s\./);
+  assert.match(text, /sent 60 requests over 1 connection in 3\.50 s: 60 completed, 0 failed/);
 });
 
 test("hostile texts stay one line of plain text in Markdown", () => {
-  const { runs, json } = reportOf();
-  for (const line of formatMarkdownReport(plan, runs, json).split("\n")) {
+  for (const line of formatMarkdownReport(reportOf().model).split("\n")) {
     if (line.startsWith("| http 500")) assert.equal(line.match(/(?<!\\)\|/g)?.length, 4, line);
     if (!line.startsWith("## ")) assert.doesNotMatch(line, /^# title/);
     assert.doesNotMatch(line, /(?<!\\)<b|@team|https:\/\/evil|(?<!\\)\[link/);

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { RunError, type RunErrorCode } from "../../src/plan/problem.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
 import { formatMarkdownReport } from "../../src/report/markdown.ts";
+import { buildRunModel } from "../../src/report/model/build-model.ts";
+import { renderText } from "../../src/report/text/render-text.ts";
 import { judgeWhole } from "../../src/report/verdict.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { createRandom } from "../../src/runtime/random.ts";
@@ -102,7 +104,7 @@ function expected(facts: Facts): { readonly exitCode: number; readonly name: str
   return { name, exitCode: isOpen ? 66 : 0 };
 }
 
-test("the verdict and the exit code follow the rules, and JSON and Markdown have the same ones", () => {
+test("the verdict and the exit code follow the rules, and JSON, the console and Markdown have the same ones", () => {
   const random = createRandom(24);
   const seen = new Set<string>();
   for (let run = 0; run < 400; run++) {
@@ -115,7 +117,11 @@ test("the verdict and the exit code follow the rules, and JSON and Markdown have
     assert.equal(exitCode === 0, name === "passed" || name === "measured", text);
     const json = toReportJson(plan, result);
     assert.deepEqual(json.verdict, { name, headline, exitCode, reasons }, text);
-    assert.ok(formatMarkdownReport(plan, [result], json).includes(headline), text);
+    const model = buildRunModel(plan, json);
+    const isGood = name === "passed" || name === "measured";
+    assert.deepEqual([model.verdict.name, model.verdict.headline], [name, isGood ? "" : headline], text);
+    assert.ok(formatMarkdownReport(model).includes(isGood ? "" : headline), text);
+    assert.ok(renderText(model).startsWith(name.toUpperCase()), text);
     seen.add(`${name} ${exitCode}`);
   }
   assert.ok(seen.size >= 12, [...seen].join());

@@ -17,8 +17,8 @@ describe("a scenario that is the program", () => {
     const { code, out, err } = await runScript("direct.ts");
     assert.equal(code, 0, out + err);
     assert.equal(err, "  measuring concurrency 2 …\n");
-    assert.match(out, /^direct: model simple on embedded target over http, concurrency 2$/m);
-    assert.match(out, /20 completed, 0 failed/);
+    assert.match(out, /^PASSED {2}direct: simple, embedded target, http /);
+    assert.match(out, / 20 requests$/m);
   });
 
   test("exits with 65 when an assertion fails", async () => {
@@ -53,7 +53,7 @@ describe("a scenario that is the program", () => {
     running.interrupt();
     const { code, out, err } = await running.result;
     assert.equal(code, 130, out + err);
-    assert.match(out, /PARTIAL RESULT/);
+    assert.match(out, /^PARTIAL {2}/);
   });
 
   test("is run by its first line, with rampart on the PATH", { skip: process.platform === "win32" }, async () => {
@@ -70,8 +70,8 @@ describe("a scenario that is the program", () => {
       const env = { PATH: `${folder}:${process.env["PATH"] ?? ""}` };
       const { code, out, err } = await startProcess(["./x.ts", "--json", "x.json"], { cwd: folder, env }).result;
       assert.equal(code, 0, out + err);
-      assert.match(out, /^by its first line: /m);
-      assert.match(out, /5 completed, 0 failed/);
+      assert.match(out, /^MEASURED {2}by its first line: /m);
+      assert.match(out, / 5 requests$/m);
     });
   });
 });
@@ -85,15 +85,15 @@ describe("a scenario that is imported", () => {
   test("leaves the start to the scenario that imports it", async () => {
     const { code, out, err } = await runScript("derived.ts");
     assert.equal(code, 0, out + err);
-    assert.match(out, /^derived: /m);
+    assert.match(out, /^PASSED {2}derived: /m);
     assert.doesNotMatch(out, /^direct: /m);
-    assert.equal(out.match(/completed/g)?.length, 1);
+    assert.equal(out.match(/^PASSED {2}/gm)?.length, 1);
   });
 
   test("does not start by itself under rampart run either", async () => {
     const file = join(FIXTURES, "derived.ts");
     const { code, out, err } = await startProcess([...rampartCommand(), "run", file]).result;
     assert.equal(code, 0, out + err);
-    assert.equal(out.match(/completed/g)?.length, 1);
+    assert.equal(out.match(/^PASSED {2}/gm)?.length, 1);
   });
 });

@@ -2,11 +2,21 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { setting } from "../../src/plan/setting-names.ts";
-import { average, errorRate, type MetricLimits, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
+import {
+  average,
+  errorRate,
+  type MetricLimits,
+  max,
+  metric,
+  p99,
+  percentile,
+  throughput,
+} from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { fixedSchedule, hold, intervals, periodic, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
+import { http } from "../../src/scenario/targets/http.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
@@ -17,6 +27,8 @@ import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
   return (...args) => Reflect.apply(builder, undefined, args) as unknown;
 }
+
+const untypedMetric = (name: string) => untyped(metric)(name) as MetricLimits<"throughput">;
 
 const server = triton("host:1", { model: "m" });
 const grpc = triton("host:1", { protocol: "grpc", model: "m" });
@@ -254,6 +266,37 @@ const others: readonly Mistake[] = [
   ["a bare percentage", { assert: [untyped(errorRate().below)(5)] }, "assert.0.limit", /write "5 %"/],
   ["more than all", { assert: [errorRate().below("101 %")] }, "assert.0.limit", /must be a percentage/],
   ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0.limit", /must be a number/],
+  [
+    "the queue of a server without one",
+    { target: http("http://h/"), assert: [average("serverQueue").below("1 s")] },
+    "assert.0",
+    /serverQueue needs a server that reports/,
+  ],
+  [
+    "GPUs that are not read",
+    { assert: [max("gpuUtilization").below("90 %")] },
+    "assert.0",
+    /gpuUtilization needs the server's page of metrics/,
+  ],
+  [
+    "the server's queue before the end",
+    { assert: [average("serverQueue").below("1 s").abortAfter("1 s")] },
+    "assert.0",
+    /serverQueue is read at the end/,
+  ],
+  [
+    "the server's queue of a part",
+    { tags: { a: 1 }, assert: [average("serverQueue").where({ a: 1 }).below("1 s")] },
+    "assert.0",
+    /all requests of a server/,
+  ],
+  ["tokens of tensors", { assert: [untypedMetric("totalTokensPerSec").below(1)] }, "assert.0", /tensors, not tokens/],
+  [
+    "a metric of reports",
+    { assert: [untypedMetric("highestLoad").below(1)] },
+    "assert.0",
+    /must be one of throughput, errorRate/,
+  ],
   ["scheduledLatency of a closed load", { assert: [average("scheduledLatency").below("1 s")] }, "assert.0", /schedule/],
 ];
 

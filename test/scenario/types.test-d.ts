@@ -22,6 +22,9 @@ import {
   integer,
   intervals,
   json,
+  max,
+  metric,
+  min,
   mix,
   number,
   openai,
@@ -114,6 +117,12 @@ export const sound = [
       average("scheduledLatency").below("1 ms"),
       throughput().atLeast(100),
       errorRate().below("1 %"),
+      max().below("1 min"),
+      min("scheduledLatency").above("1 us"),
+      average("serverQueue").below("10 ms"),
+      metric("serverCacheHits").atLeast("50 %"),
+      average("gpuUtilization").below("90%"),
+      max("gpuMemoryUsed").below(16_000),
     ],
     repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
     warmupRequests: 10,
@@ -363,6 +372,14 @@ export const wrongInputs = [
 export const wrongMetrics = [
   // @ts-expect-error There is no such latency.
   p99("latencies").below("1 ms"),
+  // @ts-expect-error Only its average is known.
+  max("serverQueue").below("1 ms"),
+  // @ts-expect-error A latency has statistics.
+  metric("latency"),
+  // @ts-expect-error A utilization is a ratio.
+  max("gpuUtilization").below(0.9),
+  // @ts-expect-error Images are measured in GenAI-Perf's mode only.
+  p99("timePerImage"),
   // @ts-expect-error There is no such latency.
   average("sendDelay").below("1 ms"),
   // @ts-expect-error A percentile is a number.

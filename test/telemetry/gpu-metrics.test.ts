@@ -35,6 +35,19 @@ test("samples without a GPU, without a number and of other families are left out
   assert.deepEqual(missingFamilies(reading), ["nv_gpu_utilization", "nv_gpu_power_usage", "nv_gpu_memory_total_bytes"]);
 });
 
+test("the use of KV caches is read from the pages of engines, which have no GPUs", () => {
+  const text = [
+    'vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.25',
+    'vllm:kv_cache_usage_perc{engine="1",model_name="m"} 0.5',
+    "sglang:token_usage 0.83",
+    'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="used",model="t",version="1"} 3',
+    'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="fraction",model="t",version="1"} 0.1',
+  ].join("\n");
+  const reading = readGpuMetrics(text);
+  assert.deepEqual(plain(reading), { kvCacheRatio: { "0 m": 0.25, "1 m": 0.5, "": 0.83, "fraction t 1": 0.1 } });
+  assert.deepEqual(missingFamilies(reading), []);
+});
+
 test("missing are those that perf_analyzer reports, in its order", () => {
   assert.deepEqual(missingFamilies(readGpuMetrics("")), [
     "nv_gpu_utilization",

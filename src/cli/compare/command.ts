@@ -2,12 +2,16 @@ import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
-import { type ComparedSides, formatComparison } from "../../report/compare/console.ts";
+import type { ComparedSides } from "../../report/compare/console.ts";
 import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
 import { type ChangeLimit, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
 import { formatMarkdown } from "../../report/compare/markdown.ts";
+import { buildComparisonModel } from "../../report/compare/model.ts";
+import { formatComparison } from "../../report/compare/text.ts";
+import { judgeComparison } from "../../report/compare/verdict.ts";
+import type { ReportModel } from "../../report/model/report-model.ts";
 import { writeOutput } from "../../report/output-file.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
@@ -96,7 +100,7 @@ function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem
 }
 
 function compare(request: Request, io: CommandIo): number {
-  const { given, limits, files, isAll } = request;
+  const { given, limits, files, isAll, isStrict } = request;
   const [base, ...candidates] = readSides([given.base, ...given.candidates]);
   if (base === undefined) throw new Error("there is always a base");
   const comparisons = candidates.map((next) => compareRuns(base, next, request));
@@ -110,8 +114,9 @@ function compare(request: Request, io: CommandIo): number {
   );
   const textIo = besideReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
-  textIo.out(sides.map(formatComparison).join("\n\n"));
-  writeFiles(sides, files);
+  const model = buildComparisonModel(sides, isStrict);
+  textIo.out(formatComparison(model, { isAll, allFlag: "--all" }));
+  writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }
 
@@ -134,7 +139,8 @@ function checkMetric({ name, label }: NamedMetric, text: string, { base, next }:
   });
 }
 
-function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: OutputFiles): void {
+function writeFiles(sides: readonly ComparedSides[], model: ReportModel, { files, isStrict }: Request): void {
+  const { json, markdown, html } = files;
   const write = (flag: string, path: string | undefined, format: () => string): void => {
     if (path === undefined) return;
     try {
@@ -144,8 +150,8 @@ function writeFiles(sides: readonly ComparedSides[], { json, markdown, html }: O
       throw new RunError("output", message, `Give another path with ${flag}.`);
     }
   };
-  write("--json", json, () => `${JSON.stringify(toComparisonJson(sides), null, 2)}\n`);
-  write("--markdown", markdown, () => formatMarkdown(sides));
+  write("--json", json, () => `${JSON.stringify(toComparisonJson(sides, isStrict), null, 2)}\n`);
+  write("--markdown", markdown, () => formatMarkdown(model));
   write("--html", html, () => formatHtml(sides));
 }
 
@@ -167,8 +173,7 @@ function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns
   } else if (verdicts.length === 0 && canAccept) {
     io.err("rampart: --within-runs compares by the intervals within the runs\n");
   }
-  if (has("broken")) return EXIT.assertionFailed;
-  return has("undecidable") || (isStrict && has("unresolved")) ? EXIT.unstable : EXIT.passed;
+  return judgeComparison(sides, isStrict).exitCode;
 }
 
 function formatHelp(command: string): string {

@@ -28,7 +28,7 @@ export const FLAGS: readonly Flag[] = [
     default: "5%",
     help: "Smallest difference that matters: no difference is shown only when a larger one is excluded.",
   },
-  { name: "all", help: "Show all percentiles. Without it: averages, p99, and p50 and p90 of the latency." },
+  { name: "all", help: "Show all metrics and notes. Without it: the metrics that changed or that --fail-if names." },
   {
     name: "json",
     value: "FILE",

@@ -55,8 +55,8 @@ export const FLAGS: readonly Flag[] = [
   },
   {
     name: "max-error-rate",
-    value: "RATIO",
-    help: "Exit with 65 if a larger share of requests fails, 0 to 1.",
+    value: "PERCENT",
+    help: "Exit with 65 if a larger share of requests fails: 1%.",
   },
   { name: "timeout", value: "DURATION", defaultText: "no limit", help: "A request fails when it takes longer." },
   {

@@ -1,9 +1,10 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
-import type { Duration } from "../../plan/units.ts";
+import type { Duration, Percent } from "../../plan/units.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { errorRate } from "../../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
+import { parsePercent } from "../../scenario/fields.ts";
 import { hold, rate } from "../../scenario/loads.ts";
 import { file, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
@@ -35,7 +36,7 @@ export function readScenario(flags: FlagValues): ReadScenario {
   const overrides = readOverrides(flags, problems);
   const concurrency = readNumber(flags, "concurrency", problems, 1, true);
   const perSec = readNumber(flags, "rate", problems, 0, false);
-  const maxErrorRate = readNumber(flags, "max-error-rate", problems, 0, false, 1);
+  const maxErrorRate = readErrorRate(flags, problems);
   const warmup = readDuration(flags, "warmup", problems);
   const client = flags.text("client") as "own" | "undici" | undefined;
   if (problems.length > 0 || url === undefined) throw new UserError(problems);
@@ -47,11 +48,22 @@ export function readScenario(flags: FlagValues): ReadScenario {
     name: "http",
     target: http([url, ...flags.texts("url")], options),
     load: load as ReturnType<typeof hold>,
-    ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(`${maxErrorRate * 100} %`)] }),
+    ...(maxErrorRate === undefined ? {} : { assert: [errorRate().atMost(maxErrorRate)] }),
     ...(warmup === undefined ? {} : { warmupFor: warmup }),
     ...(client === undefined ? {} : { client }),
   });
   return { scenario, overrides };
+}
+
+/** Reads the largest share of failed requests; undefined without one. */
+function readErrorRate(flags: FlagValues, problems: Problem[]): Percent | 0 | undefined {
+  const given = flags.text("max-error-rate");
+  if (given === undefined || given === "0") return given === undefined ? undefined : 0;
+  const percent = parsePercent(given);
+  if (percent !== undefined && percent <= 100) return `${percent} %`;
+  const message = "is not a percentage up to 100 %";
+  problems.push(problem("invalid-value", "--max-error-rate", message, "Give it with its sign: 1%.", given));
+  return undefined;
 }
 
 type Extent = { readonly for: Duration } | { readonly requests: number };
@@ -216,19 +228,17 @@ function readNumber(
   problems: Problem[],
   least: number,
   isWhole: boolean,
-  most = Number.POSITIVE_INFINITY,
 ): number | undefined {
   const value = flags.text(name);
   if (value === undefined) return undefined;
   const number = Number(value);
-  const isAllowed = value.trim() !== "" && number >= least && number <= most && (!isWhole || Number.isInteger(number));
+  const isAllowed = value.trim() !== "" && number >= least && (!isWhole || Number.isInteger(number));
   if (isAllowed) return number;
-  const range = most === Number.POSITIVE_INFINITY ? `of ${least} or more` : `from ${least} to ${most}`;
   problems.push(
     problem(
       "invalid-value",
       `--${name}`,
-      `is not a ${isWhole ? "whole number" : "number"} ${range}`,
+      `is not a ${isWhole ? "whole number" : "number"} of ${least} or more`,
       "Correct it.",
       value,
     ),

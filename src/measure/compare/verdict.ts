@@ -7,9 +7,9 @@ import type { Change } from "./change.ts";
  * - `better`, `worse`: the means of the runs differ, with 95 % confidence
  * - `changed`: they differ, and neither direction of the metric is better
  * - `no-difference`: no difference is shown, and one larger than the precision is excluded
- * - `cannot-say`: the interval includes both no difference and one that matters, or there is no interval
+ * - `inconclusive`: the interval includes both no difference and one that matters, or there is no interval
  */
-export type ChangeVerdict = "better" | "worse" | "changed" | "no-difference" | "cannot-say";
+export type ChangeVerdict = "better" | "worse" | "changed" | "no-difference" | "inconclusive";
 
 /** Differences in ratios of requests that matter: half a percentage point. */
 export const POINTS_PRECISION = 0.005;
@@ -24,9 +24,9 @@ export function judgeChange(change: Change, better: Direction | undefined, preci
     if (better === undefined) return "changed";
     return isAbove === (better === "higher") ? "better" : "worse";
   }
-  if (low === null || high === null) return "cannot-say";
+  if (low === null || high === null) return "inconclusive";
   const matters = mattersAt(change, precision);
-  return low >= none - matters && high <= none + matters ? "no-difference" : "cannot-say";
+  return low >= none - matters && high <= none + matters ? "no-difference" : "inconclusive";
 }
 
 /** Returns the value of no change. */

@@ -2,14 +2,12 @@ import { studentQuantile } from "./distributions.ts";
 
 /** How a series of means over time behaves: whether its level changes, or one stretch of it is far from the rest. */
 
-/** A part of a series. */
+/** A part of a series: a bin of time, or a batch. */
 export interface SeriesPart {
-  /** Start and end, in nanoseconds since the start of what was measured. Absent: not known. */
+  /** Start, in nanoseconds. Parts with a start have equal lengths, and those without a sample may be left out. Absent: not known. */
   readonly startNs?: number;
-  readonly endNs?: number;
-  /** Number of samples: 0 or more. */
+  /** Number of samples, 0 or more, and their mean, of values that are not negative. */
   readonly count: number;
-  /** Their mean, of values that are not negative. */
   readonly mean: number;
 }
 
@@ -18,7 +16,7 @@ export interface Stretch {
   /** Index of its first part, and of the part behind its last one. */
   readonly from: number;
   readonly to: number;
-  /** When it started and ended, in nanoseconds since the start of what was measured; absent when that is not known. */
+  /** When it started and ended, on the clock of the parts; absent when that is not known. It has the time before it in which nothing ended. */
   readonly startNs?: number;
   readonly endNs?: number;
   /** Its mean relative to the mean of the rest: 2 is twice as much. */
@@ -35,8 +33,10 @@ export interface Stretch {
  * - `correlated`: none of these, and its parts are alike over longer times, so that they are worth few independent ones
  */
 export type SeriesShape =
-  | { readonly kind: "steady" | "correlated" }
-  | ({ readonly kind: "start-up" | "burst" } & Stretch)
+  | { readonly kind: "steady" }
+  | { readonly kind: "correlated" }
+  | ({ readonly kind: "start-up" } & Stretch)
+  | ({ readonly kind: "burst" } & Stretch)
   | { readonly kind: "drift"; readonly ratio: number };
 
 /** Fewer parts show no shape. */
@@ -54,7 +54,7 @@ export function shapeOf(parts: readonly SeriesPart[]): SeriesShape {
   const rest = found === undefined ? filled : [...filled.slice(0, found.from), ...filled.slice(found.to)];
   const ratio = levelChange(rest.map(({ mean }) => mean));
   if (ratio !== undefined) return { kind: "drift", ratio };
-  if (found !== undefined) return describeStretch(parts, filled, found);
+  if (found !== undefined) return describeStretch(filled, found);
   const means = filled.map(({ mean }) => mean);
   return { kind: worthOf(means) < CORRELATED_RATIO * means.length ? "correlated" : "steady" };
 }
@@ -119,20 +119,23 @@ function farParts(parts: readonly FilledPart[]): number[] {
   });
 }
 
-function describeStretch(all: readonly SeriesPart[], filled: readonly FilledPart[], { from, to }: Range): SeriesShape {
-  const inside = filled.slice(from, to);
-  // Nothing ended in the empty parts before it.
-  const first = from === 0 ? 0 : (filled[from - 1] as FilledPart).index + 1;
-  const last = (filled[to - 1] as FilledPart).index;
-  const { startNs } = all[first] as SeriesPart;
-  const { endNs } = all[last] as SeriesPart;
-  const rest = [...filled.slice(0, from), ...filled.slice(to)];
+function describeStretch(parts: readonly FilledPart[], { from, to }: Range): SeriesShape {
+  const rest = [...parts.slice(0, from), ...parts.slice(to)];
   return {
-    kind: first === 0 ? "start-up" : "burst",
-    ...{ from: first, to: last + 1 },
-    ...(startNs === undefined || endNs === undefined ? {} : { startNs, endNs }),
-    factor: meanOfParts(inside) / meanOfParts(rest),
+    kind: from === 0 ? "start-up" : "burst",
+    from: from === 0 ? 0 : (parts[from] as FilledPart).index,
+    to: (parts[to - 1] as FilledPart).index + 1,
+    ...timesOf(parts, { from, to }),
+    factor: meanOfParts(parts.slice(from, to)) / meanOfParts(rest),
   };
+}
+
+function timesOf(parts: readonly FilledPart[], { from, to }: Range): Pick<Stretch, "startNs" | "endNs"> {
+  const starts = parts.map(({ startNs }) => startNs).filter((startNs) => startNs !== undefined);
+  if (starts.length < parts.length) return {};
+  const lengthNs = Math.min(...starts.slice(1).map((startNs, at) => startNs - (starts[at] as number)));
+  const startNs = from === 0 ? (starts[0] as number) : (starts[from - 1] as number) + lengthNs;
+  return { startNs, endNs: (starts[to - 1] as number) + lengthNs };
 }
 
 function meanOfParts(parts: readonly SeriesPart[]): number {

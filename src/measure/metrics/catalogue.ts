@@ -1,5 +1,4 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
-import { gpuUuidsOf } from "../gpu-tally.ts";
 import { explainUnstreamed } from "../tokens/token-warnings.ts";
 import type { MeasuredPart, Metric, Need, Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
@@ -31,7 +30,10 @@ export type SingleName = { [K in NamedKey]: [StatisticOf<K>] extends [never] ? K
 /** Names of metrics that count something. */
 export type NameOfQuantity<Q extends Quantity> = KeyWith<{ readonly quantity: Q }>;
 /** Names of metrics that a run has only with what they need. */
-export type NameNeeding<N extends Need> = KeyWith<{ readonly needs: N }>;
+export type NameNeeding<N extends Need> = Exclude<
+  KeyWith<{ readonly needs: N }>,
+  KeyWith<{ readonly isOfReports: true }>
+>;
 
 /** All keys, in the order of reports. */
 export const METRIC_KEYS = Object.keys(CATALOGUE) as readonly MetricKey[];
@@ -70,8 +72,7 @@ const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> 
   streams: ({ tokens }) => (tokens === undefined ? "no tokens were measured" : explainUnstreamed(tokens)),
   statistics: ({ window }) =>
     window.server === undefined ? "the server reported no statistics of these requests" : undefined,
-  gpu: ({ window }) =>
-    window.gpu === undefined || gpuUuidsOf(window.gpu).length === 0 ? "the server reported no GPU" : undefined,
+  page: ({ window }) => ((window.gpu?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),
 };
 
 /** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. */

@@ -2,7 +2,7 @@ import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { Direction } from "../direction.ts";
 import { findEntry, hasStatistic, METRIC_KEYS, metricOf } from "./catalogue.ts";
-import type { Quantity } from "./metric.ts";
+import type { Metric, Quantity } from "./metric.ts";
 import { metricText } from "./metric-text.ts";
 
 /**
@@ -77,6 +77,22 @@ export function nameMetric(metric: MetricPlan): string {
   const { statistic } = metric;
   if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
   return `${of}.${statistic === "average" ? "avg" : typeof statistic === "number" ? `p${statistic}` : statistic}`;
+}
+
+/** Percentiles of metrics that are listed one by one. */
+const LISTED_PERCENTILES = [50, 90, 99];
+
+/** Lists the metrics of some entries, with all statistics that they have. Of `extracted` and `goodput`, which need more than a key, none. */
+export function listPlans(isWanted: (entry: Metric) => boolean): MetricPlan[] {
+  return METRIC_KEYS.flatMap((key): MetricPlan[] => {
+    const entry = findEntry(key) as Metric;
+    if (entry.isOfReports === true || key === "extracted" || key === "goodput" || !isWanted(entry)) return [];
+    if (entry.statistics === undefined) return [{ key }];
+    const statistics = entry.statistics.flatMap((one): readonly Statistic[] =>
+      one === "percentiles" ? LISTED_PERCENTILES : [one],
+    );
+    return statistics.map((statistic) => ({ key, statistic }));
+  });
 }
 
 /** Returns a metric by its name or a short one; undefined for unknown names. */

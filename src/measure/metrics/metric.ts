@@ -30,8 +30,8 @@ export type Need =
   | "streams"
   /** The server counts its own times. */
   | "statistics"
-  /** The server's page of GPU metrics is read. */
-  | "gpu";
+  /** The server's page of metrics is read. */
+  | "page";
 
 /** A metric with a value for each request or reading: it has statistics. */
 export interface Distribution {
@@ -85,6 +85,8 @@ export type Metric = (Distribution | Single) & {
   explain?(part: MeasuredPart, metric: MetricPlan): string | undefined;
   /** Whether percentiles miss what a closed loop does not send while nothing completes. */
   readonly isBlindToGaps?: true;
+  /** Whether Rampart's JSON has a field of its own for it. Others are in `values`, by name. */
+  readonly isInJson?: true;
   /** Whether only reports have it, because it is not one of a single level. */
   readonly isOfReports?: true;
 };

@@ -12,6 +12,7 @@ const ALL = ["average", "min", "max", "percentiles"] as const;
 const REQUESTS = {
   throughput: {
     label: "throughput",
+    isInJson: true,
     quantity: "rate",
     better: "higher",
     value: ({ window }, _metric, batchSize) => inferPerSec(window, batchSize),
@@ -19,6 +20,7 @@ const REQUESTS = {
   },
   errorRate: {
     label: "error rate",
+    isInJson: true,
     quantity: "ratio",
     better: "lower",
     counts: countFailed,
@@ -31,6 +33,7 @@ const REQUESTS = {
   /** From the actual send. */
   latency: {
     label: "latency",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     statistics: ALL,
@@ -40,6 +43,7 @@ const REQUESTS = {
   /** From the intended send, which includes delays by a late client or a slow server. */
   scheduledLatency: {
     label: "scheduled latency",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "schedule",
@@ -50,6 +54,7 @@ const REQUESTS = {
   /** Of requests that may have several responses. */
   firstResponse: {
     label: "first response",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "responses",
@@ -60,6 +65,7 @@ const REQUESTS = {
   /** Mean over all pairs of responses that follow each other. */
   betweenResponses: {
     label: "time between responses",
+    isInJson: true,
     quantity: "time",
     better: "lower",
     needs: "responses",
@@ -71,6 +77,7 @@ const REQUESTS = {
   },
   responsesPerSec: {
     label: "responses/s",
+    isInJson: true,
     quantity: "rate",
     unit: "responses/s",
     better: "higher",
@@ -79,6 +86,7 @@ const REQUESTS = {
   },
   sequencesPerSec: {
     label: "sequences/s",
+    isInJson: true,
     quantity: "rate",
     unit: "sequences/s",
     better: "higher",
@@ -94,6 +102,7 @@ const OTHERS = {
   /** Numbers that the target extracts from answers. */
   extracted: {
     label: "extracted",
+    isInJson: true,
     quantity: "number",
     statistics: ALL,
     sample: ({ window }, { name = "" }) => {

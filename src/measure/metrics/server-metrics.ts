@@ -6,7 +6,10 @@ import { type Sample, sampleOfGpus, sampleOfSum } from "./sample.ts";
 /** Bytes of a megabyte, the unit of memory. */
 const MEGABYTES = 1e-6;
 
-type Stage = "queue" | "computeInput" | "computeInfer" | "computeOutput";
+const NOT_ON_PAGE = "the server's page of metrics does not have it";
+
+/** What the server counts with its time: `queue`, `computeInfer`. */
+type Stage = { [K in keyof ServerDelta]: K extends `${infer S}Ns` ? S : never }[keyof ServerDelta];
 
 const SERVER = {
   /** Mean time of a request in the server's queue. */
@@ -17,6 +20,7 @@ const SERVER = {
   /** Share of requests that the server's response cache answered. */
   serverCacheHits: {
     label: "server cache hits",
+    isInJson: true,
     quantity: "ratio",
     better: "higher",
     needs: "statistics",
@@ -27,6 +31,8 @@ const SERVER = {
     },
     explain: ({ window }) => (window.server === undefined ? undefined : "the server cached no response"),
   },
+  /** Share of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */
+  kvCacheUsage: { label: "KV cache usage", quantity: "ratio", ...readingsOf("kvCacheRatio") },
   /** Share of the time in which a GPU was busy. */
   gpuUtilization: { label: "GPU utilization", quantity: "ratio", ...readingsOf("utilizationRatio") },
   gpuPower: { label: "GPU power", quantity: "number", unit: "W", better: "lower", ...readingsOf("powerWatts") },
@@ -43,7 +49,7 @@ const SERVER = {
     quantity: "number",
     unit: "J",
     better: "lower",
-    needs: "gpu",
+    needs: "page",
     value: ({ window }) => {
       const spent = (window.gpu === undefined ? [] : gpuSeriesOf(window.gpu, "energyJoules")).map(
         ([, { count, first, last }]) =>
@@ -53,6 +59,7 @@ const SERVER = {
       const sum = spent.reduce((all, one) => all + one, 0);
       return spent.length === 0 || Number.isNaN(sum) ? undefined : sum;
     },
+    explain: () => NOT_ON_PAGE,
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
@@ -65,6 +72,7 @@ function timeOf(stage: Stage) {
     quantity: "time",
     better: "lower",
     needs: "statistics",
+    isInJson: true,
     statistics: ["average"],
     sample: ({ window: { server } }: MeasuredPart): Sample | undefined =>
       server && sampleOfSum(...sumOf(server, stage)),
@@ -82,8 +90,9 @@ function countHits({ window: { server } }: MeasuredPart): { readonly count: numb
 
 function readingsOf(metric: GpuMetric, scale = 1) {
   return {
-    needs: "gpu",
+    needs: "page",
     statistics: ["average", "max"],
     sample: ({ window }: MeasuredPart): Sample | undefined => sampleOfGpus(window.gpu, metric, scale),
+    explain: () => NOT_ON_PAGE,
   } as const;
 }

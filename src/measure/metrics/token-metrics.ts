@@ -5,6 +5,7 @@ import { type GoodputLimits, goodRows } from "../tokens/goodput.ts";
 import {
   directionOf,
   entryOf,
+  familiesOf,
   findLimited,
   isTimeMetric,
   type METRICS,
@@ -36,6 +37,9 @@ type PerRequest = {
           ? "rate"
           : "count";
     readonly statistics: typeof ALL;
+    readonly isOfReports: (typeof METRICS)[K] extends { readonly genaiPerf: { readonly families: readonly ["images"] } }
+      ? true
+      : false;
     readonly needs: (typeof METRICS)[K] extends { readonly isStreamed: true } ? "streams" : "tokens";
   };
 };
@@ -58,6 +62,9 @@ function toMetric(metric: TokenMetric): Metric {
     ...(quantity === "count" ? { unit: "tokens" } : unit === undefined ? {} : { unit }),
     ...(better === undefined ? {} : { better }),
     needs,
+    // Only GenAI-Perf's mode measures images.
+    ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),
+    isInJson: true,
     statistics: ALL,
     sample: ({ tokens }) => tokens && sampleOfValues(tokens.metrics[metric].measured()),
     ...(metric === "outputTokensPerSecPerUser" ? { explain: ({ tokens }) => tokens && explainNoRates(tokens) } : {}),
@@ -68,6 +75,7 @@ const RESPONSES = {
   /** Of all responses. */
   outputTokensPerSec: {
     label: "output tokens/s",
+    isInJson: true,
     quantity: "rate",
     unit: "tokens/s",
     better: "higher",

@@ -6,18 +6,31 @@ import type { TokenColumns } from "./token-columns.ts";
 
 const DIFFERENT_RATIO = 0.02;
 
+/** A warning with a code for programs. */
+export interface TokenWarning {
+  readonly code: string;
+  /** A sentence without a full stop. */
+  readonly text: string;
+}
+
 /** Returns one sentence for each warning. */
 export function tokenWarnings(columns: TokenColumns): string[] {
-  return [
-    explainUnstreamed(columns),
-    explainBunching(columns),
-    explainUsage(columns, "output", "outputTokens", "serverOutputTokens"),
-    explainUsage(columns, "input", "inputTokens", "serverInputTokens"),
-    explainLength(columns),
-    explainReasoning(columns),
-    explainUnmarkedEnds(columns),
-    explainMissing(columns),
-  ].filter((text) => text !== undefined);
+  return findTokenWarnings(columns).map(({ text }) => text);
+}
+
+/** Returns the warnings. */
+export function findTokenWarnings(columns: TokenColumns): TokenWarning[] {
+  const found: readonly (readonly [code: string, text: string | undefined])[] = [
+    ["not-streamed", explainUnstreamed(columns)],
+    ["bunched-tokens", explainBunching(columns)],
+    ["other-token-count", explainUsage(columns, "output", "outputTokens", "serverOutputTokens")],
+    ["other-token-count", explainUsage(columns, "input", "inputTokens", "serverInputTokens")],
+    ["other-length", explainLength(columns)],
+    ["reasoning", explainReasoning(columns)],
+    ["cut-streams", explainUnmarkedEnds(columns)],
+    ["answers-left-out", explainMissing(columns)],
+  ];
+  return found.flatMap(([code, text]) => (text === undefined ? [] : [{ code, text }]));
 }
 
 /** Explains why answers have no token times although streams were requested; undefined if all were streamed. */

@@ -11,7 +11,14 @@ import { judgeChange, mattersAt, noneOf } from "../../measure/compare/verdict.ts
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
-import type { Comparison, LevelComparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
+import type {
+  Comparison,
+  ComparisonWarning,
+  LevelComparison,
+  MetricComparison,
+  RunSet,
+  SideValue,
+} from "./comparison.ts";
 import { describeMissingIntervals } from "./file-notes.ts";
 import { describeMixedRuns, findDifferences, formatsOf, listSome } from "./plan-differences.ts";
 
@@ -89,7 +96,7 @@ function compareMetric(
   const [from, to] = [toSide(base, metric, acceptsWithinRuns), toSide(next, metric, acceptsWithinRuns)];
   const change = metric.quantity === "ratio" ? estimateDifference(from, to) : estimateRatio(from, to);
   const verdict = judgeChange(change, metric.better, precision);
-  const needed = verdict === "cannot-say" ? neededFor(from, to, change, precision) : undefined;
+  const needed = verdict === "inconclusive" ? neededFor(from, to, change, precision) : undefined;
   return {
     metric,
     base: toSideValue(from),
@@ -132,20 +139,20 @@ function toSideValue(side: Side): SideValue {
   return { values, mean: meanOfRuns(values).mean, low: bounds?.low ?? null, high: bounds?.high ?? null };
 }
 
-function findWarnings(base: RunSet, next: RunSet): string[] {
+function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
   const [a, b] = [formatsOf(base), formatsOf(next)];
   const shared = base.runs.filter((run) => next.runs.some(({ source }) => source === run.source));
   const mixed = [base, next].map(describeMixedRuns).filter((text) => text !== undefined);
+  const code = (name: string, texts: readonly string[]): ComparisonWarning[] =>
+    texts.map((text) => ({ code: name, text }));
+  const formats = `the files are of different formats (${a.join(", ")}; ${b.join(", ")}), which may compute a metric differently`;
+  const sources = shared.map(({ source }) => source);
   return [
-    ...(a.join() === b.join()
-      ? []
-      : [
-          `the files are of different formats (${a.join(", ")}; ${b.join(", ")}), which may compute a metric differently`,
-        ]),
-    ...(shared.length === 0 ? [] : [`base and new share ${listSome(shared.map(({ source }) => source))}`]),
-    ...mixed,
-    ...describeMissingIntervals(base, next),
-    ...[base, next].flatMap(describeNotes),
+    ...code("formats-differ", a.join() === b.join() ? [] : [formats]),
+    ...code("shared-files", shared.length === 0 ? [] : [`base and new share ${listSome(sources)}`]),
+    ...code("mixed-runs", mixed),
+    ...code("no-intervals", describeMissingIntervals(base, next)),
+    ...code("note-of-run", [base, next].flatMap(describeNotes)),
   ];
 }
 

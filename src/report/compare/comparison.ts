@@ -27,7 +27,7 @@ export interface MetricComparison {
   readonly next: SideValue;
   readonly change: Change;
   readonly verdict: ChangeVerdict;
-  /** With the verdict `cannot-say`: runs on each side that would be enough; absent when that is not known, or more than 1,000. */
+  /** With the verdict `inconclusive`: runs on each side that would be enough; absent when that is not known, or more than 1,000. */
   readonly runsNeeded?: number;
 }
 
@@ -48,6 +48,14 @@ export interface FactDifference {
   readonly next: string;
 }
 
+/** What limits the trust in a comparison. */
+export interface ComparisonWarning {
+  /** What it is about, for programs: `formats-differ`. */
+  readonly code: string;
+  /** A sentence without a full stop. */
+  readonly text: string;
+}
+
 /** Two sides, compared level by level. */
 export interface Comparison {
   readonly base: RunSet;
@@ -56,8 +64,8 @@ export interface Comparison {
   readonly acceptsWithinRuns: boolean;
   /** What differs between the plans of the sides. */
   readonly differences: readonly FactDifference[];
-  /** What limits the trust in the comparison; sentences without a full stop. */
-  readonly warnings: readonly string[];
+  /** What limits the trust in the comparison. */
+  readonly warnings: readonly ComparisonWarning[];
   readonly levels: readonly LevelComparison[];
   /** Levels that only one side has. */
   readonly onlyInBase: readonly string[];

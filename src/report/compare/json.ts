@@ -1,28 +1,28 @@
 import type { Quantity } from "../../measure/metrics/metric.ts";
+import { JSON_UNITS } from "../json/values.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import type { ComparedSides } from "./console.ts";
 import { notComparedOf } from "./file-notes.ts";
 import type { LimitVerdict } from "./limits.ts";
+import { buildComparisonModel } from "./model.ts";
+import { judgeComparison } from "./verdict.ts";
 
 /** Comparisons for programs. Times are in microseconds, ratios 0 to 1; `null` stands for an end that an interval does not have. */
 
-const UNITS: Readonly<Record<Quantity, string>> = {
-  time: "us",
-  rate: "per second",
-  count: "number",
-  ratio: "ratio",
-  number: "number",
-};
+/** The version of the JSON. */
+const VERSION = 2;
 
-/** Converts comparisons of several candidates with one base. */
-export function toComparisonJson(sides: readonly ComparedSides[]): object {
+/** Converts comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
+export function toComparisonJson(sides: readonly ComparedSides[], isStrict: boolean): object {
+  const { notes } = buildComparisonModel(sides, isStrict);
   return {
-    version: 1,
+    version: VERSION,
+    verdict: judgeComparison(sides, isStrict),
+    notes,
     comparisons: sides.map(({ comparison, limits }) => ({
       base: toRunSetJson(comparison.base),
       new: toRunSetJson(comparison.next),
       differences: comparison.differences.map(({ path, base, next }) => ({ path, base, new: next })),
-      warnings: comparison.warnings,
       levels: toLevelsJson(comparison),
       onlyInBase: comparison.onlyInBase,
       onlyInNew: comparison.onlyInNew,
@@ -50,13 +50,13 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
   return {
     name: metric.name,
     label: metric.label,
-    unit: UNITS[metric.quantity],
+    unit: JSON_UNITS[metric.quantity],
     better: metric.better ?? null,
     base: toSideJson(base, metric.quantity),
     new: toSideJson(next, metric.quantity),
     [kind]: { value, low, high, basis },
     verdict,
-    ...(verdict === "cannot-say" ? { runsNeeded: runsNeeded ?? null } : {}),
+    ...(verdict === "inconclusive" ? { runsNeeded: runsNeeded ?? null } : {}),
   };
 }
 

@@ -1,62 +1,51 @@
-import type { MetricComparison } from "./comparison.ts";
-import {
-  COMPARISON_COLUMNS,
-  type ComparedSides,
-  comparisonCells,
-  describeDifferences,
-  describeRest,
-  describeWarnings,
-} from "./console.ts";
-import {
-  CONFIDENCE_NOTE,
-  describeLimitVerdict,
-  describeNeeds,
-  describeSide,
-  describeTooFewRuns,
-  nameLimitState,
-  shownMetrics,
-  summarizeVerdicts,
-} from "./words.ts";
+import type { Check, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
 
-/** Formats comparisons as Markdown for a pull request: verdicts first, and a table for each level. */
-export function formatMarkdown(sides: readonly ComparedSides[]): string {
-  return `${sides.map(formatSides).join("\n\n")}\n`;
-}
-
-function formatSides({ comparison, limits, isAll }: ComparedSides): string {
-  const { base, next, levels } = comparison;
-  const named = new Set(limits.map(({ limit }) => limit.metric.name));
-  const shown = levels.map((level) => shownMetrics(level, named, isAll));
-  const [title, ...differences] = describeDifferences(comparison);
+/** Formats the model of a comparison as Markdown for a pull request: the verdict first, the limits, and a table for each level. */
+export function formatMarkdown({ verdict, subject, checks, sections, notes }: ReportModel): string {
   const blocks = [
-    `### ${escapeMarkdown(describeSide(next))} against ${escapeMarkdown(describeSide(base))}`,
-    `**${summarizeVerdicts(shown.flat())}**`,
-    limits.map((one) => `- **${nameLimitState(one.state)}** ${escapeMarkdown(describeLimitVerdict(one))}`).join("\n"),
-    title === undefined
-      ? ""
-      : `${title}\n\n${differences.map((line) => `- ${escapeMarkdown(line.trim())}`).join("\n")}`,
-    describeWarnings(comparison).map(escapeMarkdown).join("\n\n"),
-    ...levels.map((level, index) => formatLevel(level.label, shown[index] ?? [])),
-    describeRest(comparison).map(escapeMarkdown).join("\n\n"),
-    describeTooFewRuns(comparison) === undefined ? CONFIDENCE_NOTE : "",
+    `### ${verdict.name.toUpperCase()}: ${escapeMarkdown(subject)}`,
+    `**${escapeMarkdown(verdict.headline)}** (${verdict.facts.join(", ")})`,
+    checks.map(formatCheck).join("\n"),
+    ...sections.flatMap(formatSection),
+    notes.map(formatNote).join("\n"),
   ];
-  return blocks.filter((block) => block !== "").join("\n\n");
+  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-/** Formats a level; empty without a metric that both sides have. */
-function formatLevel(label: string, metrics: readonly MetricComparison[]): string {
-  if (metrics.length === 0) return "";
-  const row = (cells: readonly string[]): string => `| ${cells.map(escapeMarkdown).join(" | ")} |`;
-  const rows = metrics.map((metric) => {
-    const cells = comparisonCells(metric);
-    const isNews = metric.verdict === "worse" || metric.verdict === "better";
-    return row(isNews ? [...cells.slice(0, -1), `**${cells.at(-1)}**`] : cells);
-  });
-  const table = [row(COMPARISON_COLUMNS), "| --- | ---: | ---: | ---: | ---: | --- |", ...rows].join("\n");
-  return [`#### ${escapeMarkdown(label)}`, table, ...describeNeeds(metrics).map(escapeMarkdown)].join("\n\n");
+const CHECK_WORDS = { pass: "pass", fail: "FAIL", unresolved: "unresolved" } as const;
+
+function formatCheck({ state, text, measured }: Check): string {
+  return `- **${CHECK_WORDS[state]}** ${escapeMarkdown(text)}: ${escapeMarkdown(measured)}`;
 }
 
-/** Keeps names of files and models from being markup. Bold verdicts have none in them. */
+function formatNote({ levels, text }: Note): string {
+  const place = levels.length === 0 ? "" : `${levels.join(", ")}: `;
+  return `- ${escapeMarkdown(`${place}${text}`)}`;
+}
+
+function formatSection({ title, tables, lines = [] }: Section): string[] {
+  return [
+    title === "" ? "" : `#### ${escapeMarkdown(title)}`,
+    ...tables.flatMap(formatTable),
+    lines.map((line) => `- ${escapeMarkdown(line)}`).join("\n"),
+  ];
+}
+
+function formatTable({ title, columns, rows }: ModelTable): string[] {
+  const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  const rule = columns.map((_, at) => (at === 0 || at === columns.length - 1 ? "---" : "---:"));
+  const body = rows.map((cells) =>
+    row(
+      cells.map(({ value = "", mark }) =>
+        mark === undefined ? escapeMarkdown(String(value)) : `**${escapeMarkdown(String(value))}**`,
+      ),
+    ),
+  );
+  const table = [row(columns.map((column) => column.title)), row(rule), ...body].join("\n");
+  return [`#### ${escapeMarkdown(title)}`, table];
+}
+
+/** Keeps names of files and models from being markup. */
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`_[\]<>|]|(?<!\*)\*(?!\*)/g, "\\$&").replaceAll("\n", " ");
+  return text.replace(/[\\`_[\]<>|*]/g, "\\$&").replaceAll("\n", " ");
 }

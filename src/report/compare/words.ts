@@ -12,7 +12,7 @@ const VERDICTS: Readonly<Record<ChangeVerdict, string>> = {
   better: "better",
   changed: "changed",
   "no-difference": "no difference shown",
-  "cannot-say": "cannot say",
+  inconclusive: "inconclusive",
 };
 
 /** Returns a verdict in words. */
@@ -68,7 +68,7 @@ const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(avg|p50|p90|p99)$/;
 
 /** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
 export function isShown({ name, better }: NamedMetric): boolean {
-  if (!/\.(avg|p\d+(\.\d+)?)$/.test(name)) return true;
+  if (!/\.(avg|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".avg");
   return SHOWN_OF_LATENCY.test(name) || /\.(avg|p99)$/.test(name);
 }
@@ -85,7 +85,7 @@ export function shownMetrics(
   return metrics.filter((one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one)));
 }
 
-const VERDICT_ORDER: readonly ChangeVerdict[] = ["worse", "better", "changed", "no-difference", "cannot-say"];
+const VERDICT_ORDER: readonly ChangeVerdict[] = ["worse", "better", "changed", "no-difference", "inconclusive"];
 
 /** Counts verdicts: `2 worse, 1 better, 9 no difference shown`. */
 export function summarizeVerdicts(metrics: readonly MetricComparison[]): string {
@@ -103,7 +103,7 @@ export function describeSide({ name, runs }: Comparison["base"]): string {
 
 /** Describes what verdicts without a result need, metric by metric; nothing when all have one. */
 export function describeNeeds(metrics: readonly MetricComparison[]): string[] {
-  const open = metrics.filter(({ verdict }) => verdict === "cannot-say");
+  const open = metrics.filter(({ verdict }) => verdict === "inconclusive");
   const counted = open.filter(({ change, runsNeeded }) => change.basis === "runs" || runsNeeded !== undefined);
   if (counted.length === 0) return [];
   const texts = counted.map(({ metric, runsNeeded }) =>
@@ -118,14 +118,19 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
   if (few.length === 0) return undefined;
   const changes = comparison.levels.flatMap(({ metrics }) => metrics.map(({ change }) => change.basis));
   const accepted = changes.includes("within-runs")
-    ? "; the intervals below rest on the requests within a run, and lack the variation between runs"
-    : ", so no verdict is possible; the differences below are those of the runs at hand";
+    ? "; the intervals rest on the requests within a run, and lack the variation between runs"
+    : ", so no verdict is possible; the differences shown are those of the runs at hand";
   const which = few.length === 2 ? "each side has one run" : `${few[0]} has one run`;
   return `${which}: nothing is known about how runs differ${accepted}. Runs needed: 2 on each side at least, 5 or more to show small differences`;
 }
 
 /** Describes a limit at a level: `p99 > +5%: +12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
 export function describeLimitVerdict(verdict: LimitVerdict): string {
+  return `${verdict.limit.text}: ${measuredOfLimit(verdict)}`;
+}
+
+/** Describes what a limit is judged by, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
+export function measuredOfLimit(verdict: LimitVerdict): string {
   const { limit, level, state, change, value, reason, runsNeeded, decidedBy } = verdict;
   const interval = change && formatInterval(change);
   const range =
@@ -143,7 +148,7 @@ export function describeLimitVerdict(verdict: LimitVerdict): string {
   const needs = isTooClose
     ? "; it is so close to the limit that more than 1,000 runs on each side would not decide"
     : describeWhatDecides(verdict);
-  return `${limit.text}: ${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
+  return `${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
 }
 
 /** Describes what would decide a limit: `; use p90, or about 19 runs on each side`; empty when that is not known. */
@@ -159,8 +164,8 @@ function describeWhatDecides({ runsNeeded, decidedBy }: LimitVerdict): string {
 const LIMIT_STATES: Readonly<Record<LimitVerdict["state"], string>> = {
   broken: "FAILED",
   kept: "passed",
-  unresolved: "cannot say",
-  undecidable: "cannot say",
+  unresolved: "unresolved",
+  undecidable: "unresolved",
 };
 
 /** Returns the state of a limit in words. */

@@ -9,10 +9,8 @@ import { setting } from "../../plan/setting-names.ts";
 import { formatDurationNs, nsToSec } from "../../plan/units.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
-import { describeDelivery, describeUndelivered } from "../load-delivery.ts";
-import { describeCutSessions, describeLoadNotes, describeRepeats } from "../load-notes.ts";
-import { describeResends } from "../resend-note.ts";
-import { askedRate } from "../scheduled-rate.ts";
+import { askedRate, describeDelivery, describeUndelivered } from "../notes/load-delivery.ts";
+import { describeCutSessions, describeLoadNotes, describeRepeats, describeResends } from "../notes/load-notes.ts";
 
 /** Notes on a run besides its numbers. */
 

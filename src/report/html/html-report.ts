@@ -11,6 +11,7 @@ import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { nowNs, toEpochNs } from "../../runtime/clock.ts";
 import { toRepeatedJson, toReportJson } from "../json/report-json.ts";
+import type { NoteOptions } from "../notes/make-notes.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import type { Report, TextSink } from "../report.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
@@ -51,8 +52,7 @@ class HtmlReport implements Report {
   }
 
   onWarning(warning: RunWarning): void {
-    const text = describeWarning(warning);
-    this.warnings.push(this.sink.word?.(text) ?? text);
+    this.warnings.push(describeWarning(warning));
   }
 
   onMetrics(reading: GpuReading): void {
@@ -73,11 +73,15 @@ class HtmlReport implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    await this.write([result], toReportJson(this.plan, result));
+    await this.write([result], toReportJson(this.plan, result, this.options));
   }
 
   async finishRuns(repeated: RepeatedResult): Promise<void> {
-    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated));
+    await this.write(repeated.runs, toRepeatedJson(this.plan, repeated, this.options));
+  }
+
+  private get options(): NoteOptions {
+    return { warned: this.warnings, word: this.sink.word };
   }
 
   private get follower(): RunFollower | undefined {
@@ -95,7 +99,7 @@ class HtmlReport implements Report {
       ),
       unit: throughputUnitOf(plan.target),
     };
-    const summary = summarizeRuns(plan, results, json, this.warnings);
+    const summary = summarizeRuns(plan, json);
     const page = formatReportPage(report, summary, await readChartLibrary());
     writeReport(this.path, page, "outputs.files.html", false);
   }

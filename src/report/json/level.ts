@@ -26,6 +26,7 @@ import { toLatencyJson } from "./latency.ts";
 import { toDeliveryJson, toInFlightJson } from "./load.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toExtractedJson, toTokensJson } from "./samples.ts";
+import { toValuesJson } from "./values.ts";
 
 /** A level in Rampart's JSON report. */
 
@@ -112,6 +113,7 @@ function toMeasuredJson(plan: Plan, part: MeasuredPart, tags: TaggedPart["tags"]
       : { tokens: toTokensJson(tokens, window, tokensPlanOf(plan, tags)?.isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     ...(window.extracted === undefined ? {} : { extracted: toExtractedJson(window.extracted) }),
+    ...toValuesJson(part, plan.target.batchSize),
   };
 }
 

@@ -1,7 +1,7 @@
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { type DeliveredLevel, loadDelivery } from "../load-delivery.ts";
+import { type DeliveredLevel, loadDelivery } from "../notes/load-delivery.ts";
 import type { DeliveryJson, InFlightJson } from "../schema/level.ts";
 
 /** Converts the load asked for and the load delivered to JSON. */

@@ -6,9 +6,9 @@ import { measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
-import { describeRepeats } from "../load-notes.ts";
+import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
+import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { warnOfResends } from "../resend-note.ts";
 import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
@@ -17,7 +17,6 @@ import { VERSION } from "../version.ts";
 import { writeReport } from "../write-report.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
-import { makeNotes } from "./notes.ts";
 import { toCombinationJson } from "./over-runs.ts";
 import { toPhasesJson } from "./phases.ts";
 import { toEstimateJson, toValueJson } from "./values.ts";
@@ -25,18 +24,22 @@ import { toEstimateJson, toValueJson } from "./values.ts";
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
 /** Creates the report. @param path of its file */
-export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
+export function createJsonReport(plan: Plan, sink: TextSink, path: string): Report {
   const write = (document: object): void =>
     writeReport(path, `${JSON.stringify(document, null, 2)}\n`, "outputs.files.json");
   return {
-    finish: (result) => write(toReportJson(plan, result)),
-    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated)),
+    finish: (result) => write(toReportJson(plan, result, { word: sink.word })),
+    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated, { word: sink.word })),
   };
 }
 
 /** Converts the report to JSON. */
-export function toReportJson(plan: Plan, result: RunResult): SingleJson {
-  return { ...toHeadJson(plan, result, result), ...toRunJson(plan, result), plan: { ...withoutSecrets(plan) } };
+export function toReportJson(plan: Plan, result: RunResult, options: NoteOptions = {}): SingleJson {
+  return {
+    ...toHeadJson(plan, result, result, options),
+    ...toRunJson(plan, result),
+    plan: { ...withoutSecrets(plan) },
+  };
 }
 
 /**
@@ -48,13 +51,13 @@ export function toReportJson(plan: Plan, result: RunResult): SingleJson {
  * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
  * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
  */
-export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): RepeatedJson {
+export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: NoteOptions = {}): RepeatedJson {
   const { runs, precision } = repeated;
   const [first] = runs as [RunResult];
   const complete = completeRuns(repeated);
   const { atLeast, atMost, until } = plan.repeat ?? { atLeast: runs.length, atMost: runs.length };
   return {
-    ...toHeadJson(plan, first, repeated),
+    ...toHeadJson(plan, first, repeated, options),
     startedAt: toIsoTime(first),
     durationSec: nsToSec(runs.reduce((sum, { durationNs }) => sum + durationNs, 0)),
     isPartial: complete.length < runs.length,
@@ -82,7 +85,12 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult): RepeatedJs
 
 type HeadJson = Pick<SingleJson, "version" | "name" | "verdict" | "parameters" | "machine" | "model" | "notes">;
 
-function toHeadJson(plan: Plan, { prepared }: RunResult, whole: RunResult | RepeatedResult): HeadJson {
+function toHeadJson(
+  plan: Plan,
+  { prepared }: RunResult,
+  whole: RunResult | RepeatedResult,
+  options: NoteOptions,
+): HeadJson {
   const { name, parameters, outputs } = plan;
   const runs = "runs" in whole ? whole.runs : [whole];
   const { reasons, exitCode, ...verdict } = judgeWhole(plan, whole);
@@ -95,7 +103,7 @@ function toHeadJson(plan: Plan, { prepared }: RunResult, whole: RunResult | Repe
     ...(parameters === undefined ? {} : { parameters: Object.fromEntries(values) }),
     machine: { ...describeMachine(), rampart: VERSION },
     model: { name: model.name, version: model.version },
-    notes: makeNotes(plan, runs, []).map((note) => ({ ...note, levels: [...note.levels] })),
+    notes: makeNotes(plan, runs, options).map((note) => ({ ...note, levels: [...note.levels] })),
   };
 }
 

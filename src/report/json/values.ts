@@ -1,14 +1,15 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import type { Quantity } from "../../measure/metrics/metric.ts";
-import type { MetricEstimate } from "../../measure/metrics/read-metric.ts";
+import type { MeasuredPart, Quantity } from "../../measure/metrics/metric.ts";
+import { listPlans, nameMetric } from "../../measure/metrics/metric-names.ts";
+import { estimateMetric, type MetricEstimate } from "../../measure/metrics/read-metric.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import type { EstimateJson, ValueJson } from "../schema/parts.ts";
 
 /** Values whose unit depends on the metric, in Rampart's JSON. */
 
-/** The unit by what a metric counts. */
-const UNITS: Readonly<Record<Quantity, ValueJson["unit"]>> = {
+/** The unit of a value in JSON, by what its metric counts. */
+export const JSON_UNITS: Readonly<Record<Quantity, ValueJson["unit"]>> = {
   time: "us",
   rate: "perSec",
   count: "count",
@@ -18,7 +19,7 @@ const UNITS: Readonly<Record<Quantity, ValueJson["unit"]>> = {
 
 /** Converts a value of a metric, such as a limit. @param value nanoseconds, per second, a count or a ratio */
 export function toValueJson(metric: MetricPlan, value: number): ValueJson {
-  const unit = UNITS[metricOf(metric).quantity];
+  const unit = JSON_UNITS[metricOf(metric).quantity];
   return { value: unit === "us" ? nsToUs(value) : value, unit };
 }
 
@@ -32,6 +33,20 @@ export function toEstimateJson(
     ...toValueJson(metric, value),
     ...(low === undefined || high === undefined ? {} : { low: convert(low), high: convert(high) }),
   };
+}
+
+/** Converts the metrics of the catalogue that have no field of their own; nothing without any. */
+export function toValuesJson(
+  part: MeasuredPart,
+  batchSize: number,
+): { readonly values?: Record<string, EstimateJson> } {
+  const found = listPlans(({ isInJson }) => isInJson !== true).flatMap((metric) => {
+    const estimate = estimateMetric(metric, part, batchSize);
+    if (estimate === undefined) return [];
+    const { value, low, high } = estimate;
+    return [[nameMetric(metric), toEstimateJson(metric, low === high ? { value } : { value, low, high })] as const];
+  });
+  return found.length === 0 ? {} : { values: Object.fromEntries(found) };
 }
 
 /** Returns a value of JSON, and its interval, in the units of a plan: times in nanoseconds. An absent end is null. */

@@ -7,7 +7,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { measuredLevels } from "../../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
-import { LOAD_CSV_COLUMNS, loadCsvCells } from "../load-delivery.ts";
+import { LOAD_CSV_COLUMNS, loadCsvCells } from "../notes/load-delivery.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "../rampart/tokens.ts";
 import type { Report, TextSink } from "../report.ts";

@@ -7,10 +7,9 @@ import { percentileUs } from "../../measure/sketch.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
-import { describeDelivery, describeUndelivered } from "../load-delivery.ts";
-import { describeLoadNotes } from "../load-notes.ts";
+import { askedRate, describeDelivery, describeUndelivered, scheduledRate } from "../notes/load-delivery.ts";
+import { describeLoadNotes } from "../notes/load-notes.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { reportedPercentiles } from "./levels.ts";
 
 /** Explains what varied in a level that did not become stable, why, and which setting would help. */

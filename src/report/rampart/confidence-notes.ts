@@ -1,16 +1,12 @@
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
-import type { Drift } from "../../measure/intervals/effective-count.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
-import {
-  estimatePercentile,
-  type PercentileEstimate,
-  samplesNeeded,
-} from "../../measure/intervals/percentile-interval.ts";
+import { estimatePercentile, type PercentileEstimate } from "../../measure/intervals/percentile-interval.ts";
+import type { SeriesShape } from "../../measure/intervals/series-shape.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
-import { driftOfSketch, type Sketch } from "../../measure/sketch.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { type Sketch, shapeOfSketch } from "../../measure/sketch.ts";
+import { formatCount, formatDurationNs, secToNs } from "../../plan/units.ts";
 import { formatUs } from "./format.ts";
 
 /** The percentiles of the console's table. */
@@ -47,7 +43,8 @@ export function describeConfidence(window: Measurement, batchSize: number, unit:
   const average = ofMean.isCertain
     ? [`average ${formatRange(formatDurationNs(ofMean.low), formatDurationNs(ofMean.high))}`]
     : [];
-  const samples = formatSamples(latency.count, mean.effectiveCount, driftOfSketch(latency), formatDurationNs);
+  const shape = shapeOfSketch(latency);
+  const samples = formatSamples(latency.count, mean.effectiveCount, shape, window.startNs);
   const bounded = shown.filter(([, { isReliable }]) => isReliable).map(([name, one]) => `${name} ${rangeOf(one)}`);
   const ranges = [...throughput, ...average, ...bounded];
   const firm = tail.filter(([, { isReliable }]) => isReliable);
@@ -60,7 +57,7 @@ export function describeConfidence(window: Measurement, batchSize: number, unit:
     ...firm.map(
       ([name, one]) => `${name} ${formatUs(one.value)} (${rangeOf(one)}; ${formatWorth(one.effectiveCount)})`,
     ),
-    ...formatNeeds([...shown, ...due]),
+    ...formatNeeds([...shown, ...due], { shape, perSec: secToNs(latency.count / window.durationNs) }),
   ];
 }
 
@@ -70,11 +67,19 @@ function named(tally: Sketch, percentile: number): Named {
   return [`p${percentile}`, estimatePercentile(tally, percentile)];
 }
 
+/** What decides how long to measure instead. */
+interface Needs {
+  readonly shape: SeriesShape;
+  /** Samples per second. Absent: not known, so the number of samples is said instead of the time. */
+  readonly perSec?: number;
+}
+
 /**
- * Says which percentiles have too few independent samples, and about how many samples would be enough for all of them; nothing when none
- * has. Each percentile has its own number: latencies that drift have few independent averages and may have many independent outliers.
+ * Says which percentiles are uncertain, and how much longer to measure where that helps; nothing when none is. Each percentile has its own
+ * number: latencies that drift have few independent averages and may have many independent outliers. More samples of a burst, a slow start or a
+ * drift are no remedy: how long that would take follows from what happened once.
  */
-export function formatNeeds(estimates: readonly Named[]): string[] {
+export function formatNeeds(estimates: readonly Named[], { shape, perSec }: Needs): string[] {
   const uncertain = estimates.filter(([, { isReliable }]) => !isReliable);
   const weak = uncertain.filter(([, one]) => one.effectiveCount < one.neededEffectiveCount);
   const wide = uncertain.filter((one) => !weak.includes(one)).map(([name]) => name);
@@ -85,40 +90,58 @@ export function formatNeeds(estimates: readonly Named[]): string[] {
       // Rounded down, so that a number below the needed one is not printed as that.
       `${name} ${formatCount(Math.floor(effectiveCount))} of ${formatCount(neededEffectiveCount)}`,
   );
-  const enough = formatCount(Math.max(...weak.map(([, estimate]) => roundNeeded(estimate))));
-  return [
-    ...lines,
-    `${MARK} too few independent samples: ${needs.join(", ")}; about ${enough} samples would be enough`,
-  ];
+  const needed = Math.max(...weak.map(([, { neededCount }]) => neededCount));
+  const remedy = adviseLonger(shape, needed, perSec);
+  return [...lines, `${MARK} too few independent samples: ${needs.join(", ")}${remedy === "" ? "" : `; ${remedy}`}`];
 }
 
-/** Rounds a projected number of samples up to two digits. Of independent samples the number is exact. */
-function roundNeeded({ neededCount, neededEffectiveCount }: PercentileEstimate): number {
-  if (neededCount <= neededEffectiveCount) return neededCount;
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(neededCount)) - 1);
-  return Math.ceil(neededCount / step) * step;
+/** Longer measurements are not advised. */
+const LONGEST_ADVICE_SEC = 3600;
+const SEC_PER_MIN = 60;
+
+function adviseLonger({ kind }: SeriesShape, needed: number, perSec: number | undefined): string {
+  if (kind === "burst") return "";
+  if (kind === "start-up" || kind === "drift") return "warm up first";
+  if (perSec === undefined || !(perSec > 0))
+    return `about ${formatCount(Math.ceil(roundUp(needed)))} samples would be enough`;
+  const wanted = needed / perSec;
+  const seconds = wanted > SEC_PER_MIN ? SEC_PER_MIN * Math.ceil(wanted / SEC_PER_MIN) : roundUp(wanted);
+  return seconds > LONGEST_ADVICE_SEC ? "" : `about ${formatDurationNs(secToNs(seconds))} would be enough`;
 }
 
-/** Samples that are worth less than this ratio of their number, and too few for a median, drifted. */
-const DRIFT_RATIO = 0.1;
+/** Rounds up to two digits: it is a projection. */
+function roundUp(value: number): number {
+  const step = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / step) * step;
+}
+
+/** Samples that are worth more than this ratio of their number say enough, whatever their shape is. */
+const WORTH_RATIO = 0.5;
 
 /**
- * Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. Of samples that drifted it says by how much instead: they
- * have no number of independent ones.
- * @param format formats a sample
+ * Formats a sample size: `1,000 samples, worth 812 independent ones for the average`. With one burst, a slow start or a drift it says that
+ * instead: such samples have no number of independent ones.
+ * @param startNs start of what was measured, on the clock of the shape. Default: 0
  */
-export function formatSamples(
-  count: number,
-  effectiveCount: number,
-  drift: Drift | undefined,
-  format: (value: number) => string,
-): string {
+export function formatSamples(count: number, effectiveCount: number, shape: SeriesShape, startNs = 0): string {
   const samples = `${formatCount(count)} ${count === 1 ? "sample" : "samples"}`;
-  const isDrift = effectiveCount < Math.min(samplesNeeded(50), DRIFT_RATIO * count);
-  if (!isDrift || drift === undefined || !Number.isFinite(drift.ratio))
-    return `${samples}, ${formatWorth(effectiveCount)} for the average`;
-  const means = formatRange(format(drift.low), format(drift.high));
-  return `${samples}, ${formatChange(drift.ratio)} from the first to the last fifth, means of batches ${means}`;
+  const what = effectiveCount < WORTH_RATIO * count ? describeShape(shape, startNs) : undefined;
+  return `${samples}, ${what ?? `${formatWorth(effectiveCount)} for the average`}`;
+}
+
+/** Describes a burst, a slow start or a drift, with its size and time; undefined without one. @param startNs start of what was measured */
+export function describeShape(shape: SeriesShape, startNs: number): string | undefined {
+  if (shape.kind === "steady" || shape.kind === "correlated") return undefined;
+  if (shape.kind === "drift") return `drift of ${formatChange(shape.ratio)} from the first to the last fifth`;
+  const { factor, startNs: fromNs, endNs: toNs } = shape;
+  const size = `${Number(factor.toPrecision(2))} times the rest`;
+  const [from, to] = [fromNs, toNs].map((ns) => (ns === undefined ? undefined : Math.max(0, ns - startNs)));
+  const isKnown = from !== undefined && to !== undefined;
+  if (shape.kind === "start-up") {
+    const time = isKnown ? ` in the first ${formatDurationNs(to)}` : "";
+    return `${factor > 1 ? "slow" : "fast"} start: ${size}${time}`;
+  }
+  return `one burst${isKnown ? ` ${formatDurationNs(from)} after the start, ${formatDurationNs(to - from)} long` : ""}: ${size}`;
 }
 
 /** Formats a change with its sign: `−12 %`. */

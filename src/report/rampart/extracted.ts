@@ -5,7 +5,7 @@ import {
   estimateExtractedPercentile,
 } from "../../measure/extracted-tally.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
-import { driftOfSketch } from "../../measure/sketch.ts";
+import { shapeOfSketch } from "../../measure/sketch.ts";
 import { formatCount } from "../../plan/units.ts";
 import { formatNeeds, formatRange, formatSamples, MARK } from "./confidence-notes.ts";
 import { formatTable, INDENTED_COLUMNS } from "./format.ts";
@@ -54,10 +54,10 @@ function describeNumbers(column: Extracted): string[] {
     const found = certaintyOf(one);
     return found.isCertain ? [`${name} ${formatRange(formatNumber(found.low), formatNumber(found.high))}`] : [];
   });
-  const samples = `${column.name}: ${formatSamples(column.numbers.count, mean.effectiveCount, driftOfSketch(column.numbers), formatNumber)}`;
+  const samples = `${column.name}: ${formatSamples(column.numbers.count, mean.effectiveCount, shapeOfSketch(column.numbers))}`;
   return [
     ranges.length === 0 ? samples : `${samples}; with 95 % confidence: ${ranges.join(", ")}`,
-    ...formatNeeds(percentiles),
+    ...formatNeeds(percentiles, { shape: shapeOfSketch(column.numbers) }),
   ];
 }
 

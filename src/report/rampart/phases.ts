@@ -2,7 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
-import { loadDelivery } from "../load-delivery.ts";
+import { loadDelivery } from "../notes/load-delivery.ts";
 import { formatTable } from "./format.ts";
 
 /** Phases of a run in Rampart's reports: what each counted, the whole run as a time line. */

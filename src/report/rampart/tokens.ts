@@ -82,7 +82,7 @@ function formatIntervals(measured: readonly [TokenMetric, string, Statistics][])
   });
   const header = ["95 % confidence", "average", "p50", "p99", "samples (independent)"];
   const table = rows.length === 0 ? [] : formatTable(header, rows, INDENTED_COLUMNS).split("\n");
-  return [...table, ...formatNeeds(needs)];
+  return [...table, ...formatNeeds(needs, { shape: { kind: "steady" } })];
 }
 
 /** Columns of a CSV for levels with tokens: times in microseconds like in the whole file, and rates over the level's windows. */

@@ -205,6 +205,12 @@ function measuredEntries(parts: Parts) {
     tokens: optional(tokensSchema(parts)),
     metrics: optional(gpusSchema(parts)),
     extracted: optional(extractedSchema(parts)),
+    values: optional(
+      v.pipe(
+        v.record(v.string(), estimateSchema(parts)),
+        v.description("Metrics without a field of their own, by their name in comparisons: gpuUtilization.avg."),
+      ),
+    ),
   };
 }
 

@@ -41,6 +41,7 @@ function servedPart(): MeasuredPart {
         ["b", 2000 + 10 * second],
       ]),
       memoryUsedBytes: new Map([["a", 3e9]]),
+      kvCacheRatio: new Map([["m 0", first]]),
     });
   const server = { queueNs: 20e6, queueCount: 10, cacheHitCount: 3, cacheMissCount: 1 } as unknown as ServerDelta;
   return { window: { ...makeWindow({ latenciesNs: [1e6, 2e6, 9e6] }), server, gpu } };
@@ -61,6 +62,7 @@ const VALUES: readonly (readonly [metric: MetricPlan, value: number, text: strin
   [{ key: "serverCacheHits" }, 0.75, "server cache hits", "75 %"],
   [{ key: "gpuUtilization", statistic: "average" }, 0.7, "average GPU utilization", "70 %"],
   [{ key: "gpuUtilization", statistic: "max" }, 0.9, "max GPU utilization", "90 %"],
+  [{ key: "kvCacheUsage", statistic: "max" }, 0.7, "max KV cache usage", "70 %"],
   [{ key: "gpuPower", statistic: "max" }, 90, "max GPU power", "90 W"],
   [{ key: "gpuMemoryUsed", statistic: "max" }, 3000, "max GPU memory used", "3000 MB"],
   [{ key: "gpuEnergy" }, 4, "GPU energy", "4 J"],
@@ -97,7 +99,7 @@ test("what a run does not have is unresolved with its reason, and never passes",
     tokens: "no tokens were measured",
     streams: "no tokens were measured",
     statistics: "the server reported no statistics of these requests",
-    gpu: "the server reported no GPU",
+    page: "the server's metrics were not read",
   });
 });
 

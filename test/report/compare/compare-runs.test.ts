@@ -36,14 +36,14 @@ describe("verdicts of metrics", () => {
       throughput: "better",
       errorRate: "worse",
       "latency.avg": "no-difference",
-      "latency.p99": "cannot-say",
+      "latency.p99": "inconclusive",
       "outputTokens.avg": "changed",
     });
   });
 
   test("say how many runs would be enough where they cannot say", () => {
     const metrics = comparison.levels[0]?.metrics ?? [];
-    for (const { verdict, runsNeeded } of metrics) assert.equal(runsNeeded !== undefined, verdict === "cannot-say");
+    for (const { verdict, runsNeeded } of metrics) assert.equal(runsNeeded !== undefined, verdict === "inconclusive");
     const [p99] = metrics.filter(({ metric }) => metric.name === "latency.p99");
     assert.ok((p99?.runsNeeded ?? 0) > 50, `${p99?.runsNeeded}`);
     assert.ok(Math.abs((p99?.change.value ?? 0) - 63 / 62) < 1e-12);
@@ -70,10 +70,10 @@ test("one run on a side gives a ratio, and no verdict; accepted intervals within
     ],
   });
   const strict = compareRuns(one(100), one(200), SETTINGS);
-  assert.deepEqual(verdictsOf(strict), { throughput: "cannot-say", "latency.p99": "cannot-say" });
+  assert.deepEqual(verdictsOf(strict), { throughput: "inconclusive", "latency.p99": "inconclusive" });
   assert.equal(strict.levels[0]?.metrics[1]?.change.value, 2);
   const lenient = compareRuns(one(100), one(200), { ...SETTINGS, acceptsWithinRuns: true });
-  assert.deepEqual(verdictsOf(lenient), { throughput: "cannot-say", "latency.p99": "worse" });
+  assert.deepEqual(verdictsOf(lenient), { throughput: "inconclusive", "latency.p99": "worse" });
   assert.equal(lenient.levels[0]?.metrics[1]?.change.basis, "within-runs");
 });
 
@@ -112,15 +112,15 @@ describe("differences of the plans", () => {
     const next = { name: "new", runs: [make({ model: "b", other: "1" }, "AIPerf's JSON")] };
     const { differences, warnings } = compareRuns(base, next, SETTINGS);
     assert.deepEqual(differences, [{ path: "model", base: "a", next: "b" }]);
-    assert.match(warnings.join("\n"), /different formats \(Rampart's JSON; AIPerf's JSON\)/);
+    assert.match(warnings.map(({ text }) => text).join("\n"), /different formats \(Rampart's JSON; AIPerf's JSON\)/);
   });
 
   test("within a side are a warning", () => {
     const base = { name: "base", runs: [make({ model: "a" }), make({ model: "b" })] };
     const next = { name: "new", runs: [make({ model: "a" })] };
     const { warnings } = compareRuns(base, next, SETTINGS);
-    assert.match(warnings.join("\n"), /the runs of base are not of one plan.*: model/);
-    assert.match(warnings.join("\n"), /base and new share/);
+    assert.match(warnings.map(({ text }) => text).join("\n"), /the runs of base are not of one plan.*: model/);
+    assert.match(warnings.map(({ text }) => text).join("\n"), /base and new share/);
   });
 
   test("notes of levels are there with the number of runs that have them", () => {
@@ -129,7 +129,7 @@ describe("differences of the plans", () => {
     ]);
     const base = { name: "base", runs: [noted, make({})] };
     const { warnings } = compareRuns(base, { name: "new", runs: [make({ a: "1" })] }, SETTINGS);
-    assert.equal(warnings.at(-1), "base, concurrency 1: the level was not stable, in 1 of 2 runs");
+    assert.equal(warnings.at(-1)?.text, "base, concurrency 1: the level was not stable, in 1 of 2 runs");
   });
 });
 

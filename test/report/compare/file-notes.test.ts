@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { Comparison } from "../../../src/report/compare/comparison.ts";
-import { type ComparedSides, formatComparison } from "../../../src/report/compare/console.ts";
+import type { ComparedSides } from "../../../src/report/compare/console.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
+import { buildComparisonModel } from "../../../src/report/compare/model.ts";
+import { formatComparison } from "../../../src/report/compare/text.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
 import { makeMeasuredLevel, makeMeasuredRun } from "./make-runs.ts";
 
@@ -31,30 +33,33 @@ const withIntervals = {
   ],
 };
 
+const ALL = { isAll: true, allFlag: "--all" };
+const warningsOf = ({ comparison }: ComparedSides): string[] => comparison.warnings.map(({ text }) => text);
+
 for (const [name, format] of [
   ["genai-perf-sessions.json", "GenAI-Perf's JSON"],
   ["perf-analyzer.csv", "perf_analyzer's CSV"],
 ] as const) {
   test(`${name}: single runs without intervals can give no verdict`, () => {
-    const { warnings } = compare(read(name), read(name)).comparison;
+    const warnings = warningsOf(compare(read(name), read(name)));
     const note = `no file has confidence intervals within its run (${format} has none), so no verdict can rest on a single run: give 2 runs on each side at least`;
     assert.ok(warnings.includes(note), warnings.join("\n"));
   });
 
   test(`${name}: several runs need no intervals within runs`, () => {
-    const { warnings } = compare(read(name, 2), read(name, 2)).comparison;
+    const warnings = warningsOf(compare(read(name, 2), read(name, 2)));
     const note = `no file has confidence intervals within its run (${format} has none); the verdicts need none, because they rest on how whole runs differ`;
     assert.ok(warnings.includes(note), warnings.join("\n"));
   });
 }
 
 test("only the side without intervals is named", () => {
-  const { warnings } = compare(read("perf-analyzer.csv", 2), withIntervals).comparison;
+  const warnings = warningsOf(compare(read("perf-analyzer.csv", 2), withIntervals));
   const found = warnings.filter((text) => text.includes("within the run"));
   assert.deepEqual(found, [
     "2 of 2 runs of perf-analyzer.csv have no confidence intervals within the run (perf_analyzer's CSV has none), so no verdict can rest on a single run: give 2 runs on each side at least",
   ]);
-  const own = compare(withIntervals, withIntervals).comparison.warnings;
+  const own = warningsOf(compare(withIntervals, withIntervals));
   assert.ok(!own.some((text) => text.includes("intervals within")));
 });
 
@@ -64,7 +69,7 @@ test("a run that was too short for an interval is named only where it is alone",
     runs: Array.from({ length: count }, () => makeMeasuredRun([makeMeasuredLevel("concurrency 1", { throughput: 5 })])),
   });
   const notes = (count: number): string[] =>
-    compare(own("a", count), own("b", count)).comparison.warnings.filter((text) => text.includes("intervals within"));
+    warningsOf(compare(own("a", count), own("b", count))).filter((text) => text.includes("intervals within"));
   assert.deepEqual(notes(2), []);
   assert.deepEqual(notes(1), [
     "no file has confidence intervals within its run (its requests are too few or too alike for one), so no verdict can rest on a single run: give 2 runs on each side at least",
@@ -74,10 +79,11 @@ test("a run that was too short for an interval is named only where it is alone",
 test("sessions and other parts of a file that are not compared are named in every report", () => {
   const sides = compare(read("genai-perf-sessions.json", 2), read("genai-perf-sessions.json", 2));
   const note = "Not compared: request_count, sessions (3)";
-  assert.ok(formatComparison(sides).includes(`\n${note}\n`));
+  const model = buildComparisonModel([sides], false);
+  assert.ok(formatComparison(model, ALL).includes(`  note  ${note}.\n`));
   assert.ok(formatHtml([sides]).includes(note));
-  assert.ok(formatMarkdown([sides]).replaceAll("\\", "").includes(note));
-  const { comparisons } = toComparisonJson([sides]) as {
+  assert.ok(formatMarkdown(model).replaceAll("\\", "").includes(note));
+  const { comparisons } = toComparisonJson([sides], false) as {
     comparisons: { base: { notCompared: string[] }; new: { notCompared: string[] } }[];
   };
   assert.deepEqual(comparisons[0]?.base.notCompared, ["request_count", "sessions (3)"]);
@@ -85,6 +91,9 @@ test("sessions and other parts of a file that are not compared are named in ever
 });
 
 test("parts of one side's files are named with the side", () => {
-  const text = formatComparison(compare(read("genai-perf-sessions.json"), withIntervals));
-  assert.match(text, /\nNot compared of genai-perf-sessions\.json: request_count, sessions \(3\)\n/);
+  const model = buildComparisonModel([compare(read("genai-perf-sessions.json"), withIntervals)], false);
+  assert.match(
+    formatComparison(model, ALL),
+    / note {2}Not compared of genai-perf-sessions\.json: request_count, sessions\s+\(3\)\.\n/,
+  );
 });

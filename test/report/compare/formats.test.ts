@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
-import { type ComparedSides, formatComparison } from "../../../src/report/compare/console.ts";
+import type { ComparedSides } from "../../../src/report/compare/console.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import { type ChangeLimit, judgeLimit } from "../../../src/report/compare/limits.ts";
 import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
+import { buildComparisonModel } from "../../../src/report/compare/model.ts";
+import { formatComparison } from "../../../src/report/compare/text.ts";
+import { judgeComparison } from "../../../src/report/compare/verdict.ts";
 import { formatChange, formatInterval } from "../../../src/report/compare/words.ts";
+import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { makeMeasuredLevel, makeMeasuredRun, makeRunSet } from "./make-runs.ts";
 
 /** One comparison in all its reports. */
@@ -37,18 +41,95 @@ const limit: ChangeLimit = {
 const comparison = compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false });
 const sides: ComparedSides = { comparison, limits: judgeLimit(limit, comparison), isAll: false };
 
-test("the console has verdicts first, then a table for each level, and the limits", () => {
-  const text = formatComparison(sides);
-  assert.match(text, /^new\.json \(3 runs\) against base_<1>\.json \(3 runs\): 2 worse, 1 better, 1 cannot say\n/);
+const modelOf = (parts: Partial<ComparedSides> = {}, isStrict = false): ReportModel =>
+  buildComparisonModel([{ ...sides, ...parts }], isStrict);
+const textOf = (model: ReportModel, isAll = false): string => formatComparison(model, { isAll, allFlag: "--all" });
+
+test("the model has the verdict with what got worse, the limits, and the rows that matter", () => {
+  const { verdict, subject, checks, sections, notes } = modelOf();
+  assert.equal(subject, "new.json against base_<1>.json");
+  assert.deepEqual(verdict, {
+    name: "failed",
+    headline:
+      "1 of 1 limit broken; 2 worse (average latency +20.0 %, error rate +10.0 points), 1 better, 1 inconclusive",
+    facts: ["3 against 3 runs"],
+  });
+  assert.equal(checks[0]?.state, "fail");
+  assert.match(checks[0]?.measured ?? "", /^\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4$/);
+  const [section] = sections;
+  const [table] = section?.tables ?? [];
+  assert.deepEqual(
+    table?.rows.map(([name]) => name?.value),
+    ["throughput", "error rate", "average latency"],
+  );
+  assert.deepEqual(
+    table?.rows.map((row) => row.at(-1)),
+    [
+      { value: "better", mark: "better" },
+      { value: "worse", mark: "worse" },
+      { value: "worse", mark: "worse" },
+    ],
+  );
+  assert.deepEqual(section?.lines, ["concurrency 4: 1 more metric, 1 inconclusive"]);
+  assert.deepEqual(
+    notes.map(({ code, severity }) => [code, severity]),
+    [
+      ["runs-needed", "detail"],
+      ["confidence", "detail"],
+    ],
+  );
+});
+
+test("the verdict and the exit code say the same, with limits in all states", () => {
+  const kept = judgeLimit({ ...limit, amount: 0.5 }, comparison);
+  const open = judgeLimit({ ...limit, metric: findMetric("p99") as never }, comparison);
+  const undecidable = judgeLimit(limit, { ...comparison, levels: [], onlyInBase: ["concurrency 4"] });
+  for (const [limits, isStrict, name, exitCode] of [
+    [[], false, "measured", 0],
+    [kept, true, "passed", 0],
+    [sides.limits, false, "failed", 65],
+    [[...open, ...kept], false, "unresolved", 0],
+    [[...open, ...kept], true, "unresolved", 66],
+    [undecidable, false, "unresolved", 66],
+    [[...undecidable, ...sides.limits], false, "failed", 65],
+  ] as const) {
+    const all = [{ ...sides, limits }];
+    const verdict = judgeComparison(all, isStrict);
+    assert.deepEqual([verdict.name, verdict.exitCode], [name, exitCode]);
+    const model = buildComparisonModel(all, isStrict);
+    assert.deepEqual([model.verdict.name, model.verdict.headline], [name, verdict.headline]);
+    assert.deepEqual((toComparisonJson(all, isStrict) as { verdict: unknown }).verdict, verdict);
+    assert.ok(textOf(model).startsWith(`${name.toUpperCase()}  new.json against`));
+    assert.ok(formatMarkdown(model).startsWith(`### ${name.toUpperCase()}: new.json against`));
+  }
+});
+
+test("the console has the verdict first, the changes, the limits and few notes, in 80 columns", () => {
+  const warnings = [1, 2, 3, 4].map((number) => ({
+    code: "note-of-run",
+    text: `new.json, ${"word ".repeat(20)}${number}`,
+  }));
+  const text = textOf(modelOf({ comparison: { ...comparison, warnings } }));
+  assert.match(
+    text,
+    /^FAILED {2}new\.json against base_<1>\.json {3}3 against 3 runs\n {2}1 of 1 limit broken; 2 worse/,
+  );
   assert.match(text, /\nconcurrency 4\n {2}metric +base +new +change +95 % interval +verdict\n/);
-  assert.match(text, / {2}throughput +100 +120 +\+20\.0 % +\+17\.\d to \+22\.\d % +better\n/);
-  assert.match(text, / {2}error rate +0 % +10 % +\+10\.0 points +\+10\.0 to \+10\.0 points +worse\n/);
-  assert.match(text, / {2}average latency +10 ms +12 ms +\+20\.0 % +\+17\.\d to \+22\.\d % +worse\n/);
-  assert.match(text, /To say more, runs needed on each side: p99 latency about [\d,]+\n/);
-  assert.match(text, /\nFAILED {2}avg > \+5%: \+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
-  assert.match(text, /about 1 verdict in 20/);
-  assert.ok(!text.includes("p75"));
-  assert.match(formatComparison({ ...sides, isAll: true }), /p75 latency/);
+  assert.match(text, / {2}throughput +100 +120 +\+20\.0 % +\+17\.\d to \+22\.\d +better\n/);
+  assert.match(text, / {2}error rate +0 % +10 % +\+10\.0 points +\+10\.0 to \+10\.0 +worse\n/);
+  assert.match(text, /\n {2}FAIL {2}avg > \+5%: \+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
+  assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
+  assert.match(text, /\n {2}… 3 more notes: --all\n$/);
+  assert.deepEqual(
+    text.split("\n").filter((line) => line.length > 80),
+    [],
+  );
+  assert.ok(!text.includes("p99") || !/^ {2}p99/m.test(text));
+  const all = textOf(modelOf({ isAll: true }), true);
+  assert.match(all, /p75 latency[\s\S]*p99 latency/);
+  assert.match(all, /To say more, runs needed on each side: p99 latency about\s+[\d,]+\.\n/);
+  assert.match(all, /about 1\s+verdict in 20/);
+  assert.match(all, / {2}p99 latency .* inconclusive\n/);
 });
 
 test("times that are 0 on both sides are left out, unless all are asked for", () => {
@@ -57,24 +138,24 @@ test("times that are 0 on both sides are left out, unless all are asked for", ()
     precision: 0.05,
     acceptsWithinRuns: false,
   });
-  const format = (isAll: boolean): string => formatComparison({ comparison: empty, limits: [], isAll });
+  const format = (isAll: boolean): string => textOf(modelOf({ comparison: empty, limits: [], isAll }), isAll);
   assert.ok(!format(false).includes("server queue"));
   assert.match(format(true), /server queue +0 us +0 us/);
 });
 
-test("single runs are noted once, and nothing is said about verdicts", () => {
+test("single runs are noted once, their differences are shown, and nothing is said about verdicts", () => {
   const one = (name: string, value: number) => ({
     name,
     runs: [makeMeasuredRun([makeMeasuredLevel("concurrency 1", { throughput: value })])],
   });
   const single = compareRuns(one("a.json", 1), one("b.json", 2), { precision: 0.05, acceptsWithinRuns: false });
-  const text = formatComparison({ comparison: single, limits: [], isAll: false });
-  assert.match(
-    text,
-    /^b\.json \(1 run\) against a\.json \(1 run\): 1 cannot say\nNote: each side has one run: nothing is known/,
-  );
-  assert.match(text, / {2}throughput +1 +2 +\+100 % +- +cannot say\n/);
+  const text = textOf(modelOf({ comparison: single, limits: [] }), true);
+  assert.match(text, /^MEASURED {2}b\.json against a\.json {3}1 against 1 run\n {2}1 inconclusive\n/);
+  assert.match(text, / {2}throughput +1 +2 +\+100 % +- +inconclusive\n/);
+  assert.equal(text.match(/Each side has one run: nothing is known/g)?.length, 1);
   assert.ok(!text.includes("1 verdict in 20"));
+  const limits = judgeLimit({ ...limit, metric: findMetric("p99") as never }, single);
+  assert.match(textOf(modelOf({ comparison: single, limits })), / {2}throughput +1 +2 /, "beside a limit too");
 });
 
 test("a limit at the very change has no number of runs that would decide", () => {
@@ -87,49 +168,58 @@ test("a limit at the very change has no number of runs that would decide", () =>
     },
   );
   const near: ChangeLimit = { ...limit, text: "throughput > +5%", metric: findMetric("throughput") as never };
-  const format = (amount: number): string => {
-    const limits = judgeLimit({ ...near, amount }, wide);
-    return formatComparison({ comparison: wide, limits, isAll: false });
+  const check = (amount: number): string => {
+    const [found] = modelOf({ comparison: wide, limits: judgeLimit({ ...near, amount }, wide) }).checks;
+    return `${found?.state} ${found?.measured}`;
   };
-  assert.match(format(0.05), /cannot say {2}throughput .*; it is so close to the limit that more than 1,000 runs/);
-  assert.match(format(0.15), /cannot say {2}throughput .*; about \d+ runs on each side would decide\n/);
+  assert.match(check(0.05), /^unresolved .*; it is so close to the limit that more than 1,000 runs/);
+  assert.match(check(0.15), /^unresolved .*; about \d+ runs on each side would decide$/);
 });
 
-test("differences of the plans are before the numbers", () => {
+test("differences of the plans, and levels that one side lacks, are notes that are always shown", () => {
   const differences = Array.from({ length: 12 }, (_, index) => ({ path: `plan.${index}`, base: "a", next: "b" }));
-  const text = formatComparison({ ...sides, comparison: { ...comparison, differences } });
-  assert.match(
-    text,
-    /\nThe plans differ, .*:\n {2}plan\.0: a → b\n[\s\S]* {2}plan\.7: a → b\n {2}and 4 more\n[\s\S]*\nconcurrency 4\n/,
-  );
+  const onlyInBase = ["concurrency 8"];
+  const { notes } = modelOf({ comparison: { ...comparison, differences, onlyInBase } });
+  const [plans, levels] = notes;
+  assert.deepEqual([plans?.code, plans?.severity], ["plans-differ", "caution"]);
+  assert.match(plans?.text ?? "", /: plan\.0 a → b, .*, plan\.7 a → b and 4 more\.$/);
+  assert.deepEqual([levels?.code, levels?.text], ["levels-of-one-side", "Only in base_<1>.json: concurrency 8."]);
 });
 
-test("what only one side has is listed", () => {
-  const text = formatComparison({
-    ...sides,
-    comparison: { ...comparison, onlyInBase: ["concurrency 8"], onlyInNew: ["x"] },
-  });
-  assert.match(text, /\nOnly in base_<1>\.json: concurrency 8\nOnly in new\.json: x\n/);
+test("several candidates have a section each, and equal notes once", () => {
+  const other = compareRuns(base, { ...next, name: "other.json" }, { precision: 0.05, acceptsWithinRuns: false });
+  const model = buildComparisonModel(
+    [sides, { comparison: other, limits: judgeLimit(limit, other), isAll: false }],
+    false,
+  );
+  assert.equal(model.subject, "new.json, other.json against base_<1>.json");
+  assert.deepEqual(
+    model.sections.map(({ title }) => title),
+    ["new.json (3 runs)", "other.json (3 runs)"],
+  );
+  assert.deepEqual(
+    model.checks.map(({ text }) => text),
+    ["new.json: avg > +5%", "other.json: avg > +5%"],
+  );
+  assert.equal(model.notes.filter(({ code }) => code === "confidence").length, 1);
 });
 
 test("a level without a metric on both sides has no heading", () => {
   const searched = comparison.levels.map((level) => ({ ...level, label: "search for the highest load", metrics: [] }));
   const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
-  for (const text of [formatComparison(parts), formatMarkdown([parts]), formatHtml([parts])]) {
+  const model = modelOf(parts);
+  for (const text of [textOf(model), formatMarkdown(model), formatHtml([parts])]) {
     assert.ok(!text.includes("search for the highest load"), text);
     assert.ok(text.includes("concurrency 4"), text);
   }
 });
 
 test("Markdown has tables that hold whatever names are", () => {
-  const text = formatMarkdown([sides]);
-  assert.match(
-    text,
-    /^### new\.json \(3 runs\) against base\\_\\<1\\>\.json \(3 runs\)\n\n\*\*2 worse, 1 better, 1 cannot say\*\*\n/,
-  );
-  assert.match(text, /\n- \*\*FAILED\*\* avg \\> \+5%: /);
+  const text = formatMarkdown(modelOf());
+  assert.match(text, /^### FAILED: new\.json against base\\_\\<1\\>\.json\n\n\*\*1 of 1 limit broken; /);
+  assert.match(text, /\n- \*\*FAIL\*\* avg \\> \+5%: /);
   const rows = text.split("\n").filter((line) => line.startsWith("|"));
-  assert.equal(rows.length, 2 + 4);
+  assert.equal(rows.length, 2 + 3);
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 8, row);
   assert.match(text, /\| average latency \| 10 ms \| 12 ms \| \+20\.0 % \| .* \| \*\*worse\*\* \|/);
 });
@@ -151,7 +241,7 @@ test("HTML is one page without references, and escapes names", () => {
 });
 
 test("JSON has every metric, with the numbers that the other reports show", () => {
-  const { comparisons } = toComparisonJson([sides]) as {
+  const { comparisons } = toComparisonJson([sides], false) as {
     comparisons: {
       levels: { level: string; metrics: Record<string, unknown>[] }[];
       limits: Record<string, unknown>[];
@@ -163,11 +253,11 @@ test("JSON has every metric, with the numbers that the other reports show", () =
   assert.deepEqual(
     metrics.map(({ name, unit, better, verdict }) => [name, unit, better, verdict]),
     [
-      ["throughput", "per second", "higher", "better"],
+      ["throughput", "perSec", "higher", "better"],
       ["errorRate", "ratio", "lower", "worse"],
       ["latency.avg", "us", "lower", "worse"],
       ["latency.p75", "us", "lower", "worse"],
-      ["latency.p99", "us", "lower", "cannot-say"],
+      ["latency.p99", "us", "lower", "inconclusive"],
     ],
   );
   const average = metrics[2] as {

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { inScenario, wordingIo } from "../../../src/cli/setting-names.ts";
 import type { RepeatPlan } from "../../../src/plan/plan.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { toRepeatedJson } from "../../../src/report/json/report-json.ts";
-import { createRampartConsole } from "../../../src/report/rampart/console.ts";
+import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import type { RepeatedResult } from "../../../src/result/repeated-result.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { checkRepeated } from "../check-repeated.ts";
-import { makeLevel, makeResult, makeSink } from "../make-result.ts";
+import { makeLevel, makeResult } from "../make-result.ts";
+import { cellsOf, linesOf, modelOfRuns, tableOf, valuesOf } from "../model/make-model.ts";
 
 /** Repeated runs in Rampart's own reports. */
 
@@ -24,74 +24,68 @@ function runOf(ms: number, change: Partial<RunResult> = {}): RunResult {
   return makeResult(makePlan(), [makeLevel({ level: 128, window: makeWindow({ latenciesNs }) })], change);
 }
 
-function print(repeated: RepeatedResult, change: PlanChange = {}): string {
-  return printed(repeated, change).out;
+function modelOfThese(repeated: RepeatedResult, change: PlanChange = {}): ReportModel {
+  return modelOfRuns(makePlan({ repeat: REPEAT, assertions: ASSERTIONS, ...change }), repeated);
 }
 
-function printed(repeated: RepeatedResult, change: PlanChange = {}): { readonly out: string; readonly err: string } {
-  const plan = makePlan({ repeat: REPEAT, assertions: ASSERTIONS, ...change });
-  const sink = makeSink();
-  const report = createRampartConsole(plan, wordingIo(inScenario, sink));
-  for (const [index, run] of repeated.runs.entries()) {
-    report.onRun?.(index + 1, plan.repeat?.atMost ?? 1);
-    report.onPrepared?.(run.prepared);
-  }
-  report.finishRuns?.(repeated);
-  return sink.printed;
-}
-
-test("each run has a row, and the runs together have their mean and its interval", () => {
-  const { out, err } = printed({ runs: [runOf(10), runOf(11), runOf(12)] });
-  assert.equal(out.match(/^a test: model model/gm)?.length, 1);
-  assert.equal(err, "run 1 of 3\nrun 2 of 3\nrun 3 of 3\n");
-  assert.match(out, /^run 2: sent 1,000 requests over 1 connection in 3\.5 s: 1,000 completed, 0 failed$/m);
-  assert.match(out, /^run +infer\/s +average +p50 +p90 +p99 +errors +requests$/m);
-  assert.match(out, /^2 +1,000 +11\.5 ms +11\.5 ms +11\.9 ms +11\.99 ms +0 % +1,000$/m);
-  assert.match(out, /^mean +1,000 +11\.5 ms +11\.5 ms +11\.9 ms +11\.99 ms +0 %$/m);
+test("runs together are a row for each level, with means and intervals; each run is in the details", () => {
+  const model = modelOfThese({ runs: [runOf(10), runOf(11), runOf(12)] });
+  const [row, ...rest] = cellsOf(tableOf(model, "runs"));
+  assert.deepEqual([rest, row?.["level"]?.value, row?.["runs"]?.value], [[], 128, 3]);
   // 4.303 / sqrt(3) to each side, as the deviation of the runs is 1 ms.
-  assert.match(out, /^95 % low +1,000 +9\.015 ms +9\.016 ms /m);
-  assert.match(out, /^95 % high +1,000 +13\.98 ms +13\.98 ms /m);
-  assert.match(out, /^ {2}runs differ by more than one run can show/m);
+  const { value, interval } = row?.["latency.mean"] ?? {};
+  assert.equal(value, 11_499_500);
+  assert.ok(Math.abs((interval?.low ?? 0) - 9.015e6) < 1e3 && Math.abs((interval?.high ?? 0) - 13.984e6) < 1e3);
+  assert.equal(tableOf(model, "runs").showsIntervals, true);
+  assert.match(linesOf(model, "runs").join(), /^runs differ by more than one run can show/);
+  assert.deepEqual(
+    valuesOf(tableOf(model, "by-run")).map(({ run, level }) => [run, level]),
+    [1, 2, 3].map((run) => [`run ${run}`, 128]),
+  );
+  assert.deepEqual(model.verdict.facts, ["3 runs", "10.5 s", "3,000 requests"]);
 });
 
 test("an assertion is judged on the mean over runs, and says how many runs meet it", () => {
-  const out = print({ runs: [runOf(10), runOf(11), runOf(12)] });
-  assert.match(out, /^unresolved +9\.505 to 14\.47 ms; 2 of 3 runs$/m);
-  assert.match(out, /^unresolved +11\.99 ms: too close to the limit; add runs$/m);
-  const good = print({ runs: [runOf(10), runOf(10), runOf(10.5)] });
-  assert.match(good, /^pass +p99 latency below 12\.5 ms +11\.16 ms +.*; 3 of 3 runs$/m);
-  const late = print({ runs: [runOf(12), runOf(13), runOf(14)] });
-  assert.match(late, /^FAIL +p99 latency below 12\.5 ms +13\.99 ms +.*; 0 of 3 runs$/m);
+  const check = (...ms: readonly number[]): readonly [string | undefined, string | undefined] => {
+    const [found] = modelOfThese({ runs: ms.map((one) => runOf(one)) }).checks;
+    return [found?.state, found?.measured];
+  };
+  assert.deepEqual(check(10, 11, 12), [
+    "unresolved",
+    "mean 12.0 ms (9.50 to 14.5 ms), 2 of 3 runs: too close to the limit; add runs",
+  ]);
+  const [good, ofGood] = check(10, 10, 10.5);
+  assert.deepEqual([good, ofGood?.endsWith(", 3 of 3 runs")], ["pass", true]);
+  const [late, ofLate] = check(12, 13, 14);
+  assert.deepEqual([late, ofLate?.endsWith(", 0 of 3 runs")], ["fail", true]);
 });
 
 test("a run that ended early is shown, and does not count", () => {
   const error = new RunError("stalled", "the server stalled", "Look at it.");
   const repeated = { runs: [runOf(10), runOf(11), runOf(99, { error })] };
-  const out = print(repeated);
-  assert.match(out, /^run 3: PARTIAL RESULT: the run ended early\. sent /m);
-  assert.match(out, /^mean +1,000 +11 ms /m);
-  assert.match(out, /2 of 2 runs$/m);
+  const model = modelOfThese(repeated);
+  assert.deepEqual([valuesOf(tableOf(model, "runs"))[0]?.["runs"], valuesOf(tableOf(model, "by-run")).length], [2, 3]);
+  assert.equal(model.verdict.name, "partial");
   const json = checkRepeated(makePlan({ repeat: REPEAT, assertions: ASSERTIONS }), repeated);
   assert.deepEqual([json.isPartial, json.runs.length, json.combination.runs], [true, 3, 2]);
-  const none = print({ runs: [runOf(10, { isInterrupted: true })] });
-  assert.match(none, /no run ended as planned: there is nothing to combine/);
-  assert.match(none, /^unresolved +p99 latency below 12\.5 ms +nothing measured/m);
+  const none = modelOfThese({ runs: [runOf(10, { isInterrupted: true })] });
+  assert.match(linesOf(none, "levels").join(), /no run ended as planned: there is nothing to combine/);
+  assert.deepEqual([none.checks[0]?.state, none.checks[0]?.measured], ["unresolved", "nothing measured"]);
 });
 
 test("the precision that was asked for is reported beside the one that was reached", () => {
   const repeat: RepeatPlan = { atLeast: 2, atMost: 3, until: { metric: P99, ratio: 0.05 } };
-  const runs = [runOf(10), runOf(11)];
-  const { out: reached, err } = printed({ runs, precision: { ratio: 0.04, isReached: true } }, { repeat });
-  assert.match(err, /^run 1 of at most 3$/m);
-  assert.match(reached, /^p99 latency is within 4 % of its mean after 2 runs, 5 % was asked for$/m);
-  const missed = print({ runs, precision: { ratio: 0.2, isReached: false } }, { repeat });
-  assert.match(missed, /^NOT PRECISE: p99 latency is within 20 % of its mean after 2 runs, 5 % was asked for$/m);
-});
-
-test("with -v each run has its whole report", () => {
-  const out = print({ runs: [runOf(10), runOf(11)] }, { outputs: { verbosity: 1 } });
-  assert.equal(out.match(/samples, worth .* with 95 % confidence/g)?.length, 2);
-  assert.equal(out.match(/^concurrency +infer\/s/gm)?.length, 2);
+  const runs = [runOf(10), runOf(10)];
+  const reached = modelOfThese({ runs, precision: { ratio: 0.04, isReached: true } }, { repeat });
+  assert.match(
+    linesOf(reached, "runs").join(),
+    /p99 latency is within 4 % of its mean after 2 runs; 5 % was asked for$/,
+  );
+  const missed = modelOfThese({ runs, precision: { ratio: 0.2, isReached: false } }, { repeat });
+  assert.deepEqual(
+    [missed.verdict.name, missed.verdict.headline],
+    ["unresolved", "the runs together are not as precise as asked for"],
+  );
 });
 
 test("the JSON has each run like a report of its own, and the runs together", () => {
@@ -133,17 +127,16 @@ describe("a search that is repeated", () => {
   const none = searchOf({ next: 100, isResolved: true }, 99);
 
   test("has the highest load of each run with its mean and interval, and what was measured at it", () => {
-    const out = print({ runs: [two, three, three] }, SEARCH);
-    assert.match(out, /^the highest load of each run\nrun +concurrency +infer\/s +average/m);
-    assert.match(out, /^1 +200 +1,000 +6\.5 ms .*$/m);
-    assert.match(out, /^3 +300 +1,000 +10\.5 ms .*$/m);
-    assert.match(out, /^mean +266\.7 +1,000 +9\.166 ms /m);
-    assert.match(
-      out,
-      /^highest load that keeps the limits: concurrency 266\.7, the mean over 3 runs \(95 % confidence: 123\.2 to 410\.1\)$/m,
-    );
-    // Levels of the curve have no tables of their own here.
-    assert.doesNotMatch(out, /^concurrency 100\n/m);
+    const model = modelOfThese({ runs: [two, three, three] }, SEARCH);
+    const [row] = cellsOf(tableOf(model, "search"));
+    assert.equal(Math.round(row?.["level"]?.value as number), 267);
+    assert.equal(Math.round((row?.["latency.mean"]?.value as number) / 1e3), 9166);
+    const [answer, ...each] = linesOf(model, "search");
+    assert.equal(answer, "highest load that keeps the limits: concurrency 266.7, the mean over 3 runs (123 to 410)");
+    assert.deepEqual(each.slice(0, 2), [
+      "run 1: highest load that keeps the limits: concurrency 200",
+      "run 2: highest load that keeps the limits: concurrency 300",
+    ]);
     const json = checkRepeated(makePlan(SEARCH), { runs: [two, three, three] });
     assert.deepEqual(
       json.combination.levels.map(({ level, runs }) => [level, runs]),
@@ -158,28 +151,32 @@ describe("a search that is repeated", () => {
 
   test("says which runs have no certain answer, and leaves them out of every mean", () => {
     const repeated = { runs: [two, open, three] };
-    const out = print(repeated, SEARCH);
-    assert.match(out, /^2 .*UNRESOLVED: the load may be higher; not in the mean$/m);
-    assert.match(out, /concurrency 250, the mean over 2 of 3 runs \(95 % confidence: .*\); not certain in run 2$/m);
-    assert.match(out, /^pass .*; 2 of 2 runs$/m);
+    const model = modelOfThese(repeated, SEARCH);
+    assert.match(
+      model.verdict.headline,
+      /concurrency 250, the mean over 2 of 3 runs \(.* to .*\); not certain in run 2; it may be higher$/,
+    );
+    assert.match(model.checks[0]?.measured ?? "", /, 2 of 2 runs$/);
     const json = checkRepeated(makePlan(SEARCH), repeated);
     const { highest, unresolvedRuns, runsWithoutLoad } = json.combination.findMax ?? {};
     assert.deepEqual([highest?.count, highest?.mean, unresolvedRuns, runsWithoutLoad], [2, 250, [2], []]);
   });
 
   test("has no mean and no assertion that holds where no run has an answer", () => {
-    const out = print({ runs: [open, open] }, SEARCH);
-    assert.match(out, /^not certain in runs 1 and 2$/m);
-    assert.match(out, /^unresolved +p99 latency below 12\.5 ms +nothing measured/m);
+    const model = modelOfThese({ runs: [open, open] }, SEARCH);
+    assert.deepEqual(
+      [model.verdict.name, model.verdict.headline, model.checks[0]?.measured],
+      ["unresolved", "not certain in runs 1 and 2", "nothing measured"],
+    );
     const json = checkRepeated(makePlan(SEARCH), { runs: [open, open] });
     assert.deepEqual(json.combination.findMax, { unit: "concurrency", unresolvedRuns: [1, 2], runsWithoutLoad: [] });
   });
 
   test("does not hold where a run certainly has no load that keeps the limits", () => {
     const repeated = { runs: [two, none, three] };
-    const out = print(repeated, SEARCH);
-    assert.match(out, /the mean over 2 of 3 runs .*; no load keeps the limit in run 2$/m);
-    assert.match(out, /^unresolved +p99 latency below 12\.5 ms +nothing measured/m);
+    const model = modelOfThese(repeated, SEARCH);
+    assert.match(model.verdict.headline, /the mean over 2 of 3 runs .*; no load keeps the limit in run 2$/);
+    assert.deepEqual([model.checks[0]?.state, model.checks[0]?.measured], ["unresolved", "nothing measured"]);
     const json = checkRepeated(makePlan(SEARCH), repeated);
     assert.deepEqual(json.combination.findMax?.runsWithoutLoad, [2]);
     // Only levels that all runs measured are combined.

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { createJsonReport } from "../../../src/report/json/report-json.ts";
-import { createRampartConsole } from "../../../src/report/rampart/console.ts";
-import type { LevelResult } from "../../../src/result/run-result.ts";
 import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
-import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
+import { makeLevel, makeResult, makeSink } from "../make-result.ts";
 
 /** Tokens in Rampart's own reports. */
 
@@ -44,63 +42,6 @@ function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}
 }
 
 const TOKENS = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
-
-function print(tokens: TokenColumns, isStreamed = true): string {
-  const plan = makePlan({ measurement: { tokens: { ...TOKENS, isStreamed } } });
-  const sink = makeSink();
-  const level: LevelResult = { ...makeLevel(), tokens };
-  tell(createRampartConsole(plan, sink), makeResult(plan, [level]));
-  return sink.printed.out;
-}
-
-describe("tokens in the report for people", () => {
-  test("are in a separate table below their level", () => {
-    const out = print(makeTokens());
-    assert.match(out, /^ {2}tokens +average +p50 +p90 +p99 +max$/m);
-    assert.match(out, /^ {2}time to first token +250 ms +250 ms\* +370 ms\* +397 ms\* +400 ms$/m);
-    assert.match(out, /^ {2}inter-token latency +10 ms( +10 ms\*){3} +10 ms$/m);
-    assert.match(out, /^ {2}output tokens\/s per user +100( +100\*){3} +100$/m);
-    assert.match(out, /^ {2}output tokens +11( +11\*){3} +11$/m);
-    assert.match(out, /^ {2}input tokens +7( +7\*){3} +7$/m);
-    assert.match(out, /^ {2}95 % confidence +average +p50 +p99 +samples \(independent\)$/m);
-    // The times rise from answer to answer: 4 of them are worth fewer.
-    assert.match(out, /^ {2}time to first token +\S.* +- +- +4 \([1-4]\)$/m);
-    assert.match(
-      out,
-      /^ {2}\* too few independent samples: p50 \d+ of 11, p90 \d+ of 64, p99 \d+ of 662; about [\d,]+ samples would be enough$/m,
-    );
-    // 44 tokens in the level's second, as its throughput has it.
-    assert.match(out, /^ {2}44 output tokens\/s$/m);
-    assert.match(out, /of 5 answers, 1 are not valid and 0 have no content/);
-    assert.doesNotMatch(out, /reasoning|server's count/);
-  });
-
-  test("have no first token when answers arrive at once", () => {
-    const out = print(makeTokens(), false);
-    assert.match(out, /^ {2}output tokens +11/m);
-    assert.match(out, /^ {2}latency per output token /m);
-    assert.doesNotMatch(out, /first token|inter-token|per user/);
-  });
-
-  test("report reasoning, the server's counts, and bunched tokens", () => {
-    const out = print(makeTokens({ reasoningTokens: 3, serverTokens: 16, gapMs: 0.01 }));
-    assert.match(out, /^ {2}time to first reasoning token +200 ms/m);
-    assert.match(out, /^ {2}reasoning tokens +3/m);
-    assert.match(out, /^ {2}output tokens \(server\) +16/m);
-    // Servers count reasoning as output: 11 and 3 tokens of each answer are 14.
-    assert.match(out, /the server counts 64 output tokens where the client counts 56/);
-    assert.doesNotMatch(print(makeTokens({ reasoningTokens: 3, serverTokens: 14 })), /the server counts/);
-    assert.match(out, /% of the tokens came together with the one before/);
-  });
-
-  test("are absent when none were measured", () => {
-    const plan = makePlan();
-    const sink = makeSink();
-    tell(createRampartConsole(plan, sink), makeResult(plan, [makeLevel()]));
-    assert.doesNotMatch(sink.printed.out, /tokens/);
-    assert.doesNotMatch(print(new TokenColumns()), /average +min/);
-  });
-});
 
 test("the JSON report has the client's lag, and warns when its times may show it", async () => {
   await withFolder(async (folder) => {

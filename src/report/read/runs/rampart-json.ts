@@ -1,9 +1,12 @@
 import * as v from "valibot";
 import { ratioBounds } from "../../../measure/intervals/ratio-bounds.ts";
-import { EXTRACTED } from "../../../measure/metrics/metric-names.ts";
+import type { MeasuredPart } from "../../../measure/metrics/metric.ts";
+import { EXTRACTED, listPlans, nameMetric } from "../../../measure/metrics/metric-names.ts";
+import { runValue } from "../../../measure/metrics/read-metric.ts";
 import { userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
 import { NS_PER_US } from "../../../plan/units.ts";
+import { inPlanUnit } from "../../json/values.ts";
 import { groupSchema, levelSchema } from "../../schema/level.ts";
 import { findMaxSchema, runSchema } from "../../schema/report-schema.ts";
 import { REPORT_VERSION } from "../../schema/version.ts";
@@ -33,6 +36,7 @@ const OPTIONAL = [
   "server",
   "tokens",
   "extracted",
+  "values",
 ] as const;
 const group = groupSchema(parts);
 const level = levelSchema(parts);
@@ -163,7 +167,11 @@ function readPart(part: Part): Map<string, MeasuredValue> {
   put("betweenResponses", part.betweenResponsesMeanUs, NS_PER_US);
   put("responsesPerSec", part.responsesPerSec);
   put("sequencesPerSec", part.sequencesPerSec);
-  for (const [name, value] of serverTimes(part.server)) put(name, value);
+  for (const [name, value] of serverValues(part.server)) values.set(name, value);
+  for (const [name, estimate] of Object.entries(part.values ?? {})) {
+    const { value, low, high } = inPlanUnit(estimate);
+    values.set(name, withBounds(value, low, high, 1));
+  }
   const rate = part.tokens?.outputTokensPerSec;
   if (rate !== undefined && rate > 0) put("outputTokensPerSec", rate);
   for (const [name, statistics] of Object.entries(part.tokens?.metrics ?? {})) {
@@ -185,18 +193,15 @@ function putLatency(values: Map<string, MeasuredValue>, name: string, latency: P
   }
 }
 
-/** The server's times of a level, by metric: sums and counts in its counters. */
-const SERVER_TIMES = [
-  ["serverQueue", "queue"],
-  ["serverComputeInput", "computeInput"],
-  ["serverComputeInfer", "computeInfer"],
-  ["serverComputeOutput", "computeOutput"],
-] as const;
-
-function serverTimes(server: Part["server"]): [metric: string, averageNs: number][] {
-  return SERVER_TIMES.flatMap(([metric, counter]): [string, number][] => {
-    if (server === undefined) return [];
-    const count = server[`${counter}Count`];
-    return count > 0 ? [[metric, server[`${counter}Ns`] / count]] : [];
+/** Returns the metrics of a server's counters. */
+function serverValues(server: Part["server"]): (readonly [name: string, value: MeasuredValue])[] {
+  const part = { window: { server } } as unknown as MeasuredPart;
+  return listPlans(({ needs }) => needs === "statistics").flatMap((metric) => {
+    const found = runValue(metric, part, 1);
+    if (found === undefined) return [];
+    const { value, requests } = found;
+    const bounds =
+      requests === undefined ? {} : { ...ratioBounds(requests.count, requests.total), total: requests.total };
+    return [[nameMetric(metric), { value, ...bounds }] as const];
   });
 }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LoadPlan } from "../../src/plan/load-plan.ts";
-import type { InputsPlan, OutputsPlan } from "../../src/plan/plan.ts";
-import { describeLoadNotes, describeRepeats } from "../../src/report/load-notes.ts";
-import { makeWindow, type WindowParts } from "../measure/make-window.ts";
-import { makePlan } from "../plan/make-plan.ts";
-import { makeDataset } from "../run/send/fake-client.ts";
-import { makeLevel, makePrepared } from "./make-result.ts";
+import type { LoadPlan } from "../../../src/plan/load-plan.ts";
+import type { InputsPlan, OutputsPlan } from "../../../src/plan/plan.ts";
+import { describeLoadNotes, describeRepeats } from "../../../src/report/notes/load-notes.ts";
+import { makeWindow, type WindowParts } from "../../measure/make-window.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { makeDataset } from "../../run/send/fake-client.ts";
+import { makeLevel, makePrepared } from "../make-result.ts";
 
 /** What a reader must know of a load. */
 

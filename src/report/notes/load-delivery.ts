@@ -1,13 +1,13 @@
-import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
-import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../measure/in-flight.ts";
-import { sentPerSec } from "../measure/metrics.ts";
-import { isRateMissed, MISSED_RATIO } from "../measure/rate-shortfall.ts";
-import { effectiveCountOf } from "../measure/sketch.ts";
-import type { Plan } from "../plan/plan.ts";
-import { formatCount } from "../plan/units.ts";
-import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
-import type { LevelResult } from "../result/run-result.ts";
-import { formatStreamNumber } from "./number-format.ts";
+import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
+import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../../measure/in-flight.ts";
+import { sentPerSec } from "../../measure/metrics.ts";
+import { type AskedRate, isRateMissed, MISSED_RATIO, type ScheduledRate } from "../../measure/rate-shortfall.ts";
+import { effectiveCountOf } from "../../measure/sketch.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount } from "../../plan/units.ts";
+import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
+import { formatStreamNumber } from "../number-format.ts";
 
 /** The load that a level asked for, and the load that was delivered, as means over the measurement. */
 export interface LoadDelivery {
@@ -90,4 +90,25 @@ export function loadCsvCells(plan: Plan, level: LevelResult): string[] {
   const effectiveCount = Math.round(effectiveCountOf(latency));
   const numbers = [latency.count, effectiveCount, asked, delivered, inFlightMean, expectedMean, resentCount];
   return numbers.map((value) => (value === undefined ? "" : formatStreamNumber(value)));
+}
+
+/** Returns how a level's requests were scheduled, to check whether the schedule was kept. */
+export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {
+  const { concurrent, isSerial } = plan.sequences;
+  const isOneByOne = service.isSequence && (isSerial || !plan.target.isStreaming);
+  return {
+    asked: askedRate(plan, level),
+    isSync: callMode === "sync",
+    laneCount,
+    sequenceCount: isOneByOne ? concurrent : undefined,
+    maxOutstanding: loadModeOf(plan.load).maxOutstanding?.(plan.load),
+  };
+}
+
+/** Returns the request rate of a level; undefined if it changes, if requests are due at given times, or without a schedule. */
+export function askedRate({ load }: Plan, level: number): AskedRate | undefined {
+  const mode = loadModeOf(load);
+  const arrivals = mode.arrivals?.(load);
+  if (arrivals === undefined || mode.ramp?.(load) !== undefined) return undefined;
+  return { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };
 }

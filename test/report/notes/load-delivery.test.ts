@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LoadPlan } from "../../src/plan/load-plan.ts";
-import type { MeasurementModePlan } from "../../src/plan/plan.ts";
-import { toDeliveryJson } from "../../src/report/json/load.ts";
-import { describeDelivery, describeUndelivered, loadDelivery } from "../../src/report/load-delivery.ts";
-import type { LevelResult } from "../../src/result/run-result.ts";
-import { makeWindow, type WindowParts } from "../measure/make-window.ts";
-import { makePlan } from "../plan/make-plan.ts";
-import { makeLevel } from "./make-result.ts";
+import type { LoadPlan } from "../../../src/plan/load-plan.ts";
+import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
+import { toDeliveryJson } from "../../../src/report/json/load.ts";
+import { describeDelivery, describeUndelivered, loadDelivery } from "../../../src/report/notes/load-delivery.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
+import { makeWindow, type WindowParts } from "../../measure/make-window.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { makeLevel } from "../make-result.ts";
 
 /** What was asked for, and what was delivered, for every load mode. */
 

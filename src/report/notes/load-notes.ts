@@ -1,14 +1,16 @@
-import { LEVEL_UNITS } from "../load/level-units.ts";
-import { explainLittlesLaw } from "../measure/in-flight.ts";
-import { MISSED_RATIO } from "../measure/rate-shortfall.ts";
-import { STABILITY_WINDOWS } from "../measure/stability.ts";
-import type { Plan } from "../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, msToNs, nsToSec } from "../plan/units.ts";
-import { inputKindOf } from "../registry/input-kinds.ts";
-import { loadModeOf, planOfPhase } from "../registry/load-modes.ts";
-import { targetKindOf } from "../registry/service-kinds.ts";
-import { dueCount } from "../result/judged-levels.ts";
-import type { LevelResult, RunResult } from "../result/run-result.ts";
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { explainLittlesLaw } from "../../measure/in-flight.ts";
+import { MISSED_RATIO } from "../../measure/rate-shortfall.ts";
+import { STABILITY_WINDOWS } from "../../measure/stability.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount, formatDurationNs, formatPct, msToNs, nsToSec } from "../../plan/units.ts";
+import { inputKindOf } from "../../registry/input-kinds.ts";
+import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
+import { dueCount, isFarBehind } from "../../result/judged-levels.ts";
+import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { Note, Severity } from "../model/report-model.ts";
+import { UNSENT_LOAD } from "../model/verdict.ts";
 import { describeUndelivered } from "./load-delivery.ts";
 
 /** This many may be due at the very end of a level. */
@@ -16,22 +18,43 @@ const FEW_UNSENT = 2;
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
-/** Returns all notes on the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
+/** What was noticed about a level. */
+export interface Finding extends Pick<Note, "code" | "severity" | "metric"> {
+  /** One or several sentences, each without its full stop. */
+  readonly texts: readonly string[];
+  /** How bad it is, among findings of one code. Default: 0. */
+  readonly weight?: number;
+}
+
+/** Returns the texts of {@link findLoad}. */
 export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
+  return findLoad(whole, level).flatMap(({ texts }) => texts);
+}
+
+/** Returns what is noticed about the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
+export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   const plan = planOfPhase(whole, level.phase?.index);
   // Compatible modes print what their original prints.
   const isOwn = whole.behaviour?.measuresFromNothing !== true;
   // A level that ended early is short for another reason.
   const isNoted = isOwn && level.outcome !== "partial";
-  const notes = [
-    describeGaps(level),
-    isOwn && describeUndelivered(whole, level) !== undefined ? undefined : describeUnsent(level),
-    describeDelayed(plan, level),
-    describeUnfinishedRamp(plan, level),
-    (isNoted ? describeStart(plan, level) : undefined) ?? describeImbalance(plan, level),
-    isNoted ? describeResolution(plan, level) : undefined,
+  const start = isNoted ? describeStart(plan, level) : undefined;
+  const unsent = isOwn && describeUndelivered(whole, level) !== undefined ? undefined : describeUnsent(level);
+  const found: readonly (readonly [code: string, severity: Severity, text: string | undefined])[] = [
+    ["gap", "caution", describeGaps(level)],
+    [isFarBehind(level) ? UNSENT_LOAD : "requests-not-sent", isFarBehind(level) ? "wrong" : "caution", unsent],
+    ["delayed-by-limit", "detail", describeDelayed(plan, level)],
+    ["unfinished-ramp", "caution", describeUnfinishedRamp(plan, level)],
+    ["cold-start", "caution", start],
+    // A load that was not delivered is another note, which says more.
+    [
+      "littles-law",
+      isOwn && describeUndelivered(whole, level) !== undefined ? "detail" : "caution",
+      start === undefined ? describeImbalance(plan, level) : undefined,
+    ],
+    ["short-level", "caution", isNoted ? describeResolution(plan, level) : undefined],
   ];
-  return notes.filter((note) => note !== undefined);
+  return found.flatMap(([code, severity, text]) => (text === undefined ? [] : [{ code, severity, texts: [text] }]));
 }
 
 /** Reports a violation of Little's law; undefined when it holds, and for loads that change within a level. */
@@ -138,4 +161,22 @@ export function describeCutSessions(sessions: RunResult["sessions"]): string | u
   const { cutCount, sessionCount, unsentCount, unreadReason } = sessions;
   const first = unreadReason === undefined ? "" : ` (the first answer that could not be continued: ${unreadReason})`;
   return `${cutCount} of ${sessionCount} sessions ended early, because a turn failed or its answer could not be read${first}; ${unsentCount} turns were not sent`;
+}
+
+type Counts = Pick<RunResult, "resendCount" | "sentCount">;
+
+/** Above this part of the requests, Rampart's own reports warn about requests that were sent again. */
+const MANY_RESENT = 0.001;
+
+/** Describes the resent requests in a sentence without its full stop; undefined without any. */
+export function describeResends({ resendCount }: Pick<Counts, "resendCount">): string | undefined {
+  if (resendCount === 0) return undefined;
+  const [requests, them] =
+    resendCount === 1 ? ["1 request was", "it"] : [`${resendCount.toLocaleString("en-US")} requests were`, "them"];
+  return `${requests} sent again, because the server closed the kept connection before it answered ${them}; each counts once, and its time runs from the first send`;
+}
+
+/** Describes the resent requests if they are more than 0.1 % of all; otherwise undefined. */
+export function warnOfResends(counts: Counts): string | undefined {
+  return counts.resendCount > MANY_RESENT * counts.sentCount ? describeResends(counts) : undefined;
 }

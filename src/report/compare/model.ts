@@ -1,0 +1,194 @@
+import type { VerdictState } from "../../measure/limits/verdict-state.ts";
+import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
+import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
+import type { ComparedSides } from "./console.ts";
+import { describeNotCompared } from "./file-notes.ts";
+import type { LimitState, LimitVerdict } from "./limits.ts";
+import { listSome } from "./plan-differences.ts";
+import { judgeComparison } from "./verdict.ts";
+import {
+  CONFIDENCE_NOTE,
+  describeNeeds,
+  describeSide,
+  describeTooFewRuns,
+  formatChange,
+  formatInterval,
+  formatValue,
+  measuredOfLimit,
+  nameVerdict,
+  shownMetrics,
+  summarizeVerdicts,
+} from "./words.ts";
+
+/** The model of comparisons: what all their reports show. */
+
+/** Builds the model of comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
+export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: boolean): ReportModel {
+  const { name, headline } = judgeComparison(sides, isStrict);
+  const [first] = sides;
+  const base = first === undefined ? "" : first.comparison.base.name;
+  const runs = sides.map(({ comparison: { next } }) => next.runs.length);
+  const isSeveral = sides.length > 1;
+  return {
+    name: "comparison",
+    subject: `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`,
+    verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countRuns(first?.comparison)}`] },
+    setup: [],
+    checks: sides.flatMap((side) =>
+      side.limits.map((limit) => toCheck(limit, isSeveral ? `${side.comparison.next.name}: ` : "")),
+    ),
+    notes: mergeNotes(sides.flatMap(notesOf)),
+    sections: sides.map((side, index) => toSection(side, index, isSeveral)),
+  };
+}
+
+function countRuns(comparison: Comparison | undefined): string {
+  const count = comparison?.base.runs.length ?? 0;
+  return `${count} ${count === 1 ? "run" : "runs"}`;
+}
+
+const STATES: Readonly<Record<LimitState, VerdictState>> = {
+  broken: "fail",
+  kept: "pass",
+  unresolved: "unresolved",
+  undecidable: "unresolved",
+};
+
+function toCheck(verdict: LimitVerdict, side: string): Check {
+  return {
+    state: STATES[verdict.state],
+    text: `${side}${verdict.limit.text}`,
+    measured: measuredOfLimit(verdict),
+  };
+}
+
+function toSection({ comparison, limits, isAll }: ComparedSides, index: number, isSeveral: boolean): Section {
+  const named = new Set(limits.map(({ limit }) => limit.metric.name));
+  const shown = comparison.levels.map((level) => ({ level, ...chooseMetrics(level, named, isAll) }));
+  return {
+    id: `changes-${index + 1}`,
+    title: isSeveral ? describeSide(comparison.next) : "",
+    isSummary: true,
+    tables: shown.filter(({ rows }) => rows.length > 0).map(({ level, rows }) => toTable(level.label, rows)),
+    charts: [],
+    lines: shown.flatMap(({ level, rest }) => (rest.length === 0 ? [] : [describeHidden(level, rest)])),
+  };
+}
+
+/** The metrics of a level in its table, and those that are only counted. */
+interface ChosenMetrics {
+  readonly rows: readonly MetricComparison[];
+  readonly rest: readonly MetricComparison[];
+}
+
+/**
+ * Chooses the rows of a level: what changed and what is limited. The usual metrics where there is neither, and where nothing is certain, so
+ * that the differences at hand are seen.
+ */
+function chooseMetrics(level: LevelComparison, named: ReadonlySet<string>, isAll: boolean): ChosenMetrics {
+  const usual = shownMetrics(level, named, isAll);
+  if (isAll) return { rows: usual, rest: [] };
+  const isNews = ({ metric, verdict }: MetricComparison): boolean =>
+    named.has(metric.name) || verdict === "worse" || verdict === "better" || verdict === "changed";
+  const news = usual.filter(isNews);
+  const isOpen = usual.every(({ verdict }) => verdict === "inconclusive");
+  if (isOpen || news.length === 0) return { rows: usual, rest: [] };
+  return { rows: news, rest: usual.filter((metric) => !isNews(metric)) };
+}
+
+function describeHidden({ label }: LevelComparison, rest: readonly MetricComparison[]): string {
+  return `${label}: ${rest.length} more ${rest.length === 1 ? "metric" : "metrics"}, ${summarizeVerdicts(rest)}`;
+}
+
+/** Values of a column have different units, because its rows are different metrics: cells are texts. */
+const COLUMNS: readonly Column[] = (
+  [
+    ["metric", 0],
+    ["base", 0],
+    ["new", 0],
+    ["change", 0],
+    ["95 % interval", 1],
+    ["verdict", 0],
+  ] as const
+).map(([key, dropOrder]) => ({ key, title: key, quantity: "text", dropOrder }));
+
+function toTable(label: string, metrics: readonly MetricComparison[]): ModelTable {
+  return { title: label, columns: COLUMNS, rows: metrics.map(toRow) };
+}
+
+function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[] {
+  return [
+    { value: metric.label },
+    { value: formatValue(metric, base.mean) },
+    { value: formatValue(metric, next.mean) },
+    { value: formatChange(change) },
+    // The unit is that of the change beside it.
+    { value: formatInterval(change).replace(/ (%|points)$/, "") || "-" },
+    { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
+  ];
+}
+
+/** Returns what limits the trust in a comparison, then what it leaves out. */
+function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
+  const few = describeTooFewRuns(comparison);
+  const { differences, warnings, levels } = comparison;
+  const named = new Set(limits.map(({ limit }) => limit.metric.name));
+  const needs = levels.flatMap((level) =>
+    describeNeeds(shownMetrics(level, named, isAll)).map((text) => note("runs-needed", "detail", text, [level.label])),
+  );
+  return [
+    ...(few === undefined ? [] : [note("too-few-runs", "caution", few)]),
+    ...(differences.length === 0 ? [] : [note("plans-differ", "caution", describeDifferences(comparison))]),
+    ...warnings.map(({ code, text }) =>
+      note(code, few === undefined && code === "no-intervals" ? "detail" : "caution", text),
+    ),
+    ...describeOneSided(comparison),
+    ...needs,
+    ...describeNotCompared(comparison).map((text) => note("not-compared", "detail", text)),
+    ...(few === undefined ? [note("confidence", "detail", CONFIDENCE_NOTE)] : []),
+  ];
+}
+
+function note(code: string, severity: Note["severity"], text: string, levels: readonly string[] = []): Note {
+  // A note that begins with the name of a file keeps it.
+  const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
+  return { code, severity, levels, text: `${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
+}
+
+/** Equal notes of several candidates are one, and those that matter are first. */
+function mergeNotes(notes: readonly Note[]): Note[] {
+  const groups = [...Map.groupBy(notes, ({ code, text }) => `${code} ${text}`).values()];
+  const merged = groups.map((group): Note => {
+    const [first] = group as [Note, ...Note[]];
+    return { ...first, levels: [...new Set(group.flatMap(({ levels }) => levels))] };
+  });
+  return [
+    ...merged.filter(({ severity }) => severity !== "detail"),
+    ...merged.filter(({ severity }) => severity === "detail"),
+  ];
+}
+
+const MOST_DIFFERENCES = 8;
+
+function describeDifferences({ differences }: Comparison): string {
+  const shown = differences.slice(0, MOST_DIFFERENCES).map(({ path, base, next }) => `${path} ${base} → ${next}`);
+  const more = differences.length - shown.length;
+  return `the plans differ, so the changes can be those of the plans: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Describes levels and metrics that only one side has. */
+function describeOneSided({ base, next, levels, onlyInBase, onlyInNew }: Comparison): Note[] {
+  const sides = [
+    [base.name, onlyInBase, (level: LevelComparison) => level.onlyInBase],
+    [next.name, onlyInNew, (level: LevelComparison) => level.onlyInNew],
+  ] as const;
+  return sides.flatMap(([name, labels, metricsOf]) => {
+    const metrics = [...new Set(levels.flatMap(metricsOf).map((metric) => metric.replace(/\.(avg|p[\d.]+)$/, "")))];
+    return [
+      ...(labels.length === 0 ? [] : [note("levels-of-one-side", "caution", `only in ${name}: ${listSome(labels)}`)]),
+      ...(metrics.length === 0
+        ? []
+        : [note("metrics-of-one-side", "detail", `metrics only in ${name}: ${listSome(metrics)}`)]),
+    ];
+  });
+}

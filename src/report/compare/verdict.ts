@@ -1,0 +1,69 @@
+import { EXIT } from "../../result/exit-codes.ts";
+import type { VerdictName } from "../model/report-model.ts";
+import type { MetricComparison } from "./comparison.ts";
+import type { ComparedSides } from "./console.ts";
+import type { LimitState, LimitVerdict } from "./limits.ts";
+import { formatChange, shownMetrics, summarizeVerdicts } from "./words.ts";
+
+/** How a comparison ended. The exit code, JSON and all reports take it from here. */
+export interface ComparisonVerdict {
+  /** `measured`: nothing was limited. */
+  readonly name: VerdictName;
+  /** What became of the limits, what is worse, and how many metrics changed; without a full stop. */
+  readonly headline: string;
+  readonly exitCode: number;
+}
+
+/** Judges comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
+export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ComparisonVerdict {
+  const limits = sides.flatMap((side) => side.limits);
+  const has = (state: LimitState): boolean => limits.some((one) => one.state === state);
+  const headline = [describeLimits(limits), describeChanges(sides)].filter((text) => text !== "").join("; ");
+  if (has("broken")) return { name: "failed", headline, exitCode: EXIT.assertionFailed };
+  const isOpen = has("undecidable") || (isStrict && has("unresolved"));
+  if (isOpen || has("unresolved"))
+    return { name: "unresolved", headline, exitCode: isOpen ? EXIT.unstable : EXIT.passed };
+  return { name: limits.length === 0 ? "measured" : "passed", headline, exitCode: EXIT.passed };
+}
+
+function describeLimits(limits: readonly LimitVerdict[]): string {
+  if (limits.length === 0) return "";
+  const broken = limits.filter(({ state }) => state === "broken").length;
+  const kept = limits.filter(({ state }) => state === "kept").length;
+  const all = `${limits.length} ${limits.length === 1 ? "limit" : "limits"}`;
+  if (broken > 0) return `${broken} of ${all} broken`;
+  if (kept < limits.length) return `${limits.length - kept} of ${all} unresolved`;
+  return limits.length === 1 ? "the limit holds" : `all ${all} hold`;
+}
+
+/** Metrics that got worse and are named in the headline: those with a limit, then the first ones. */
+const MOST_NAMED = 2;
+
+/** A metric at its level. */
+interface Placed {
+  readonly level: string;
+  readonly metric: MetricComparison;
+}
+
+function describeChanges(sides: readonly ComparedSides[]): string {
+  const metrics = sides.flatMap(({ comparison, limits, isAll }) => {
+    const named = new Set(limits.map(({ limit }) => limit.metric.name));
+    return comparison.levels.flatMap((level) =>
+      shownMetrics(level, named, isAll).map((metric): Placed => ({ level: level.label, metric })),
+    );
+  });
+  const worse = metrics.filter(({ metric }) => metric.verdict === "worse");
+  const isOneLevel = new Set(metrics.map(({ level }) => level)).size === 1;
+  const isLimited = ({ metric }: Placed): boolean =>
+    sides.some(({ limits }) => limits.some(({ limit }) => limit.metric.name === metric.metric.name));
+  const names = [...worse.filter(isLimited), ...worse.filter((one) => !isLimited(one))]
+    .slice(0, MOST_NAMED)
+    .map(({ level, metric }) => {
+      const place = isOneLevel ? "" : ` at ${level}`;
+      return `${metric.metric.label} ${formatChange(metric.change)}${place}`;
+    });
+  const counts = summarizeVerdicts(metrics.map(({ metric }) => metric));
+  if (names.length === 0) return counts;
+  const which = `${names.join(", ")}${worse.length > MOST_NAMED ? ", …" : ""}`;
+  return counts.replace(/^\d+ worse/, (text) => `${text} (${which})`);
+}

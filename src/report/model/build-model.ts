@@ -1,0 +1,95 @@
+import type { Plan } from "../../plan/plan.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { isDrawn } from "../../registry/plan-of-run.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
+import { type ReportJson, runsOf } from "../schema/report-schema.ts";
+import { checksOf } from "./checks.ts";
+import {
+  clientSection,
+  evidenceSection,
+  gpuSection,
+  groupSections,
+  loadSection,
+  serverSection,
+  timelineSection,
+} from "./level-sections.ts";
+import { mlperfSection } from "./mlperf-section.ts";
+import type { ReportModel, Section } from "./report-model.ts";
+import { type ReportView, viewReport } from "./report-view.ts";
+import {
+  answerSection,
+  byRunSections,
+  failureSection,
+  phaseSection,
+  pointsSection,
+  sessionSection,
+  totalsSection,
+} from "./run-sections.ts";
+import { extractedSection, tokenSection } from "./value-sections.ts";
+import { verdictOf } from "./verdict.ts";
+
+/** Builds the model of a report on one run of a plan, or on several. */
+export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
+  const view = viewReport(plan, json);
+  const checks = checksOf(view);
+  const verdict = verdictOf(view);
+  // What the verdict says is not said again.
+  const isNew = (line: string): boolean => line === "" || !verdict.headline.startsWith(line);
+  return {
+    name: json.name,
+    subject: describeSubject(view),
+    verdict,
+    setup: describeSetup(view),
+    checks,
+    notes: json.notes,
+    sections: SECTIONS.flatMap((build) => build(view) ?? [])
+      .map((section) => ({ ...section, lines: (section.lines ?? []).filter(isNew) }))
+      .filter(hasContent),
+  };
+}
+
+/** The sections in reading order. A new section is one entry. */
+const SECTIONS: readonly ((view: ReportView) => Section | readonly Section[] | undefined)[] = [
+  answerSection,
+  groupSections,
+  sessionSection,
+  extractedSection,
+  failureSection,
+  mlperfSection,
+  pointsSection,
+  byRunSections,
+  phaseSection,
+  tokenSection,
+  evidenceSection,
+  loadSection,
+  serverSection,
+  gpuSection,
+  clientSection,
+  timelineSection,
+  totalsSection,
+];
+
+function hasContent({ tables, charts, lines = [] }: Section): boolean {
+  return tables.length + charts.length + lines.length > 0;
+}
+
+/** Describes what was measured: `simple, embedded target, http`. */
+function describeSubject({ plan: { target }, json: { model } }: ReportView): string {
+  const kind = targetKindOf(target);
+  const version = model.version === "" ? "" : ` v${model.version}`;
+  return kind.subject?.(target) ?? `${model.name}${version}, ${kind.describe(target).replace(" over ", ", ")}`;
+}
+
+/** Describes how it was measured: the load, the parameters, the seeds. */
+function describeSetup({ plan, json }: ReportView): string[] {
+  const { parameters = {}, seed = 0 } = plan;
+  const values = Object.entries(parameters).map(([name, { value, from }]) => `${name} ${value} (${from})`);
+  const seeds = runsOf(json).map((run) => run.seed ?? 0);
+  return [
+    loadModeOf(plan.load).describe(plan.load),
+    ...(values.length === 0 ? [] : [`parameters: ${values.join(", ")}`]),
+    ...("runs" in json && isDrawn(plan)
+      ? [`seeds of the runs: ${seeds.join(", ")}; seed ${seed} draws all of them again`]
+      : []),
+  ];
+}

@@ -1,0 +1,104 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { formatMetric, metricText } from "../../measure/metrics/metric-text.ts";
+import type { AssertionPlan } from "../../plan/assertions.ts";
+import { describeTags } from "../../plan/split/tags.ts";
+import { formatCount, formatDurationNs, formatPct, msToNs } from "../../plan/units.ts";
+import { levelUnitOf } from "../../registry/load-modes.ts";
+import type { AssertionJson } from "../schema/report-schema.ts";
+import type { Check } from "./report-model.ts";
+import { nameLevel, type ReportView } from "./report-view.ts";
+import { formatMetricValue, inBaseUnit, joinEnds } from "./values.ts";
+
+/** What was asserted or checked, with its results: assertions, checks of phases, rules of MLPerf. */
+
+const SIGNS: Readonly<Record<AssertionPlan["comparison"], string>> = {
+  below: "<",
+  "at-most": "≤",
+  above: ">",
+  "at-least": "≥",
+  is: "=",
+};
+
+/** Returns the checks of a report, in the order of the plan. */
+export function checksOf(view: ReportView): Check[] {
+  const { json, runs, levels } = view;
+  const phases = runs.flatMap(({ name, json: run }) =>
+    (run.phases ?? []).flatMap(({ checks }) =>
+      checks.map(({ state, text, measured }) => ({ state, text: name === "" ? text : `${name}: ${text}`, measured })),
+    ),
+  );
+  const mlperf = levels.flatMap(({ run, json: { mlperf: found } }): Check[] => {
+    if (found === undefined) return [];
+    const { scenario, isValid, broken } = found;
+    const text = `${run === "" ? "" : `${run}: `}MLPerf ${scenario} is valid`;
+    return [{ state: isValid ? "pass" : "fail", text, measured: isValid ? "VALID" : broken.join("; ") }];
+  });
+  return [...json.assertions.map((assertion, index) => toCheck(view, assertion, index)), ...phases, ...mlperf];
+}
+
+function toCheck(view: ReportView, json: AssertionJson, index: number): Check {
+  const plan = view.plan.assertions[index];
+  const measured = describeMeasured(view, json, plan);
+  if (plan === undefined) return { state: json.state, text: json.text, measured };
+  const part = plan.where === undefined ? "" : ` where ${describeTags(plan.where)}`;
+  const limit = formatMetric(plan.metric, plan.limit, view.words.unit);
+  return { state: json.state, text: `${metricText(plan.metric)}${part} ${SIGNS[plan.comparison]} ${limit}`, measured };
+}
+
+/** Describes what an assertion was judged by, and why it is unresolved: `worst 4.65 ms at concurrency 2`. */
+function describeMeasured(view: ReportView, json: AssertionJson, plan: AssertionPlan | undefined): string {
+  const { reason, runs, runsMet } = json;
+  const place = placeOf(view, json);
+  if (json.measured === undefined) return `${reason ?? "nothing measured"}${place}`;
+  const { value: measured, low, high } = inBaseUnit(json.measured);
+  const format = (value: number): string =>
+    plan === undefined ? formatCount(value) : formatMetricValue(plan.metric, value, view.words.unit, plan.limit);
+  if (json.endedRun === true)
+    return `${format(measured)} over the last ${formatDurationNs(msToNs(plan?.abortAfterMs ?? 0))}, which ended the run`;
+  const why = reason === undefined ? "" : `: ${reason}`;
+  if (runs !== undefined) {
+    const range = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
+    return `mean ${format(measured)}${range}${place}, ${runsMet ?? 0} of ${runs} runs${why}`;
+  }
+  const counts =
+    plan !== undefined && metricOf(plan.metric).counts !== undefined && plan.where === undefined
+      ? countsOf(view, json)
+      : undefined;
+  if (counts !== undefined) {
+    const ratio = measured === 0 ? "" : `${formatPct(measured)}${place}: `;
+    return `${ratio}${formatCount(counts.failed)} of ${formatCount(counts.total)}${why}`;
+  }
+  return `${place === "" ? "" : "worst "}${format(measured)}${place}${why}`;
+}
+
+/** Names the level that decided; empty where there is only one. */
+function placeOf({ plan, levels }: ReportView, { level, phase }: AssertionJson): string {
+  const isOnly =
+    new Set(levels.map(({ name }) => name)).size <= 1 || levels.some(({ json }) => json.limits !== undefined);
+  if (level === undefined || isOnly) return "";
+  return ` at ${nameLevel(plan, { level, ...(phase === undefined ? {} : { phase: { index: phase } }) })}`;
+}
+
+/** Counts failed requests: at the level that decided, or of all levels when none failed. */
+function countsOf(
+  { levels, runs }: ReportView,
+  { level, phase, measured }: AssertionJson,
+): { readonly failed: number; readonly total: number } | undefined {
+  if (runs.length > 1 || runs[0]?.json.findMax !== undefined) return undefined;
+  const counted = levels.filter(
+    ({ json }) =>
+      measured?.value === 0 || (json.level === level && (phase === undefined || json.phase?.index === phase)),
+  );
+  const failed = counted.reduce((sum, { json }) => sum + json.failed, 0);
+  return { failed, total: counted.reduce((sum, { json }) => sum + json.requests, failed) };
+}
+
+/** Describes a number of levels: `concurrency 1, 2 and 4`. */
+export function describeLevels({ plan: { load } }: Pick<ReportView, "plan">, names: readonly string[]): string {
+  const { name } = LEVEL_UNITS[levelUnitOf(load)];
+  const numbers = names.map((text) => (text.startsWith(`${name} `) ? text.slice(name.length + 1) : undefined));
+  const short = numbers.includes(undefined) ? names : (numbers as string[]);
+  const list = short.length <= 1 ? (short[0] ?? "") : `${short.slice(0, -1).join(", ")} and ${short.at(-1)}`;
+  return short === names ? list : `${name} ${list}`;
+}

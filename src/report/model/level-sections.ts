@@ -1,0 +1,267 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { TARGET_TAG } from "../../plan/split/tags.ts";
+import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
+import type { ServerCountersJson } from "../schema/level.ts";
+import type { LevelJson } from "../schema/report-schema.ts";
+import { type CombinedRow, combinedColumns, type Measured, measuredColumns } from "./level-columns.ts";
+import type { ModelTable, Section } from "./report-model.ts";
+import { type LevelRow, levelNames, type NamedRow, nameLevel, type ReportView } from "./report-view.ts";
+import { type ColumnSpec, column, makeTable, markedIf, percentileCell } from "./tables.ts";
+
+/** Sections of a report with a row for each level, or for a part of it. */
+
+/** More rows than this are no answer at a glance. */
+const MOST_SUMMARY_ROWS = 12;
+
+/** Makes the table of the levels. @param rows default: all */
+export function levelTable(view: ReportView, rows: readonly LevelRow[] = view.levels): ModelTable {
+  return makeTable("", measuredColumns<LevelRow>(view.words, levelNames(view)), rows);
+}
+
+/** Makes the table of runs together: a row for each level with means over runs. */
+export function combinedTable(view: ReportView): ModelTable | undefined {
+  const { json, plan, words } = view;
+  if (!("runs" in json)) return undefined;
+  type Row = CombinedRow & NamedRow;
+  const rows = json.combination.levels.map(
+    (combined): Row => ({
+      combined,
+      run: "",
+      name: nameLevel(plan, combined),
+      json: combined,
+    }),
+  );
+  return { ...makeTable("", combinedColumns<Row>(words, levelNames(view)), rows), showsIntervals: true };
+}
+
+/** The requests with one value of a tag at one level. */
+interface GroupRow extends NamedRow {
+  readonly value: string;
+  readonly json: Measured & { readonly level?: number };
+}
+
+/** Makes a section for each tag: a row for each of its values at each level. The values of a tag together are the level. */
+export function groupSections(view: ReportView): Section[] {
+  const { levels, words } = view;
+  const tags = [...new Set(levels.flatMap(({ json }) => (json.groups ?? []).flatMap((one) => Object.keys(one.tags))))];
+  const isOnly = levels.length === 1;
+  return tags.map((tag) => {
+    const rows = levels.flatMap(({ run, name, json: { level, groups = [] } }): GroupRow[] =>
+      groups
+        .filter((group) => tag in group.tags)
+        .map((json) => ({ run, name, value: json.tags[tag] ?? `(no ${tag})`, json: { ...json, level } })),
+    );
+    const first: ColumnSpec<GroupRow>[] = [
+      column("tag", tag, "text", 0, ({ value }) => value),
+      ...(isOnly ? [] : levelNames(view)),
+    ];
+    return {
+      id: `by-${tag}`,
+      title: `By ${tag}`,
+      isSummary: tag === TARGET_TAG || rows.length <= MOST_SUMMARY_ROWS,
+      tables: [makeTable("", measuredColumns(words, first), rows)],
+      charts: [],
+    };
+  });
+}
+
+/** Makes the section of the load asked for beside the load delivered, and Little's law. */
+export function loadSection(view: ReportView): Section {
+  const isScheduled = view.levels.some(({ json: { load } }) => LEVEL_UNITS[load.unit].isScheduled);
+  const unit = isScheduled ? "req/s" : "in flight";
+  const rows = view.levels;
+  return detail("load", "Load", [
+    makeTable<LevelRow>(
+      "",
+      [
+        ...levelNames(view),
+        column("asked", `asked, ${unit}`, "number", 3, ({ json: { load } }) => rounded(load.asked)),
+        column("delivered", "delivered", "number", 1, ({ json: { load } }) =>
+          markedIf(load.isDelivered === false, "failed", rounded(load.delivered) ?? 0),
+        ),
+        column("inFlight", "mean in flight", "number", 2, ({ json: { inFlight } }) => rounded(inFlight.mean)),
+        column(
+          "littlesLaw",
+          "throughput × latency",
+          "number",
+          2,
+          ({
+            json: {
+              inFlight: { littlesLaw },
+            },
+          }) => markedIf(!littlesLaw.isKept, "failed", rounded(littlesLaw.expectedMean) ?? 0),
+        ),
+        column("delayed", "sent late", "count", 4, ({ json: { delayed } }) => (delayed === 0 ? undefined : delayed)),
+        column("sendDelay.p99", "late p99", "time", 5, ({ json: { sendDelay } }) => percentileCell(sendDelay, "p99")),
+        column("resent", "sent again", "count", 6, ({ json: { resent } }) => resent),
+        column("cancelled", "cancelled", "count", 6, ({ json: { cancelled } }) => cancelled),
+      ],
+      rows,
+    ),
+  ]);
+}
+
+function rounded(value: number | null): number | undefined {
+  return value === null ? undefined : Number(value.toPrecision(4));
+}
+
+/** Makes the section of the evidence for each level: how many requests there are, and what they are worth. */
+export function evidenceSection(view: ReportView): Section {
+  const lines = view.levels.flatMap(({ run, name, json: { latency, trials, instability } }) => {
+    if (latency === null) return [];
+    const place = run === "" ? name : `${run}, ${name}`;
+    const windows = trials > 1 ? `, ${trials} windows` : "";
+    const moved =
+      instability === undefined
+        ? ""
+        : `; not stable within ${formatPct(instability.toleranceRatio)}: throughput varied by ${formatPct(instability.throughputRatio ?? 0)}, latency by ${formatPct(instability.latencyRatio ?? 0)}`;
+    return [`${place}: ${describeEvidence(latency)}${windows}${moved}`];
+  });
+  return { ...detail("evidence", "Evidence", []), lines };
+}
+
+function describeEvidence({ count, effectiveCount }: NonNullable<LevelJson["latency"]>): string {
+  const requests = `${formatCount(count)} ${count === 1 ? "request" : "requests"}`;
+  const worth = Math.round(effectiveCount);
+  return worth >= count
+    ? `${requests}, all independent`
+    : `${requests}, as informative as ${formatCount(worth)} independent ones`;
+}
+
+/** Makes the section of what measuring cost, and how late the client was. */
+export function clientSection(view: ReportView): Section {
+  type Row = LevelRow;
+  const time = (key: string, title: string, dropOrder: number, pick: (client: LevelJson["client"]) => number | null) =>
+    column<Row>(key, title, "time", dropOrder, ({ json: { client } }) => pick(client));
+  return detail("client", "Client", [
+    makeTable<Row>(
+      "",
+      [
+        ...levelNames(view),
+        column("cpu", "CPU of a core", "ratio", 1, ({ json: { client } }) => client.cpuRatio),
+        column("coreWait", "waited for it", "ratio", 3, ({ json: { client } }) => client.coreWaitRatio),
+        time("loopLag.mean", "loop late", 5, ({ loopLagMeanMs }) => msToNs(loopLagMeanMs)),
+        time("loopLag.p99", "late p99", 2, ({ loopLagP99Ms }) => (loopLagP99Ms === null ? null : msToNs(loopLagP99Ms))),
+        time("loopLag.max", "late max", 2, ({ loopLagMaxMs }) => msToNs(loopLagMaxMs)),
+        time("send.mean", "write", 6, ({ sendMeanUs }) => usToNs(sendMeanUs)),
+        time("receive.mean", "read", 6, ({ receiveMeanUs }) => usToNs(receiveMeanUs)),
+        column("overhead", "overhead", "ratio", 4, ({ json: { client } }) => client.overheadPct / 100),
+      ],
+      view.levels,
+    ),
+  ]);
+}
+
+/** A model of a server at a level. */
+interface ServerRow extends NamedRow {
+  readonly model: string;
+  readonly server: ServerCountersJson;
+}
+
+/** Makes the section of the server's own times, with those of the models that it calls; undefined without statistics. */
+export function serverSection(view: ReportView): Section | undefined {
+  const rows = view.levels.flatMap((row) => (row.json.server === undefined ? [] : serverRows(row, row.json.server, 0)));
+  if (rows.length === 0) return undefined;
+  const time = (
+    key: string,
+    title: string,
+    dropOrder: number,
+    pick: (server: ServerCountersJson) => [number, number],
+  ) =>
+    column<ServerRow>(key, title, "time", dropOrder, ({ server }) => {
+      const [ns, count] = pick(server);
+      return count === 0 ? undefined : ns / count;
+    });
+  const cached = ({ cacheHitCount, cacheMissCount }: ServerCountersJson): boolean => cacheHitCount + cacheMissCount > 0;
+  const specs: ColumnSpec<ServerRow>[] = [
+    ...levelNames(view),
+    column("model", "model", "text", 0, ({ model }) => model),
+    column("successes", "requests", "count", 2, ({ server }) => server.successCount),
+    time("server.mean", "mean", 1, ({ successNs, successCount }) => [successNs, successCount]),
+    time("queue.mean", "queue", 1, ({ queueNs, queueCount }) => [queueNs, queueCount]),
+    time("input.mean", "input", 3, ({ computeInputNs, computeInputCount }) => [computeInputNs, computeInputCount]),
+    time("infer.mean", "infer", 1, ({ computeInferNs, computeInferCount }) => [computeInferNs, computeInferCount]),
+    time("output.mean", "output", 3, ({ computeOutputNs, computeOutputCount }) => [
+      computeOutputNs,
+      computeOutputCount,
+    ]),
+    column("cacheHits", "hits", "count", 4, ({ server }) => (cached(server) ? server.cacheHitCount : undefined)),
+    column("cacheMisses", "misses", "count", 4, ({ server }) => (cached(server) ? server.cacheMissCount : undefined)),
+  ];
+  return detail("server", "Server", [makeTable("", specs, rows)]);
+}
+
+function serverRows(row: LevelRow, server: ServerCountersJson, depth: number): ServerRow[] {
+  const version = server.version === "" ? "" : ` v${server.version}`;
+  const own = { ...row, server, model: `${"· ".repeat(depth)}${server.name}${version}` };
+  return [own, ...server.composing.flatMap((called) => serverRows(row, called, depth + 1))];
+}
+
+/** A GPU at a level. */
+interface GpuRow extends NamedRow {
+  readonly gpu: NonNullable<LevelJson["metrics"]>["gpus"][number];
+}
+
+/** Makes the section of the server's GPUs; undefined when no metrics were read. */
+export function gpuSection(view: ReportView): Section | undefined {
+  const read = view.levels.filter(({ json: { metrics } }) => metrics !== undefined);
+  if (read.length === 0) return undefined;
+  const rows = read.flatMap((row) => (row.json.metrics?.gpus ?? []).map((gpu): GpuRow => ({ ...row, gpu })));
+  const specs: ColumnSpec<GpuRow>[] = [
+    ...levelNames(view),
+    column("gpu", "GPU", "text", 0, ({ gpu }) => gpu.uuid),
+    column("utilization", "busy", "ratio", 1, ({ gpu }) => gpu.utilizationMeanRatio),
+    column("power", "W", "rate", 2, ({ gpu }) => gpu.powerMeanWatts),
+    column("powerLimit", "W limit", "rate", 4, ({ gpu }) => gpu.powerLimitWatts),
+    column("energy", "J", "rate", 3, ({ gpu }) => gpu.energyJoules),
+    column("memoryUsed", "MB used", "rate", 2, ({ gpu }) => megabytes(gpu.memoryUsedMaxBytes)),
+    column("memoryTotal", "MB total", "rate", 4, ({ gpu }) => megabytes(gpu.memoryTotalBytes)),
+  ];
+  const readings = read
+    .map(({ name, json: { metrics } }) => `${name}: ${formatCount(metrics?.readings ?? 0)}`)
+    .join(", ");
+  const lines = [`readings of the server's metrics: ${readings}`, ...(rows.length === 0 ? ["they name no GPU"] : [])];
+  return { ...detail("gpu", "GPU", [makeTable("", specs, rows)]), lines };
+}
+
+const BYTES_PER_MB = 1e6;
+
+function megabytes(bytes: number | null): number | null {
+  return bytes === null ? null : bytes / BYTES_PER_MB;
+}
+
+/** Makes the section of the time line of each level; undefined where there is none. */
+export function timelineSection(view: ReportView): Section | undefined {
+  const { plan, words, levels, runs } = view;
+  const specs: ColumnSpec<TimelineRow>[] = [
+    column("start", "time", "time", 0, ({ startSec }) => secToNs(startSec)),
+    column("outstanding", "in flight", "number", 2, ({ outstandingMean }) => rounded(outstandingMean)),
+    column(
+      "throughput",
+      words.unit,
+      "rate",
+      1,
+      ({ requests, startSec, endSec }) => (requests * plan.target.batchSize) / (endSec - startSec),
+    ),
+    column("latency.mean", "mean", "time", 3, ({ latencyMeanUs: us, requests }) =>
+      us === null || requests === 0 ? null : usToNs(us),
+    ),
+    column("latency.p99", "p99", "time", 1, ({ latencyP99Us: us }) => (us === null ? null : usToNs(us))),
+    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+  ];
+  const whole = runs.flatMap(({ name, json: { timeline = [] } }) =>
+    timeline.length === 0 ? [] : [makeTable(name, specs, timeline)],
+  );
+  const each = levels.flatMap(({ run, name, json: { timeline } }) =>
+    timeline.length < 2 ? [] : [makeTable(run === "" ? name : `${run}, ${name}`, specs, timeline)],
+  );
+  const tables = whole.length > 0 ? whole : each;
+  return tables.length === 0 ? undefined : detail("timeline", "Time line", tables);
+}
+
+type TimelineRow = LevelJson["timeline"][number];
+
+/** Makes a section that is not on the first screen. */
+export function detail(id: string, title: string, tables: readonly ModelTable[]): Section {
+  return { id, title, isSummary: false, tables: tables.filter(({ rows }) => rows.length > 0), charts: [] };
+}

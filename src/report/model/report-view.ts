@@ -1,0 +1,84 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { describeLevel, levelUnitOf } from "../../registry/load-modes.ts";
+import { throughputUnitOf } from "../../registry/service-kinds.ts";
+import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
+import type { LevelWords, MeasuredRow } from "./level-columns.ts";
+import { type ColumnSpec, column } from "./tables.ts";
+
+/** A report as the builders of the model read it: runs and levels with their names. */
+export interface ReportView {
+  readonly plan: Plan;
+  readonly json: ReportJson;
+  readonly runs: readonly NamedRun[];
+  /** Of all runs. */
+  readonly levels: readonly LevelRow[];
+  readonly words: LevelWords;
+}
+
+/** A run with its name: `run 2`; empty for the only one. */
+export interface NamedRun {
+  readonly name: string;
+  readonly json: RunJson;
+}
+
+/** A level with its names. */
+export interface LevelRow extends MeasuredRow {
+  /** Name of its run; empty for the only one. */
+  readonly run: string;
+  /** `concurrency 4` */
+  readonly name: string;
+  readonly json: LevelJson;
+}
+
+/** Creates the view of a report. */
+export function viewReport(plan: Plan, json: ReportJson): ReportView {
+  const all = runsOf(json);
+  const runs = all.map((run, index) => ({ name: all.length === 1 ? "" : `run ${index + 1}`, json: run }));
+  const levels = runs.flatMap(({ name: run, json: { levels: ofRun } }) =>
+    ofRun.map((level) => ({ run, name: nameLevel(plan, level), json: level })),
+  );
+  const unit = throughputUnitOf(plan.target).replace("requests/s", "req/s");
+  const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.requests > 0);
+  return { plan, json, runs, levels, words: { unit: hasTokens ? unit.replace("infer/s", "req/s") : unit, hasTokens } };
+}
+
+/** Returns the name of a level, with its phase. */
+export function nameLevel(
+  { load }: Plan,
+  { level, phase }: { readonly level: number; readonly phase?: { readonly index: number } },
+): string {
+  return describeLevel(load, level, phase?.index);
+}
+
+/** A row of a table that names its level. */
+export interface NamedRow {
+  /** Name of its run; empty for the only one. */
+  readonly run: string;
+  readonly name: string;
+  readonly json: { readonly level?: number };
+}
+
+/**
+ * Returns the columns that name the level of a row, and its run where there are several: the load as a number where the rows differ by it
+ * alone, and otherwise its name.
+ */
+export function levelNames({ plan, levels, words }: ReportView): ColumnSpec<NamedRow>[] {
+  const unit = LEVEL_UNITS[levelUnitOf(plan.load)];
+  const isNumber = levels.every(
+    ({ name, json: { level, phase } }) => phase === undefined && name === unit.describe(level),
+  );
+  const title = words.hasTokens && !unit.isScheduled ? "users" : unit.column;
+  return [
+    column("run", "run", "text", 0, ({ run }) => run),
+    isNumber
+      ? column("level", title, "number", 0, ({ json: { level } }) => level)
+      : column(
+          "level",
+          levels.some(({ json: { phase } }) => phase !== undefined) ? "phase" : "load",
+          "text",
+          0,
+          ({ name }) => name,
+        ),
+  ];
+}

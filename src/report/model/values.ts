@@ -1,0 +1,130 @@
+import { metricOf } from "../../measure/metrics/catalogue.ts";
+import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
+import type { MetricPlan } from "../../plan/assertions.ts";
+import { usToNs } from "../../plan/units.ts";
+import type { EstimateJson } from "../schema/parts.ts";
+import type { Cell, CellQuantity } from "./report-model.ts";
+
+/** How renderers for people write values: three digits, and one unit for all values of a column. */
+
+/** A unit of time for a column. */
+export interface TimeUnit {
+  readonly name: string;
+  readonly ns: number;
+}
+
+const TIME_UNITS: readonly TimeUnit[] = [
+  { name: "min", ns: 60e9 },
+  { name: "s", ns: 1e9 },
+  { name: "ms", ns: 1e6 },
+  { name: "us", ns: 1e3 },
+];
+const MICROSECONDS: TimeUnit = { name: "us", ns: 1e3 };
+/** Above this, durations are in minutes. */
+const LEAST_MINUTES_NS = 120e9;
+/** A value below this part of its unit has too many zeros to be read. */
+const LEAST_PART = 0.01;
+
+/** Chooses the unit for the times of a column: that of the longest one, or a smaller one where the shortest would hardly be seen. */
+export function timeUnitOf(values: readonly number[]): TimeUnit {
+  const sizes = values.map(Math.abs).filter((value) => value > 0);
+  if (sizes.length === 0) return MICROSECONDS;
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  const fits = ({ name, ns }: TimeUnit): boolean => most >= (name === "min" ? LEAST_MINUTES_NS : ns);
+  const largest = TIME_UNITS.findIndex(fits);
+  if (largest < 0) return MICROSECONDS;
+  const unit = TIME_UNITS[largest] as TimeUnit;
+  return least / unit.ns < LEAST_PART ? (TIME_UNITS[largest + 1] ?? MICROSECONDS) : unit;
+}
+
+const MOST_DECIMALS = 9;
+
+/** Formats a number with three digits, and all digits before the point: `1,694`, `45.2`, `0.0123`. */
+export function formatThreeDigits(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  if (value === 0) return "0";
+  const decimals = 2 - Math.floor(Math.log10(Math.abs(Number(value.toPrecision(3)))));
+  if (decimals > MOST_DECIMALS) return value.toExponential(2);
+  if (decimals > 0) return value.toFixed(decimals);
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** Formats a time in a unit: `2.30 ms`. Default: the unit that suits it. */
+export function formatTime(ns: number, unit: TimeUnit = timeUnitOf([ns])): string {
+  return `${formatThreeDigits(ns / unit.ns)} ${unit.name}`;
+}
+
+/** Formats a ratio in percent: `1.25 %`. */
+export function formatRatio(ratio: number): string {
+  return `${Number((100 * ratio).toPrecision(3))} %`;
+}
+
+/** Formats a value of a column. @param unit of times. Default: the one that suits the value */
+export function formatValue(value: number | string, quantity: CellQuantity, unit?: TimeUnit): string {
+  if (typeof value === "string") return value;
+  switch (quantity) {
+    case "time":
+      return formatTime(value, unit);
+    case "ratio":
+      return formatRatio(value);
+    case "count":
+      return Number.isInteger(value) ? value.toLocaleString("en-US") : formatThreeDigits(value);
+    case "rate":
+      return formatThreeDigits(value);
+    default:
+      return String(Number(value.toPrecision(6)));
+  }
+}
+
+/** The mark of a value with too few independent samples to trust it. */
+export const MARK = "*";
+
+/** Formats a cell: its value, with the mark. Empty without a value. @param unit of times */
+export function formatCell({ value, mark }: Cell, quantity: CellQuantity, unit?: TimeUnit): string {
+  return value === undefined ? "" : `${formatValue(value, quantity, unit)}${mark === "uncertain" ? MARK : ""}`;
+}
+
+/** Formats an interval: `2.12 to 2.13 ms`, `at least 2.12 ms`. Empty without a bound, and where its ends look the same. @param unit of times */
+export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?: TimeUnit): string {
+  const { low = null, high = null } = interval ?? {};
+  const end = (value: number | null): string => (value === null ? "" : formatValue(value, quantity, unit));
+  if (low !== null && high !== null && end(low) === end(high)) return "";
+  if (low === null) return high === null ? "" : `at most ${end(high)}`;
+  return high === null ? `at least ${end(low)}` : joinEnds(end(low), end(high));
+}
+
+/** Joins the ends of an interval, with the unit once when both have it. */
+export function joinEnds(low: string, high: string): string {
+  const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
+  return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
+}
+
+/** Converts a value of the JSON report, with its interval, to the base unit of its quantity. An absent end is null. */
+export function inBaseUnit({ value, unit, low = null, high = null }: EstimateJson): {
+  readonly value: number;
+  readonly low: number | null;
+  readonly high: number | null;
+} {
+  const convert = (found: number): number => (unit === "us" ? usToNs(found) : found);
+  const end = (found: number | null): number | null => (found === null ? null : convert(found));
+  return { value: convert(value), low: end(low), high: end(high) };
+}
+
+/** What the values of a metric are. */
+export function quantityOfMetric(metric: MetricPlan): CellQuantity {
+  return metricOf(metric).quantity;
+}
+
+/**
+ * Formats a value of a metric with its unit and three digits; with more, where three would make it look equal to its limit.
+ * @param unit of throughput
+ * @param limit that it is compared with. Default: none
+ */
+export function formatMetricValue(metric: MetricPlan, value: number, unit: string, limit?: number): string {
+  const exact = formatMetric(metric, value, unit);
+  const quantity = quantityOfMetric(metric);
+  if (quantity === "number") return exact;
+  const name = quantity === "time" || quantity === "ratio" ? "" : unitOf(metric, unit);
+  const short = (one: number): string => `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
+  return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
+}

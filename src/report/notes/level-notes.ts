@@ -1,0 +1,120 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
+import { describeRemedy, explainInstability } from "../../measure/instability.ts";
+import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
+import { explainShortfall } from "../../measure/rate-shortfall.ts";
+import { findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
+import { planOfPhase } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
+import { throughputUnitOf } from "../../registry/service-kinds.ts";
+import { isFarBehind } from "../../result/judged-levels.ts";
+import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
+import type { Severity } from "../model/report-model.ts";
+import { formatThreeDigits, formatTime } from "../model/values.ts";
+import { UNSENT_LOAD } from "../model/verdict.ts";
+import { askedRate, describeUndelivered, loadDelivery, scheduledRate } from "./load-delivery.ts";
+import { type Finding, findLoad } from "./load-notes.ts";
+import { findShortSamples } from "./short-samples.ts";
+
+/**
+ * Returns what a reader must know before trusting the numbers of a level; mostly empty.
+ * @param whole the plan of the run
+ * @param isOnly whether it is the only level
+ */
+export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelResult, isOnly: boolean): Finding[] {
+  const { window, tokens } = result;
+  if (window.requestCount + window.failedCount === 0) return [];
+  const plan = planOfPhase(whole, result.phase?.index);
+  const isStreamed = tokensPlanOf(whole)?.isStreamed === true;
+  const lag = explainLag(clientLagOf(window), reportedTimes(window, tokens, isStreamed));
+  const reason = saturationReason(window);
+  // The lag says more: what a busy client does to the times.
+  const client = lag === undefined ? reason && `${LIMIT}: ${reason}` : describeLag(clientLagOf(window));
+  const undelivered = describeUndelivered(whole, result) === undefined ? undefined : describeMissing(whole, result);
+  const isBehind = isFarBehind(result);
+  return [
+    ...findInstability(whole, plan, result),
+    ...(undelivered === undefined
+      ? []
+      : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", isBehind ? "wrong" : "caution", undelivered)]),
+    ...findLateSends(plan, prepared, result, client !== undefined),
+    ...findLoad(whole, result),
+    ...(client === undefined ? [] : [finding(lag === undefined ? "client-limit" : "client-late", "caution", client)]),
+    ...findShortSamples(whole, plan, result, isOnly),
+    ...(tokens === undefined ? [] : findTokenWarnings(tokens)).map(({ code, text }) => finding(code, "detail", text)),
+  ];
+}
+
+/** Says how much of the load was delivered. */
+function describeMissing(whole: Plan, result: LevelResult): string {
+  const { asked = 0, delivered, unit } = loadDelivery(whole, result);
+  const [some, all] = [formatThreeDigits(delivered), formatCount(asked)];
+  return LEVEL_UNITS[unit].isScheduled
+    ? `only ${some} of the ${all} req/s asked for were sent`
+    : `only ${some} of ${all} requests were in flight on average`;
+}
+
+const LIMIT = "the client may have been the limit, not the server";
+/** A smaller part of the time is noise. */
+const LEAST_RATIO = 0.05;
+
+/** Says how late the client was, in the measure that shows it best, and what to do. */
+function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): string {
+  const advice = "give it a core of its own, or lower the load";
+  if (coreWaitRatio >= LEAST_RATIO)
+    return `the client waited for a core ${formatPct(Number(coreWaitRatio.toPrecision(2)))} of the time, so times may be too long: ${advice}`;
+  if (sendMeanNs > loopLagMeanNs) return `the client took ${formatTime(sendMeanNs)} to send a request: ${advice}`;
+  const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatTime(loopLagP99Ns)})`;
+  return `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long: ${advice}`;
+}
+
+function finding(code: string, severity: Severity, ...texts: string[]): Finding {
+  return { code, severity, texts };
+}
+
+function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding[] {
+  const { instability, window, level, repeats, isLatencyUnstable } = result;
+  const found: Finding[] = [];
+  if (instability !== undefined) {
+    const unit = throughputUnitOf(whole.target);
+    const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level), unit);
+    const advice = describeRemedy(remedy, plan.measurement.mode).replace(/\.$/, "");
+    found.push(finding("not-stable", "wrong", `not stable: ${moved}`, cause, advice));
+  }
+  if (repeats !== undefined) found.push(finding("measured-again", "detail", describeRepeats(whole, repeats)));
+  if (isLatencyUnstable)
+    found.push(
+      finding(
+        "latency-not-stable",
+        "caution",
+        "only throughput is stable, which is enough for asynchronous requests; latency is not",
+      ),
+    );
+  return found;
+}
+
+/** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */
+function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, isClientKnown: boolean): Finding[] {
+  const { unit, window, level } = result;
+  if (!LEVEL_UNITS[unit].isScheduled) return [];
+  const shortfall = explainShortfall(window, scheduledRate({ ...prepared, plan }, level));
+  if (shortfall === undefined) return [];
+  // The delivered load has the rates.
+  const { late, cause, bound } = shortfall;
+  const why = bound === "client" && isClientKnown ? [] : [cause];
+  const texts = [...(late === undefined ? [] : [`${late}: look at "due p99"`]), ...why];
+  return texts.length === 0 ? [] : [finding("sent-late", "caution", ...texts)];
+}
+
+const OUTCOMES = { measured: "", unstable: " (not stable)", partial: " (partial)", "over-limit": " (over the limit)" };
+
+/** Describes the results of a level's other measurements, by the latency that is compared with the limit. */
+function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[]): string {
+  const others = repeats.map(({ window, outcome }) => {
+    const latency = formatDurationNs(stabilizingLatencyNs(window, measurement.percentile));
+    return `${window.requestCount === 0 ? "nothing" : latency}${OUTCOMES[outcome]}`;
+  });
+  return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
+}

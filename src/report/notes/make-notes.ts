@@ -1,0 +1,87 @@
+import type { Plan } from "../../plan/plan.ts";
+import type { RunResult } from "../../result/run-result.ts";
+import { describeLevels } from "../model/checks.ts";
+import type { Note, Severity } from "../model/report-model.ts";
+import { nameLevel } from "../model/report-view.ts";
+import { findInLevel } from "./level-notes.ts";
+import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
+
+/** The notes of a report: made once of the results, part of its JSON, and the same in every format. */
+
+/** A finding with the level that it is about. */
+interface Placed {
+  readonly finding: Finding;
+  readonly run: number;
+  readonly level: string;
+}
+
+const ORDER: readonly Severity[] = ["wrong", "caution", "detail"];
+
+/** What notes need besides the results. */
+export interface NoteOptions {
+  /** Warnings that were reported during the runs, as sentences without a full stop. Default: none */
+  readonly warned?: readonly string[];
+  /** Puts the front door's names of settings into a text. Default: they keep their paths in the plan */
+  readonly word?: ((text: string) => string) | undefined;
+}
+
+/** Makes the notes on runs of one plan; `wrong` first. Notes of one code about several levels become one. */
+export function makeNotes(
+  plan: Plan,
+  runs: readonly RunResult[],
+  { warned = [], word = (text) => text }: NoteOptions = {},
+): Note[] {
+  const levels = runs.flatMap((result, run) =>
+    result.levels
+      .filter(({ window }) => window.requestCount + window.failedCount > 0)
+      .map((level) => ({ result, run, level, name: nameLevel(plan, level) })),
+  );
+  const placed = levels.flatMap(({ result, run, level, name }) =>
+    findInLevel(plan, result.prepared, level, levels.length === 1).map(
+      (finding): Placed => ({ finding, run, level: name }),
+    ),
+  );
+  const groups = Map.groupBy(placed, ({ finding: { code } }) => code);
+  const merged = [...groups.values()].map((group) => mergeNotes(plan, group, levels));
+  const whole = [
+    ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings))].map((text) => ["prepared", text] as const),
+    ...[...new Set(warned)].map((text) => ["warning", text] as const),
+    ...[...new Set(runs.flatMap((run) => describeRepeats(run) ?? []))].map(
+      (text) => ["repeated-prompts", text] as const,
+    ),
+    ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => ["sent-again", text] as const),
+  ].map(([code, text]): Note => ({ code, severity: "detail", levels: [], text: toSentences([text]) }));
+  const notes = [...merged, ...whole].map((note) => ({ ...note, text: word(note.text) }));
+  return notes.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}
+
+/** Joins notes of the same kind about several levels: the text is that of the most severe one. */
+function mergeNotes(
+  plan: Plan,
+  group: readonly Placed[],
+  all: readonly { readonly run: number; readonly name: string }[],
+): Note {
+  const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
+  const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
+  const { code, severity, metric, texts } = worst.finding;
+  const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
+  const names = [...new Set(group.map(({ level }) => level))];
+  const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
+  const others = names.filter((name) => !same.includes(name));
+  const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
+  const place = isEverywhere && others.length === 0 ? "" : `at ${describeLevels({ plan }, same)}: `;
+  const rest = isEverywhere ? "the other levels" : describeLevels({ plan }, others);
+  const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
+  const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
+  return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };
+}
+
+/** Joins sentences without full stops to a text. */
+function toSentences(texts: readonly string[]): string {
+  return texts
+    .map(
+      (text) =>
+        `${/^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text}${/[.?!]$/.test(text) ? "" : "."}`,
+    )
+    .join(" ");
+}

@@ -1,0 +1,93 @@
+import { metricText } from "../../measure/metrics/metric-text.ts";
+import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
+import type { MetricPlan } from "../../plan/assertions.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatCount, formatDurationNs, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
+import type { LevelResult } from "../../result/run-result.ts";
+import { quantityOfMetric } from "../model/values.ts";
+import type { Finding } from "./load-notes.ts";
+
+/** Notes on samples that are too small for what was asserted of them, with how long to measure instead. */
+
+/** An interval that reaches further than this to a side, as a ratio of its value, is wide. */
+const WIDE_RATIO = 0.1;
+
+/**
+ * Returns the wide intervals of the times that the plan asserts at this level.
+ * @param whole the plan of the run
+ * @param isOnly whether it is the only level
+ */
+export function findShortSamples(whole: Plan, plan: Plan, result: LevelResult, isOnly: boolean): Finding[] {
+  const { window, outcome } = result;
+  // A level that ended early is short for another reason. A search measures until its limits are decided.
+  if (outcome === "partial" || window.durationNs <= 0 || result.limits !== undefined) return [];
+  const metrics = new Map(
+    whole.assertions.filter(({ where }) => where === undefined).map(({ metric }) => [metricText(metric), metric]),
+  );
+  return [...metrics].flatMap(([name, metric]) => {
+    if (quantityOfMetric(metric) !== "time") return [];
+    const found = sizeUp(metric, result, whole.target.batchSize);
+    if (found === undefined) return [];
+    const remedy = adviseLonger(plan, window.durationNs, window.requestCount, found.factor);
+    const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
+    const texts = [`${span} is short: ${name} ${found.text}`, remedy];
+    return [{ code: "short-sample", severity: "caution" as const, metric: name, texts, weight: found.factor }];
+  });
+}
+
+/** Formats a duration, with tenths of seconds. */
+function formatTenths(ns: number): string {
+  return formatDurationNs(ns < NS_PER_SEC ? ns : secToNs(Number(nsToSec(ns).toFixed(1))));
+}
+
+/** Returns what the sample is good for, and how many times as long would be enough; undefined when it is enough. */
+function sizeUp(
+  metric: MetricPlan,
+  result: LevelResult,
+  batchSize: number,
+): { readonly text: string; readonly factor: number } | undefined {
+  const estimate = estimateMetric(metric, result, batchSize);
+  const count = sampleOf(metric, result)?.count ?? 0;
+  if (estimate === undefined || estimate.value <= 0 || count === 0) return undefined;
+  const { effectiveCount = count, neededEffectiveCount = 0 } = estimate;
+  if (effectiveCount < neededEffectiveCount) {
+    const factor = neededEffectiveCount / effectiveCount;
+    return {
+      text: `needs about ${formatCount(roundUp(count * factor))} requests, and there are ${formatCount(count)}`,
+      factor,
+    };
+  }
+  const { value, low, high } = estimate;
+  if (low === null || high === null) return undefined;
+  const [below, above] = [(value - low) / value, (high - value) / value];
+  const widest = Math.max(below, above);
+  if (widest <= WIDE_RATIO) return undefined;
+  const ends = `−${percentOf(below)}/+${percentOf(above)} %`;
+  return { text: `is good to about ${ends}`, factor: (widest / WIDE_RATIO) ** 2 };
+}
+
+/** Rounds a number of requests up to two digits. */
+function roundUp(count: number): number {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1);
+  return Math.ceil(count / step) * step;
+}
+
+function percentOf(ratio: number): number {
+  return Math.round(100 * ratio);
+}
+
+const NICE_SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600];
+const SEC_PER_MIN = 60;
+
+/** Says how to measure a number of times as long, in the words of the mode. A sentence without a full stop. */
+export function adviseLonger(plan: Plan, durationNs: number, requestCount: number, factor: number): string {
+  const { mode } = plan.measurement;
+  if (mode.kind === "requests" && mode.count !== null) {
+    const count = roundUp(requestCount * factor);
+    return plan.outputs.style === "rampart" ? `Use requests: ${count}` : `Send ${formatCount(count)} requests`;
+  }
+  const wanted = nsToSec(durationNs) * factor;
+  const seconds = NICE_SECONDS.find((one) => one >= wanted) ?? Math.ceil(wanted / 3600) * 3600;
+  const text = seconds > SEC_PER_MIN ? `${seconds / SEC_PER_MIN} min` : `${seconds} s`;
+  return plan.outputs.style === "rampart" ? `Use for: "${text}"` : `Measure for ${text}`;
+}

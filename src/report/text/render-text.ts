@@ -1,0 +1,248 @@
+import type { VerdictState } from "../../measure/limits/verdict-state.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { paint } from "../../plan/terminal-text.ts";
+import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
+import { MARK } from "../model/values.ts";
+import { formatTextTable, intervalText, reachText, valueText, wrapText } from "./text-table.ts";
+
+/** The report on a terminal: the verdict, the answer, what was checked, and the few notes that matter; details when asked. */
+
+/** How a report is written. */
+export interface TextStyle {
+  /** Shows all sections and notes. Default: the first screen. */
+  readonly isVerbose?: boolean;
+  readonly hasColor?: boolean | undefined;
+  /** Default: 80. */
+  readonly maxColumns?: number;
+}
+
+const MAX_COLUMNS = 80;
+const INDENT = "  ";
+/** Notes on the first screen. */
+const MOST_NOTES = 3;
+
+type Paint = (text: string, color: "green" | "red" | "yellow") => string;
+
+/** Formats a report, with a line break at its end. */
+export function renderText(model: ReportModel, style: TextStyle = {}): string {
+  const { isVerbose = false, hasColor = false, maxColumns = MAX_COLUMNS } = style;
+  const color: Paint = hasColor ? paint : (text) => text;
+  const sections = model.sections.filter(({ isSummary }) => isVerbose || isSummary);
+  const blocks = [
+    verdictLines(model, maxColumns, color, isVerbose),
+    ...sections.filter(({ isSummary }) => isSummary).map((section) => sectionLines(section, maxColumns, isVerbose)),
+    checkLines(model.checks, maxColumns, color),
+    noteLines(model, maxColumns, isVerbose),
+    ...sections.filter(({ isSummary }) => !isSummary).map((section) => sectionLines(section, maxColumns, isVerbose)),
+  ];
+  return `${blocks
+    .filter(({ length }) => length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+const VERDICT_COLORS: Readonly<Record<VerdictName, "green" | "red" | "yellow" | undefined>> = {
+  passed: "green",
+  failed: "red",
+  partial: "yellow",
+  unresolved: "yellow",
+  measured: undefined,
+};
+
+/** Formats the verdict, what was measured, and how long; then why, and how it was measured. */
+function verdictLines(
+  { verdict, name, subject, setup }: ReportModel,
+  maxColumns: number,
+  color: Paint,
+  isVerbose: boolean,
+): string[] {
+  const word = verdict.name.toUpperCase();
+  const chosen = VERDICT_COLORS[verdict.name];
+  const facts = verdict.facts.join("   ");
+  const title = `${name}: ${subject}`;
+  const room = maxColumns - word.length - INDENT.length;
+  const isOneLine = title.length + 3 + facts.length <= room;
+  const [first = "", ...rest] = isOneLine ? [`${title.padEnd(room - facts.length)}${facts}`] : wrapText(title, room);
+  const indented = (text: string): string[] => wrapText(text, maxColumns - INDENT.length).map((line) => INDENT + line);
+  return [
+    `${chosen === undefined ? word : color(word, chosen)}${INDENT}${first}`,
+    ...rest.map((line) => `${" ".repeat(word.length)}${INDENT}${line}`),
+    ...(isOneLine ? [] : [`${" ".repeat(word.length)}${INDENT}${facts}`]),
+    ...(verdict.headline === "" ? [] : indented(verdict.headline)),
+    ...(isVerbose ? setup : setup.filter((line) => line.startsWith("parameters"))).flatMap(indented),
+  ];
+}
+
+/** Formats a section. Details also have the columns without room, and the intervals. */
+function sectionLines(
+  { title, tables, lines = [], isSummary }: Section,
+  maxColumns: number,
+  isVerbose: boolean,
+): string[] {
+  const indent = title === "" ? "" : INDENT;
+  const blocks = [
+    lines.flatMap((line) => wrapText(line, maxColumns - indent.length)),
+    ...tables.flatMap((table) => tableBlocks(table, maxColumns - indent.length, isVerbose)),
+  ].filter(({ length }) => length > 0);
+  const body = blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
+  const heading = title === "" || (isSummary && !isVerbose && tables.length === 0) ? [] : [title];
+  return body.length === 0
+    ? []
+    : [...heading, ...body.map((line) => (line === "" ? "" : `${heading.length === 0 ? "" : indent}${line}`))];
+}
+
+function tableBlocks(table: ModelTable, maxColumns: number, isVerbose: boolean): string[][] {
+  const style = {
+    ...{ maxColumns, format: valueText },
+    ...(table.showsIntervals === true ? { formatBelow: reachText } : {}),
+  };
+  const { lines, dropped } = formatTextTable(table, style);
+  const title = table.title === "" ? [] : [table.title];
+  if (!isVerbose) return [[...title, ...lines]];
+  const all = Number.POSITIVE_INFINITY;
+  const blocks = [[...title, ...lines]];
+  let rest = dropped;
+  while (rest.length > 0) {
+    const part = formatTextTable(
+      pickColumns(
+        table,
+        rest.map(({ key }) => key),
+      ),
+      { ...style, mostDropOrder: all },
+    );
+    if (part.dropped.length >= rest.length) break;
+    blocks.push([...part.lines]);
+    rest = part.dropped;
+  }
+  if (table.showsIntervals === true) return blocks;
+  let uncertain = table.columns.filter((_, index) => table.rows.some((row) => row[index]?.interval !== undefined));
+  while (uncertain.length > 0) {
+    const keys = uncertain.map(({ key }) => key);
+    const part = formatTextTable(withIntervals(pickColumns(table, keys)), {
+      maxColumns,
+      format: intervalText,
+      mostDropOrder: all,
+    });
+    if (part.dropped.length >= uncertain.length) break;
+    blocks.push(["95 % confidence", ...part.lines]);
+    uncertain = uncertain.filter(({ key }) => part.dropped.some((one) => one.key === key));
+  }
+  return blocks;
+}
+
+/** Returns the table with the columns that name its rows, and these. */
+function pickColumns({ title, columns, rows }: ModelTable, keys: readonly string[]): ModelTable {
+  const kept = columns.flatMap(({ key }, index) => (keys.includes(key) || NAME_KEYS.has(key) ? [index] : []));
+  return {
+    title,
+    columns: kept.flatMap((index) => {
+      const column = columns[index];
+      if (column === undefined) return [];
+      return [
+        NAME_KEYS.has(column.key)
+          ? { ...column, dropOrder: 0 }
+          : { ...column, dropOrder: Math.max(1, column.dropOrder) },
+      ];
+    }),
+    rows: rows.map((row) => kept.map((index) => row[index] ?? {})),
+  };
+}
+
+/** Columns that name a row. */
+const NAME_KEYS: ReadonlySet<string> = new Set(["run", "level", "tag", "phase", "part", "metric", "model", "gpu"]);
+
+/** Gives the columns that name a row an interval to format: their value. */
+function withIntervals(table: ModelTable): ModelTable {
+  const isName = table.columns.map(({ key }) => NAME_KEYS.has(key));
+  return {
+    ...table,
+    columns: table.columns.map((column, index) => (isName[index] ? { ...column, quantity: "text" } : column)),
+    rows: table.rows.map((row) =>
+      row.map((cell, index) => (isName[index] ? { value: String(cell.value ?? "") } : cell)),
+    ),
+  };
+}
+
+/** The words of results for people. */
+export const CHECK_WORDS: Readonly<Record<VerdictState, string>> = {
+  pass: "pass",
+  fail: "FAIL",
+  unresolved: "unresolved",
+};
+const CHECK_GAP = 3;
+const CHECK_COLORS = { pass: "green", fail: "red", unresolved: "yellow" } as const;
+
+/** Formats the checks: `pass  p99 latency < 50 ms   worst 4.65 ms at concurrency 2`. */
+function checkLines(checks: readonly Check[], maxColumns: number, color: Paint): string[] {
+  const stateWidth = Math.max(0, ...checks.map(({ state }) => CHECK_WORDS[state].length));
+  const room = maxColumns - 2 * INDENT.length - stateWidth;
+  const textWidth = columnOfTexts(checks, room);
+  return checks.flatMap(({ state, text, measured }) => {
+    const word = CHECK_WORDS[state];
+    const head = `${INDENT}${color(word, CHECK_COLORS[state])}${" ".repeat(stateWidth - word.length)}${INDENT}`;
+    const indent = " ".repeat(maxColumns - room);
+    if (Math.max(textWidth, text.length) + CHECK_GAP + measured.length <= room)
+      return [`${head}${text.padEnd(textWidth)}   ${measured}`];
+    if (text.length + CHECK_GAP + measured.length <= room) return [`${head}${text}   ${measured}`];
+    const [first = "", ...rest] = wrapText(text, room);
+    return [
+      head + first,
+      ...[...rest, ...wrapText(measured, room - INDENT.length).map((line) => INDENT + line)].map(
+        (line) => indent + line,
+      ),
+    ];
+  });
+}
+
+/** Returns the width of the texts of checks that stand in one line with what was measured. */
+function columnOfTexts(checks: readonly Check[], room: number): number {
+  const width = Math.max(0, ...checks.map(({ text }) => text.length));
+  const fit = checks.filter(({ measured }) => width + CHECK_GAP + measured.length <= room);
+  const longest = checks.filter(({ text }) => text.length === width);
+  return checks.length === 0 || fit.length === checks.length || longest.some((check) => fit.includes(check))
+    ? width
+    : columnOfTexts(
+        checks.filter(({ text }) => text.length < width),
+        room,
+      );
+}
+
+/** Returns the notes of the first screen: those without which a number would mislead. */
+export function chooseNotes(notes: readonly Note[]): readonly Note[] {
+  return notes.filter(({ severity }) => severity !== "detail").slice(0, MOST_NOTES);
+}
+
+function noteLines(model: ReportModel, maxColumns: number, isVerbose: boolean): string[] {
+  const { notes } = model;
+  const shown = isVerbose ? notes : chooseNotes(notes);
+  const lines = shown.flatMap(({ severity, text }) =>
+    labelled(severity === "wrong" ? "wrong" : "note", text, maxColumns),
+  );
+  const more = notes.length - shown.length;
+  const isExplained = notes.some((note) => note.code === "short-sample" && shown.includes(note));
+  const legend =
+    hasMarks(model, isVerbose) && !isExplained
+      ? [`${INDENT}${MARK}     too few independent requests to be sure of it`]
+      : [];
+  return [
+    ...lines,
+    ...legend,
+    ...(more === 0
+      ? []
+      : [`${INDENT}… ${more} more ${more === 1 ? "note" : "notes"}: ${setting("outputs.verbosity")}`]),
+  ];
+}
+
+function labelled(label: string, text: string, maxColumns: number): string[] {
+  const indent = INDENT.length + label.length + INDENT.length;
+  return wrapText(text, maxColumns - indent).map(
+    (line, index) => `${index === 0 ? `${INDENT}${label}${INDENT}` : " ".repeat(indent)}${line}`,
+  );
+}
+
+/** Whether a cell of the shown tables is marked. */
+function hasMarks({ sections }: ReportModel, isVerbose: boolean): boolean {
+  return sections
+    .filter(({ isSummary }) => isVerbose || isSummary)
+    .some(({ tables }) => tables.some(({ rows }) => rows.some((row) => row.some(({ mark }) => mark === "uncertain"))));
+}

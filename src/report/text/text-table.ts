@@ -1,0 +1,146 @@
+import { DETAIL_DROP_ORDER } from "../model/level-columns.ts";
+import type { Cell, Column, ModelTable } from "../model/report-model.ts";
+import { formatCell, formatInterval, formatValue, type TimeUnit, timeUnitOf } from "../model/values.ts";
+
+/** Tables on a terminal: figures right, texts left, one unit a column; columns that have no room are dropped, never moved below. */
+
+const WIDE_GAP = 3;
+const NARROW_GAP = 2;
+/** Least width of a wrapped column of texts. */
+const LEAST_TEXT = 16;
+
+/** A formatted table, and the columns without room. */
+export interface TextTable {
+  readonly lines: readonly string[];
+  readonly dropped: readonly Column[];
+}
+
+/** How a table is formatted. */
+export interface TableStyle {
+  readonly maxColumns: number;
+  /** Returns the text of a cell. */
+  readonly format: (cell: Cell, column: Column, unit: TimeUnit | undefined) => string;
+  /** Returns the text below that of a cell. Default: nothing is below */
+  readonly formatBelow?: TableStyle["format"];
+  /** Highest `dropOrder` of a column that is shown. Default: below the details */
+  readonly mostDropOrder?: number;
+}
+
+/** A column with its texts. */
+interface TextColumn {
+  readonly column: Column;
+  readonly texts: readonly string[];
+  readonly width: number;
+}
+
+/** Formats a table. */
+export function formatTextTable(table: ModelTable, style: TableStyle): TextTable {
+  const { maxColumns, mostDropOrder = DETAIL_DROP_ORDER - 1 } = style;
+  const all = table.columns.map((column, index) => toTextColumn(column, columnOf(table, index), style));
+  const isEmpty = ({ texts }: TextColumn): boolean => texts.every((text) => text === "");
+  const wanted = all.filter((one) => one.column.dropOrder <= mostDropOrder && !isEmpty(one));
+  let shown = wanted;
+  while (widthOf(shown, NARROW_GAP) > maxColumns) {
+    const last = shown.reduce<TextColumn | undefined>(
+      (found, one) => (one.column.dropOrder > (found?.column.dropOrder ?? 0) ? one : found),
+      undefined,
+    );
+    if (last === undefined) break;
+    shown = shown.filter((one) => one !== last);
+  }
+  const gap = widthOf(shown, WIDE_GAP) <= maxColumns ? WIDE_GAP : NARROW_GAP;
+  const lines = layOut(wrapTexts(shown, gap, maxColumns), gap);
+  const dropped = all.filter((one) => !shown.includes(one) && !isEmpty(one)).map(({ column }) => column);
+  return { lines, dropped };
+}
+
+/** Formats the value of a cell, with its mark. */
+export function valueText(cell: Cell, { quantity }: Column, unit: TimeUnit | undefined): string {
+  return formatCell(cell, quantity, unit);
+}
+
+/** Formats how far the interval of a cell reaches to both sides: `±0.04`; the interval where the sides differ. Empty without one. */
+export function reachText({ value, interval }: Cell, { quantity }: Column, unit: TimeUnit | undefined): string {
+  const { low = null, high = null } = interval ?? {};
+  if (typeof value !== "number" || low === null || high === null || high === low) return "";
+  const half = (high - low) / 2;
+  const withoutUnit = (text: string): string => text.replace(/ (?:%|us|ms|s|min)$/, "");
+  if (Math.abs(high + low - 2 * value) > 0.1 * half)
+    return withoutUnit(formatInterval({ value, interval: { low, high } }, quantity, unit));
+  const reach = Number((half / (unit?.ns ?? 1)).toPrecision(2));
+  return `±${trimZeros(withoutUnit(formatValue(reach, quantity === "time" ? "rate" : quantity)))}`;
+}
+
+function trimZeros(text: string): string {
+  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+}
+
+/** Formats the interval of a cell; of a text, the text. */
+export function intervalText(cell: Cell, { quantity }: Column, unit: TimeUnit | undefined): string {
+  return quantity === "text" ? formatCell(cell, quantity) : formatInterval(cell, quantity, unit);
+}
+
+function columnOf({ rows }: ModelTable, index: number): Cell[] {
+  return rows.map((row) => row[index] ?? {});
+}
+
+function toTextColumn(column: Column, cells: readonly Cell[], { format, formatBelow }: TableStyle): TextColumn {
+  const numbers = cells.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
+  const unit = column.quantity === "time" ? timeUnitOf(numbers) : undefined;
+  const texts = cells.flatMap((cell) => [
+    format(cell, column, unit),
+    ...(formatBelow === undefined ? [] : [formatBelow(cell, column, unit)]),
+  ]);
+  // A mark stands beside the figures, so that these stay aligned.
+  const hasMark = texts.some((text) => text.endsWith("*"));
+  const aligned = hasMark ? texts.map((text) => (text.endsWith("*") || text === "" ? text : `${text} `)) : texts;
+  return { column, texts: aligned, width: Math.max(column.title.length, ...aligned.map(({ length }) => length)) };
+}
+
+function widthOf(columns: readonly TextColumn[], gap: number): number {
+  return columns.reduce((sum, { width }) => sum + width + gap, -gap);
+}
+
+/** Makes the widest texts narrower where the table is too wide, so that they need several lines. */
+function wrapTexts(columns: readonly TextColumn[], gap: number, maxColumns: number): readonly TextColumn[] {
+  const over = widthOf(columns, gap) - maxColumns;
+  if (over <= 0) return columns;
+  const [widest] = columns.filter(({ column }) => column.quantity === "text").toSorted((a, b) => b.width - a.width);
+  if (widest === undefined || widest.width <= LEAST_TEXT) return columns;
+  const width = Math.max(LEAST_TEXT, widest.width - over);
+  const narrowed = columns.map((one) => (one === widest ? { ...one, width } : one));
+  return width === LEAST_TEXT ? wrapTexts(narrowed, gap, maxColumns) : narrowed;
+}
+
+function layOut(columns: readonly TextColumn[], gap: number): string[] {
+  const join = (cells: readonly string[]): string => cells.join(" ".repeat(gap)).trimEnd();
+  const pad = ({ column: { quantity, title }, width }: TextColumn, text: string, isLast: boolean): string =>
+    quantity === "text" && !(title === "" && isLast)
+      ? text.padEnd(width)
+      : quantity === "text"
+        ? text
+        : text.padStart(width);
+  const head = join(columns.map((one, index) => pad(one, one.column.title, index === columns.length - 1)));
+  const rowCount = columns[0]?.texts.length ?? 0;
+  const rows = Array.from({ length: rowCount }, (_, row) => {
+    const cells = columns.map((one) => wrapText(one.texts[row] ?? "", one.width));
+    const height = Math.max(1, ...cells.map(({ length }) => length));
+    return Array.from({ length: height }, (_unused, line) =>
+      join(columns.map((one, index) => pad(one, cells[index]?.[line] ?? "", index === columns.length - 1))),
+    );
+  }).flat();
+  const lines = rows.filter((line) => line !== "");
+  return head === "" ? lines : [head, ...lines];
+}
+
+/** Splits a text into lines of at most this many characters, at spaces where there are any. */
+export function wrapText(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const lines: string[] = [];
+  for (const word of text.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""])) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { runRampart } from "./command.ts";
+
+/**
+ * Levels of 1 s of the embedded target show no compilation: they neither start slowly nor become faster all the time. Each is a process of its
+ * own. Other work on the machine makes bursts, and now and then a slow start or a drift, so half of the levels decide. What code costs before it
+ * is compiled is measured in `test/mock/warm-up.test.ts`, whatever else the machine does.
+ */
+
+const MOST_LEVELS = 6;
+const WANTED = 3;
+const COMPILATION = /slow start|drift of −/;
+
+const folder = mkdtempSync(join(tmpdir(), "rampart-short-levels-"));
+after(() => rmSync(folder, { recursive: true }));
+
+describe("a level of 1 s shows no compilation:", { timeout: 300_000 }, () => {
+  for (const protocol of ["http", "grpc"])
+    for (const concurrency of [1, 16])
+      test(`${protocol}, concurrency ${concurrency}`, async () => {
+        const path = join(folder, `${protocol}-${concurrency}.json`);
+        const load = { hold: { concurrency, for: "1 s" } };
+        writeFileSync(path, JSON.stringify({ name: "short", target: { embedded: { protocol } }, load }));
+        const lines: string[] = [];
+        while (lines.filter((line) => !COMPILATION.test(line)).length < WANTED) {
+          const { code, stdout, stderr } = await runRampart(["run", path, "-v", "--no-live"]);
+          assert.equal(code, 0, `${stdout}${stderr}`);
+          const [line] = /[\d,]+ samples, .*/.exec(stdout) ?? [];
+          assert.ok(line !== undefined, stdout);
+          lines.push(line);
+          const slow = lines.filter((one) => COMPILATION.test(one));
+          assert.ok(slow.length <= MOST_LEVELS - WANTED, lines.join("\n"));
+        }
+      });
+});

@@ -1,0 +1,248 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
+import { addGpuReading, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
+import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
+import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
+import { twoGpus } from "../../servers/metrics-stub.ts";
+import { makeLevel } from "../make-result.ts";
+import { cellsOf, linesOf, modelOf, tableOf, valuesOf } from "./make-model.ts";
+
+/** The model of one run: what every report of it says. */
+
+const P99 = { key: "latency", statistic: 99 } as const;
+
+test("a level is a row: throughput, times in nanoseconds, failures", () => {
+  const model = modelOf({}, [makeLevel(), makeLevel({ level: 2, window: makeWindow({ failedCount: 1 }) })]);
+  assert.deepEqual([model.name, model.subject], ["a test", "model, 127.0.0.1:8000, http"]);
+  const [first, second] = valuesOf(tableOf(model, "levels"));
+  const { level, throughput, "latency.p50": p50, "serverLatency.mean": server, failed, requests } = first ?? {};
+  assert.deepEqual([level, throughput, p50, server, failed, requests], [1, 30, 1e6, 100_000, 0, 30]);
+  assert.deepEqual([second?.["level"], second?.["failed"], second?.["latency.max"]], [2, 1, 3e6]);
+  assert.deepEqual(cellsOf(tableOf(model, "levels"))[1]?.["failed"], { value: 1, mark: "failed" });
+});
+
+test("columns without a value are left out, and no cell has an interval and a mark", () => {
+  const plain = tableOf(modelOf({}, [makeLevel()]), "levels").columns.map(({ key }) => key);
+  for (const key of ["sentPerSec", "scheduledLatency.p99", "outputTokensPerSec", "sequencesPerSec", "outcome"])
+    assert.ok(!plain.includes(key), key);
+  const model = modelOf({}, [makeLevel()]);
+  for (const { tables } of model.sections)
+    for (const row of tables.flatMap(cellsOf))
+      for (const cell of Object.values(row)) assert.ok(cell.interval === undefined || cell.mark !== "uncertain");
+});
+
+test("scheduled loads have what was sent, and the latency from the due time", () => {
+  const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6], delayedCount: 2 });
+  const [row] = valuesOf(tableOf(modelOf({}, [makeLevel({ unit: "request-rate", level: 50, window })]), "levels"));
+  assert.deepEqual([row?.["sentPerSec"], row?.["scheduledLatency.p99"]], [2, 9e6]);
+});
+
+describe("the verdict", () => {
+  const asserted = (limit: number) => ({ assertions: [{ metric: P99, comparison: "below", limit }] }) as const;
+  const many = makeLevel({ window: makeWindow({ latenciesNs: new Array<number>(700).fill(1e6) }) });
+  const verdicts: readonly (readonly [name: string, model: ReturnType<typeof modelOf>, headline: RegExp])[] = [
+    ["measured", modelOf({}, [many]), /^$/],
+    ["passed", modelOf(asserted(2e6), [many]), /^$/],
+    ["failed", modelOf(asserted(0.5e6), [many]), /^1 of 1 assertions failed$/],
+    ["unresolved", modelOf(asserted(2e6), [makeLevel()]), /^1 of 1 assertions unresolved$/],
+    [
+      "unresolved",
+      modelOf({}, [makeLevel({ outcome: "unstable", instability: makeInstability() })]),
+      /^not stable: concurrency 1$/,
+    ],
+    ["partial", modelOf({}, [many], { isInterrupted: true }), /^the run was interrupted$/],
+  ];
+  for (const [name, { verdict }, headline] of verdicts)
+    test(`is ${name}${headline.source === "^$" ? "" : `: ${headline.source}`}`, () => {
+      assert.equal(verdict.name, name);
+      assert.match(verdict.headline, headline);
+      assert.match(verdict.facts.join(), /^3\.5 s,[\d,]+ requests$/);
+    });
+});
+
+test("a check has its limit as a comparison, the worst value with its level, and why it is unresolved", () => {
+  const assertions = [
+    { metric: P99, comparison: "below", limit: 2e6 },
+    { metric: { key: "throughput" }, comparison: "at-least", limit: 100 },
+    { metric: { key: "errorRate" }, comparison: "at-most", limit: 0.01 },
+  ] as const;
+  const { checks } = modelOf({ assertions }, [
+    makeLevel(),
+    makeLevel({ level: 4, window: makeWindow({ failedCount: 1 }) }),
+  ]);
+  assert.deepEqual(
+    checks.map(({ state, text }) => [state, text]),
+    [
+      ["fail", "p99 latency < 2 ms"],
+      ["fail", "throughput ≥ 100 infer/s"],
+      ["fail", "error rate ≤ 1 %"],
+    ],
+  );
+  assert.match(checks[0]?.measured ?? "", /^worst 3\.00 ms at concurrency 4/);
+  assert.equal(checks[1]?.measured, "worst 3.00 infer/s at concurrency 4");
+  assert.equal(checks[2]?.measured, "25 % at concurrency 4: 1 of 4");
+});
+
+test("a value that three digits would make equal to its limit has more", () => {
+  const latenciesNs = new Array<number>(700).fill(1_001_000);
+  const assertions = [{ metric: P99, comparison: "below", limit: 1e6 }] as const;
+  const { checks } = modelOf({ assertions }, [makeLevel({ window: makeWindow({ latenciesNs }) })]);
+  assert.deepEqual([checks[0]?.state, checks[0]?.measured], ["fail", "1.001 ms"]);
+});
+
+test("composing models are rows below the model that calls them", () => {
+  const leaf = makeDelta(8, { name: "leaf", version: "2", cacheHitCount: 3, cacheMissCount: 5 });
+  const inner = makeDelta(4, { name: "inner", composing: [leaf] });
+  const window = makeWindow({
+    server: makeDelta(4, { composing: [makeDelta(0, { name: "idle", version: "" }), inner] }),
+  });
+  const rows = valuesOf(tableOf(modelOf({}, [makeLevel({ window })]), "server"));
+  assert.deepEqual(
+    rows.map((row) => [row["model"], row["successes"], row["queue.mean"], row["cacheHits"]]),
+    [
+      ["simple v1", 4, 10_000, undefined],
+      ["· idle", 0, undefined, undefined],
+      ["· inner v1", 4, 10_000, undefined],
+      ["· · leaf v2", 8, 10_000, 3],
+    ],
+  );
+});
+
+test("the server's GPUs are rows of their level", () => {
+  const gpu = [0, 1, 2].map((scrape) => readGpuMetrics(twoGpus(scrape))).reduce(addGpuReading, NO_GPU_READINGS);
+  const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu } })]);
+  const [row] = valuesOf(tableOf(model, "gpu"));
+  assert.deepEqual(
+    [
+      row?.["gpu"],
+      row?.["utilization"],
+      row?.["power"],
+      row?.["powerLimit"],
+      row?.["energy"],
+      Math.round(Number(row?.["memoryUsed"])),
+    ],
+    ["GPU-aaa", 0.26, 51.5, 300, 20, 1000],
+  );
+  const none = addGpuReading(NO_GPU_READINGS, {});
+  const bare = modelOf({}, [makeLevel({ window: { ...makeWindow(), gpu: none } })]);
+  assert.match(linesOf(bare, "gpu").join(), /: 1,they name no GPU$/);
+});
+
+test("failures are on the first screen, with an example and the answers that check refused", () => {
+  const failures = [
+    { kind: "http", count: 4, example: "no luck", status: 500 },
+    { kind: "check", count: 1, example: "wrong", status: undefined, answers: [{ reason: "no cat", answer: "" }] },
+  ] as const;
+  const model = modelOf({}, [makeLevel()], { failures });
+  assert.equal(model.sections.find(({ id }) => id === "failures")?.isSummary, true);
+  assert.deepEqual(valuesOf(tableOf(model, "failures"))[0], { kind: "http 500", count: 4, example: "no luck" });
+  assert.deepEqual(valuesOf(tableOf(model, "failures", 1)), [{ reason: "no cat", answer: "(an empty answer)" }]);
+});
+
+test("conversations and their unsent turns are counted", () => {
+  const tally = { sessionCount: 1200, cutCount: 0, unsentCount: 0 };
+  const load = { kind: "session-concurrency", concurrency: 3 } as const;
+  assert.deepEqual(linesOf(modelOf({ load }, [makeLevel()], { sessions: tally }), "sessions"), ["1,200 conversations"]);
+  const cut = modelOf({ load }, [makeLevel()], { sessions: { ...tally, cutCount: 2, unsentCount: 5 } });
+  assert.match(linesOf(cut, "sessions").join(), /^1,200 conversations, 2 of them cut short .*: 5 turns were not sent$/);
+});
+
+test("the totals count resent requests, and requests of other clients", () => {
+  const totals = (count: number): string =>
+    linesOf(modelOf({}, [makeLevel()], { server: makeDelta(count), resendCount: 3 }), "totals").join();
+  assert.match(
+    totals(31),
+    /^sent 30 requests over 1 connection in 3\.50 s: 30 completed, 0 failed, 3 sent again; the server counted 31 successes and 0 failures$/,
+  );
+  assert.match(totals(32), /, more than this run sent: other clients used the model during the run$/);
+});
+
+test("the load asked for stands beside the load delivered and Little's law", () => {
+  const window = makeWindow({ latenciesNs: new Array<number>(40).fill(100e6), sentCount: 40, inFlightSumNs: 2e9 });
+  const [row] = cellsOf(tableOf(modelOf({}, [makeLevel({ window })]), "load"));
+  assert.deepEqual(
+    [row?.["asked"], row?.["delivered"], row?.["littlesLaw"]],
+    [{ value: 1 }, { value: 2 }, { value: 4, mark: "failed" }],
+  );
+});
+
+test("a level says how many requests it has, and what they are worth", () => {
+  const latenciesNs = Array.from({ length: 2000 }, (_, index) => 1e6 + 1000 * index);
+  const [line] = linesOf(modelOf({}, [makeLevel({ window: makeWindow({ latenciesNs }) })]), "evidence");
+  assert.match(line ?? "", /^concurrency 1: 2,000 requests, as informative as \d+ independent ones, 3 windows$/);
+});
+
+/** Four answers of 11 tokens, the first after 100 to 400 ms, 10 ms apart. */
+function makeTokens(): TokenColumns {
+  const columns = new TokenColumns();
+  for (let index = 0; index < 4; index++) {
+    const firstNs = (index + 1) * 100e6;
+    const contentNs = Array.from({ length: 11 }, (_, token) => firstNs + token * 10e6);
+    const times = {
+      ...{ contentNs, eventCount: 11, firstOutputNs: firstNs, firstReasoningNs: Number.NaN },
+      ...{ outputTokens: 11, reasoningTokens: Number.NaN },
+    };
+    columns.add({ sendNs: index * 1e9, times, inputTokens: 7, usage: undefined });
+  }
+  return columns;
+}
+
+describe("answers with tokens", () => {
+  const tokens = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
+  const level: LevelResult = { ...makeLevel(), tokens: makeTokens() };
+  const model = modelOf({ measurement: { tokens } }, [level]);
+
+  test("have their rate and times in the row of their level, and users for a closed loop", () => {
+    const table = tableOf(model, "levels");
+    const [row] = valuesOf(table);
+    assert.equal(table.columns[0]?.title, "users");
+    assert.deepEqual(
+      [row?.["outputTokensPerSec"], row?.["timeToFirstToken.p50"], row?.["interTokenLatency.p99"]],
+      [44, 250e6, 10e6],
+    );
+    assert.equal(table.columns.find(({ key }) => key === "latency.p99")?.title, "e2e p99");
+  });
+
+  test("have all of their metrics in the details: times, and numbers", () => {
+    const times = valuesOf(tableOf(model, "tokens"));
+    assert.deepEqual(times[0], {
+      ...{ level: 1, metric: "time to first token", mean: 250e6, p50: 250e6, p90: 370e6 },
+      ...{ p99: 397e6, max: 400e6, count: 4 },
+    });
+    const numbers = valuesOf(tableOf(model, "tokens", 1));
+    assert.deepEqual(
+      numbers.map(({ metric, mean }) => [metric, mean]),
+      [
+        ["output tokens/s per user", 100],
+        ["output tokens", 11],
+        ["input tokens", 7],
+      ],
+    );
+  });
+
+  test("have no first token when they arrive at once", () => {
+    const whole = modelOf({ measurement: { tokens: { ...tokens, isStreamed: false } } }, [level]);
+    const keys = tableOf(whole, "levels").columns.map(({ key }) => key);
+    assert.ok(keys.includes("outputTokensPerSec") && !keys.includes("timeToFirstToken.p50"));
+  });
+});
+
+test("extracted numbers have statistics, texts have counts, and missing ones are counted", () => {
+  const tally = new ExtractedTally(["tokens", "label"]);
+  for (let n = 1; n <= 10; n++) tally.add([(7 * n) % 11, n <= 7 ? "dog" : "cat"], n * 1e6);
+  tally.add([null, null], 11e6);
+  const extracted = tally.cut(0, 1e9);
+  const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), extracted } })]);
+  const [numbers] = valuesOf(tableOf(model, "extracted"));
+  assert.deepEqual(
+    [numbers?.["metric"], numbers?.["mean"], numbers?.["p50"], numbers?.["max"]],
+    ["tokens", 5.5, 5, 10],
+  );
+  assert.deepEqual(valuesOf(tableOf(model, "extracted", 1)), [
+    { level: 1, metric: "tokens", texts: "", missing: 1 },
+    { level: 1, metric: "label", texts: "dog 7, cat 3", missing: 1 },
+  ]);
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LoadPlan } from "../../../src/plan/load-plan.ts";
+import { makeNotes } from "../../../src/report/notes/make-notes.ts";
+import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
+import { makeInstability, makeWindow } from "../../measure/make-window.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makeLevel, makeResult } from "../make-result.ts";
+
+/** Notes: made once of the results, merged, most severe first. */
+
+const list = { kind: "list", values: [200] } as const;
+const RATE: LoadPlan = {
+  ...{ kind: "request-rate", levels: list, search: "linear", distribution: "constant", seed: 0 },
+};
+const P99 = { key: "latency", statistic: 99 } as const;
+const ASSERTED: PlanChange = {
+  assertions: [{ metric: P99, comparison: "below", limit: 1e9 }],
+  measurement: { mode: { kind: "duration", durationMs: 1000 } },
+};
+
+function notesOf(levels: readonly LevelResult[], change: PlanChange = {}, rest: Partial<RunResult> = {}) {
+  const plan = makePlan({ outputs: { style: "rampart" }, ...change });
+  return makeNotes(plan, [makeResult(plan, levels, rest)]);
+}
+
+for (const [name, cpuRatio, client] of [
+  ["a busy client", 0.99, /^The client may have been the limit, not the server: the client used 99 %/],
+  ["another process", 0.1, /The client woke up late/],
+] as const)
+  test(`a rate that was missed because of ${name} says so once`, () => {
+    const latenciesNs = new Array<number>(100).fill(1e6);
+    const window = makeWindow({ latenciesNs, sendDelayNs: new Array<number>(100).fill(50e6), health: { cpuRatio } });
+    const notes = notesOf([makeLevel({ unit: "request-rate", level: 200, window })], { load: RATE });
+    const ofClient = notes.filter(({ text }) => /[Tt]he client/.test(text));
+    assert.equal(ofClient.length, 1, JSON.stringify(notes));
+    assert.match(ofClient[0]?.text ?? "", client);
+    assert.match(
+      notes.find(({ code }) => code === "sent-late")?.text ?? "",
+      /^100 % of the requests were more than 1 ms late/,
+    );
+  });
+
+/** Latencies that repeat from 1 to 1.999 ms in an order without a trend. */
+const spread = (count: number): number[] =>
+  Array.from({ length: count }, (_, index) => 1e6 + ((index * 7919) % 1000) * 1000);
+
+test("a sample that is too short for an asserted percentile says how long to measure; of others nothing is said", () => {
+  const level = makeLevel({ window: makeWindow({ latenciesNs: spread(100) }) });
+  const [note, ...rest] = notesOf([level], ASSERTED).filter(({ code }) => code === "short-sample");
+  assert.deepEqual(
+    [note?.severity, note?.metric, note?.levels, rest],
+    ["caution", "p99 latency", ["concurrency 1"], []],
+  );
+  assert.match(
+    note?.text ?? "",
+    /^1 s is short: p99 latency needs about 670 requests, and there are 100\. Use for: "10 s"\.$/,
+  );
+  assert.deepEqual(
+    notesOf([level]).filter(({ code }) => code === "short-sample"),
+    [],
+  );
+  const enough = makeLevel({ window: makeWindow({ latenciesNs: spread(50_000) }) });
+  assert.deepEqual(
+    notesOf([enough], ASSERTED).filter(({ code }) => code === "short-sample"),
+    [],
+  );
+});
+
+test("the remedy is in the words of how a level is measured", () => {
+  const level = makeLevel({ window: makeWindow({ latenciesNs: spread(100) }) });
+  const counted = { ...ASSERTED, measurement: { mode: { kind: "requests", count: 100 } } } as const;
+  assert.ok(notesOf([level], counted).some(({ text }) => text.endsWith("Use requests: 670.")));
+});
+
+test("equal notes of several levels are one, with the levels named where they are not all", () => {
+  const unsteady = (level: number): LevelResult => makeLevel({ level, isLatencyUnstable: true });
+  const [all] = notesOf([unsteady(1), unsteady(2)]).filter(({ code }) => code === "latency-not-stable");
+  assert.deepEqual(all?.levels, ["concurrency 1", "concurrency 2"]);
+  assert.match(all?.text ?? "", /^Only throughput is stable/);
+  const some = notesOf([unsteady(1), makeLevel({ level: 2 }), unsteady(4)]);
+  assert.match(
+    some.find(({ code }) => code === "latency-not-stable")?.text ?? "",
+    /^At concurrency 1 and 4: only throughput/,
+  );
+});
+
+test("notes that differ by level are one too, with the text of the worst", () => {
+  const short = (level: number, count: number): LevelResult =>
+    makeLevel({ level, window: makeWindow({ latenciesNs: spread(count) }) });
+  const notes = notesOf([short(1, 100), short(2, 50)], ASSERTED).filter(({ code }) => code === "short-sample");
+  assert.equal(notes.length, 1);
+  assert.match(
+    notes[0]?.text ?? "",
+    /^At concurrency 2: 1 s per level is short: p99 latency needs about 670 requests, and there are 50\. Use for: "15 s"\. Likewise at the other levels\.$/,
+  );
+});
+
+test("what makes a number wrong comes first, details last", () => {
+  const unstable = makeLevel({ outcome: "unstable", instability: makeInstability() });
+  const notes = notesOf([unstable], ASSERTED, { resendCount: 3 });
+  assert.deepEqual(
+    notes.map(({ severity }) => severity),
+    notes.map(({ severity }) => severity).toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)),
+  );
+  assert.deepEqual([notes[0]?.code, notes[0]?.severity, notes.at(-1)?.code], ["not-stable", "wrong", "sent-again"]);
+  assert.match(notes[0]?.text ?? "", /^Not stable: over windows 8 to 10 latency moved by 40 %/);
+});
+
+const ORDER = ["wrong", "caution", "detail"];

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import type { Cell, Column, ModelTable, Note, ReportModel } from "../../../src/report/model/report-model.ts";
+import { chooseNotes, renderText } from "../../../src/report/text/render-text.ts";
+import { formatTextTable, intervalText, reachText, valueText, wrapText } from "../../../src/report/text/text-table.ts";
+
+/** Models as text: what holds for every report, and how tables are laid out. */
+
+const COLUMNS = 80;
+
+const column = (change: Partial<Column> = {}): Column => ({
+  ...{ key: "p99", title: "p99", quantity: "time", dropOrder: 1 },
+  ...change,
+});
+
+function model(change: Partial<ReportModel> = {}): ReportModel {
+  return {
+    ...{ name: "run", subject: "simple, embedded target, http", setup: [], checks: [], notes: [], sections: [] },
+    verdict: { name: "measured", headline: "", facts: ["8.0 s", "8,603 requests"] },
+    ...change,
+  };
+}
+
+/** Any cell that builders can make: with an interval or the mark, never with both. */
+const cell: fc.Arbitrary<Cell> = fc.oneof(
+  fc.constant<Cell>({}),
+  fc.record({ value: fc.double({ min: 0, max: 1e12, noNaN: true }), mark: fc.constantFrom("uncertain", "failed") }),
+  fc
+    .tuple(fc.double({ min: 0, max: 1e12, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }))
+    .map(([value, part]) => ({ value, interval: { low: value * (1 - part), high: value * (1 + part) } })),
+);
+const words = fc.string({ unit: fc.constantFrom(..."abc .,;:-"), maxLength: 200 }).map((text) => text.trim());
+const table: fc.Arbitrary<ModelTable> = fc
+  .tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 6 }), fc.boolean())
+  .chain(([width, height, showsIntervals]) =>
+    fc.record({
+      title: fc.constant(""),
+      showsIntervals: fc.constant(showsIntervals),
+      columns: fc.array(
+        fc.record({
+          key: fc.string(),
+          title: fc.string({ unit: fc.constantFrom(..."abcdef"), maxLength: 12 }),
+          quantity: fc.constantFrom("time" as const, "rate" as const, "count" as const, "ratio" as const),
+          dropOrder: fc.integer({ min: 1, max: 30 }),
+        }),
+        { minLength: width, maxLength: width },
+      ),
+      rows: fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: height, maxLength: height }),
+    }),
+  );
+const note: fc.Arbitrary<Note> = fc.record({
+  ...{ code: fc.string(), severity: fc.constantFrom("wrong" as const, "caution" as const, "detail" as const) },
+  ...{ levels: fc.constant([]), text: words },
+});
+const anyModel: fc.Arbitrary<ReportModel> = fc.record({
+  ...{ name: words, subject: words, setup: fc.array(words, { maxLength: 2 }) },
+  verdict: fc.record({
+    name: fc.constantFrom("failed" as const, "partial" as const, "unresolved" as const, "passed" as const),
+    ...{ headline: words, facts: fc.constant(["8.0 s", "8,603 requests"]) },
+  }),
+  checks: fc.array(
+    fc.record({
+      state: fc.constantFrom("pass" as const, "fail" as const, "unresolved" as const),
+      text: words,
+      measured: words,
+    }),
+    { maxLength: 4 },
+  ),
+  notes: fc.array(note, { maxLength: 8 }),
+  sections: fc.array(
+    fc.record({
+      ...{ id: fc.string(), title: fc.constantFrom("", "Details"), isSummary: fc.boolean(), charts: fc.constant([]) },
+      ...{ tables: fc.array(table, { maxLength: 2 }), lines: fc.array(words, { maxLength: 2 }) },
+    }),
+    { maxLength: 3 },
+  ),
+});
+
+test("no line is longer than 80 columns, whatever the report says", () => {
+  fc.assert(
+    fc.property(anyModel, fc.boolean(), (any, isVerbose) => {
+      for (const line of renderText(any, { isVerbose }).split("\n"))
+        assert.ok(line.length <= COLUMNS, `${line.length}: ${line}`);
+    }),
+  );
+});
+
+test("no cell shows an interval and a mark", () => {
+  fc.assert(
+    fc.property(cell, fc.constantFrom("time" as const, "rate" as const, "ratio" as const), (any, quantity) => {
+      for (const text of [reachText, valueText, intervalText].map((format) =>
+        format(any, column({ quantity }), undefined),
+      ))
+        assert.ok(!(text.includes("*") && /±|\bto\b/.test(text)), text);
+    }),
+  );
+});
+
+test("the first screen has three notes at most, the wrong ones first, and counts the others", () => {
+  fc.assert(
+    fc.property(fc.array(note, { maxLength: 10 }), (notes) => {
+      const sorted = notes.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+      const shown = chooseNotes(sorted);
+      assert.ok(shown.length <= 3 && shown.every(({ severity }) => severity !== "detail"));
+      const text = renderText(model({ notes: sorted }));
+      const more = /… (\d+) more notes?: /.exec(text)?.[1] ?? "0";
+      assert.equal(Number(more), notes.length - shown.length);
+    }),
+  );
+});
+
+const ORDER = ["wrong", "caution", "detail"];
+
+describe("a table", () => {
+  const format = valueText;
+  const lines = (of: ModelTable, maxColumns = COLUMNS): readonly string[] =>
+    formatTextTable(of, { maxColumns, format }).lines;
+
+  test("has figures to the right, and one unit for the times of a column", () => {
+    const rows = [
+      [{ value: 1 }, { value: 2.3e6 }],
+      [{ value: 16 }, { value: 0.42e6 }],
+    ];
+    const columns = [column({ key: "level", title: "concurrency", quantity: "number", dropOrder: 0 }), column()];
+    assert.deepEqual(lines({ title: "", columns, rows }), [
+      "concurrency        p99",
+      "          1    2.30 ms",
+      "         16   0.420 ms",
+    ]);
+  });
+
+  test("takes a smaller unit where the shortest time would have too many zeros", () => {
+    const rows = [[{ value: 2e9 }], [{ value: 300e3 }]];
+    assert.deepEqual(lines({ title: "", columns: [column()], rows }), ["     p99", "2,000 ms", "0.300 ms"]);
+  });
+
+  test("drops the least important column where there is no room, and says which", () => {
+    const columns = [
+      column({ key: "level", title: "load", quantity: "number", dropOrder: 0 }),
+      column({ key: "mean", title: "mean", dropOrder: 5 }),
+      column({ key: "p99", title: "p99", dropOrder: 1 }),
+    ];
+    const rows = [[{ value: 1 }, { value: 1e6 }, { value: 2e6 }]];
+    const { lines: narrow, dropped } = formatTextTable({ title: "", columns, rows }, { maxColumns: 16, format });
+    assert.deepEqual(narrow, ["load       p99", "   1   2.00 ms"]);
+    assert.deepEqual(
+      dropped.map(({ key }) => key),
+      ["mean"],
+    );
+  });
+
+  test("marks a value beside the figures, so that these stay aligned", () => {
+    const rows = [[{ value: 1e6, mark: "uncertain" as const }], [{ value: 2e6 }]];
+    assert.deepEqual(lines({ title: "", columns: [column()], rows }), ["     p99", "1.00 ms*", "2.00 ms"]);
+  });
+
+  test("wraps texts that have no room", () => {
+    const columns = [
+      column({ key: "count", title: "requests", quantity: "count", dropOrder: 0 }),
+      column({ key: "example", title: "for example", quantity: "text", dropOrder: 0 }),
+    ];
+    const rows = [[{ value: 4 }, { value: "the server closed the connection before any byte" }]];
+    assert.deepEqual(lines({ title: "", columns, rows }, 40), [
+      "requests  for example",
+      "       4  the server closed the",
+      "          connection before any byte",
+    ]);
+  });
+});
+
+test("a mean over runs has how far its interval reaches to both sides below it", () => {
+  const unit = { name: "ms", ns: 1e6 };
+  assert.equal(reachText({ value: 2.3e6, interval: { low: 2.2e6, high: 2.4e6 } }, column(), unit), "±0.1");
+  assert.equal(reachText({ value: 2.3e6, interval: { low: 2.2e6, high: 2.9e6 } }, column(), unit), "2.20 to 2.90");
+  const rate = column({ quantity: "rate" });
+  assert.equal(reachText({ value: 431, interval: { low: 419, high: 443 } }, rate, undefined), "±12");
+  assert.equal(reachText({ value: 2.3e6, mark: "uncertain" }, column(), unit), "");
+  const rows = [[{ value: 431, interval: { low: 419, high: 443 } }], [{ value: 500 }]];
+  const table = { title: "", columns: [rate], rows, showsIntervals: true };
+  const section = { id: "runs", title: "", isSummary: true, tables: [table], charts: [] };
+  assert.match(renderText(model({ sections: [section] })), /\np99\n431\n±12\n500\n$/);
+});
+
+test("a text is split at spaces, and a word only where it is longer than the line", () => {
+  assert.deepEqual(wrapText("one two three", 7), ["one two", "three"]);
+  assert.deepEqual(wrapText("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+});
