@@ -10,7 +10,7 @@ import { msToNs } from "../plan/units.ts";
 import { findConflicts } from "../registry/conflicts.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { memberPlansOf, membersOf } from "../registry/mix.ts";
-import { urlsOf } from "../registry/service-kinds.ts";
+import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";

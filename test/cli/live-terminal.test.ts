@@ -70,7 +70,7 @@ describe("what a run shows while it lasts", LIMIT, () => {
     const [hidden, shown] = [text().lastIndexOf("\u001b[?25l"), text().lastIndexOf("\u001b[?25h")];
     assert.ok(hidden >= 0 && shown > hidden, "the cursor is back");
     const report = text().slice(shown);
-    assert.match(report, /^\u001b\[\?25h\u001b\[Jhttp {2}GET [^\u001b]* completed 4 [^\u001b]*$/);
+    assert.match(report, /^\u001b\[\?25h\u001b\[Jhttp {2}GET [^\u001b]* status 200: 4 [^\u001b]*$/);
     assert.doesNotMatch(text(), /\u001b\[3\dm/, "NO_COLOR");
   });
 
@@ -104,7 +104,7 @@ describe("what a run shows while it lasts", LIMIT, () => {
     release.resolve();
     const { code, out, err } = await runRampart(["http", server.url, "-n", "4"], { env: { CI: "true" } });
     assert.deepEqual([code, err], [0, "  measuring concurrency 1 …\n"]);
-    assert.match(out, /completed 4 {3}failed 0/);
+    assert.match(out, /status 200: 4 {3}failed 0 /);
     assert.doesNotMatch(out, /\u001b|event loop late by|…$/m);
   });
 });

@@ -27,7 +27,14 @@ export function singleLevelLines(model: ReportModel, maxColumns: number, word: s
     if (!TIMES.test(key) || RARE_TIMES.has(key) || cell.value === undefined) return [];
     return [`${title} ${formatCell(cell, quantity)}`];
   });
-  const counts = [describeCell(table, row, "requests", "completed"), describeCell(table, row, "failed", "failed")];
+  const received = model.sections.find(({ id }) => id === "received")?.lines ?? [];
+  const completed = received.length === 0 ? describeCell(table, row, "requests", "completed") : "";
+  const counts = [
+    ...received.slice(0, -1),
+    completed,
+    describeCell(table, row, "failed", "failed"),
+    ...received.slice(-1),
+  ];
   const outcome = describeCell(table, row, "outcome");
   return [...first, ...joinLines(times, maxColumns), ...joinLines([...counts, outcome], maxColumns)];
 }
