@@ -61,8 +61,8 @@ export function formatRunTimeline({ phases, timeline }: PhasesResult, batchSize:
       `${nsToSec(bucket.startNs).toFixed(1)} s`,
       formatCount(bucket.meanOutstanding),
       formatCount((bucket.requestCount * batchSize) / seconds),
-      bucket.latencyMeanNs === undefined ? "-" : formatDurationNs(bucket.latencyMeanNs),
-      bucket.latencyP99Ns === undefined ? "-" : formatDurationNs(bucket.latencyP99Ns),
+      bucket.latency === undefined ? "-" : formatDurationNs(bucket.latency.meanNs),
+      bucket.latency === undefined ? "-" : formatDurationNs(bucket.latency.p99Ns),
       formatCount(bucket.failedCount),
       within.map(({ index }) => numberOf(index)).join(", "),
     ];
