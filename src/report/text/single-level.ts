@@ -39,12 +39,12 @@ export function singleLevelLines(model: ReportModel, maxColumns: number, word: s
   return [...first, ...joinLines(times, maxColumns), ...joinLines([...counts, outcome], maxColumns)];
 }
 
-/** `16 in flight`, or the load in the words of the table. */
+/** `16 in flight`, or a rate in the words of the table. */
 function describeLoad({ columns }: ModelTable, row: readonly Cell[]): string {
   const index = columns.findIndex(({ key }) => key === "level");
   const { title = "", quantity = "number" } = columns[index] ?? {};
   const value = formatCell(row[index] ?? {}, quantity);
-  return title === "concurrency" ? `${value} in flight` : `${value} ${title}`.trim();
+  return title.includes("/s") ? `${value} ${title}` : `${value} in flight`;
 }
 
 /** Formats a value with a name. @param name default: the title of its column, after the value */
