@@ -191,6 +191,8 @@ export interface OutputsPlan {
   readonly isVerboseCsv: boolean;
   /** Show the state of the run while it lasts. Default: true if `style` is `rampart`, but then less often where it is not a terminal. */
   readonly isLive?: boolean | undefined;
+  /** Show a single level as lines instead of a table. Absent: a table. */
+  readonly showsLines?: true;
   /** Serve the state of the run on this port of this host only; 0: a free one. Absent: not served. */
   readonly watchPort?: number | undefined;
   /** Send the metrics of the run to this OTLP endpoint, as HTTP with JSON, while it lasts. Absent: not sent. */

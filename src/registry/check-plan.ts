@@ -97,6 +97,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       files: v.record(v.string(), file),
       isVerboseCsv: v.boolean(),
       isLive: v.optional(v.boolean()),
+      showsLines: v.exactOptional(v.literal(true)),
       watchPort: v.optional(
         v.pipe(
           v.number(),

@@ -42,6 +42,8 @@ export interface PlanOverrides {
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly files?: OutputFilesPlan;
   readonly live?: Pick<Plan["outputs"], "isLive" | "otlpUrl" | "watchPort">;
+  /** Show a single level as lines. Default: as a table. */
+  readonly showsLines?: true;
   /** The values of the scenario's parameters, for reports. */
   readonly parameters?: ParametersPlan | undefined;
 }
@@ -155,6 +157,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       files: overrides.files ?? {},
       isVerboseCsv: false,
       ...overrides.live,
+      ...(overrides.showsLines === undefined ? {} : { showsLines: true }),
     },
   };
 }

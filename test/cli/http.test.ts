@@ -28,8 +28,9 @@ describe("rampart http", () => {
     const { code, text } = await http([`${server.url}/p?q=1`, "-n", "50", "-c", "4"]);
     assert.equal(code, 0, text);
     assert.equal(server.received.length - from, 50);
-    assert.match(text, /^MEASURED {2}http: GET \/p\?q=1 on http:\/\/127\.0\.0\.1:\d+ .* 50 requests$/m);
-    assert.match(text, /^concurrency +req\/s .*\n +4 +\S.* 0$/m);
+    assert.match(text, /^http {2}GET \/p\?q=1 on http:\/\/127\.0\.0\.1:\d+\n? +4 in flight {3}.* req\/s$/m);
+    assert.match(text, /^ {2}mean \S+ [mu]?s {3}p50 \S+ [mu]?s\*? {3}p90 .* {3}p99 /m);
+    assert.match(text, /^ {2}status 200: 50 {3}failed 0 {3}received [\d.]+ (?:bytes|kB)$/m);
   });
 
   test("names the address to which no connection can be opened, and reports nothing else", async () => {
@@ -106,7 +107,7 @@ describe("rampart http", () => {
     const report = JSON.parse(out) as { levels: { unit: string; extracted: { t: { numbers: { mean: number } } } }[] };
     assert.equal(report.levels[0]?.unit, "request-rate");
     assert.equal(report.levels[0]?.extracted.t.numbers.mean, 3);
-    assert.match(err, /^MEASURED .* \d+ requests$/m);
+    assert.match(err, / \S+ req\/s asked {3}\S+ m?s {3}\S+ req\/s$/m);
   });
 });
 
@@ -163,8 +164,8 @@ describe("rampart http exits with", () => {
     process.interrupt();
     const { code, out, err }: ProcessResult = await process.result;
     assert.equal(code, 130, err);
-    assert.match(out, /^PARTIAL {2}/m);
-    assert.match(out, /^PARTIAL .* \d+ requests$/m);
+    assert.match(out, /^PARTIAL {2}http {2}GET .*\n {2}the run was interrupted\n/m);
+    assert.match(out, /^ {2}status 200: \d+ {3}failed \d+ /m);
   });
 
   test("0 for help and for a dry run, which sends nothing", async () => {

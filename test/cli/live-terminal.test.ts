@@ -65,12 +65,12 @@ describe("what a run shows while it lasts", LIMIT, () => {
     release.resolve();
     assert.equal(await code, 0, text());
     const lines = text().split(/\r?\n|\r/);
-    for (const line of lines.filter((one) => /^(requests|progress|rate|latency|client) /.test(one)))
+    for (const line of lines.filter((one) => /^(requests|progress|recent|client) /.test(one)))
       assert.ok(line.replace(/\u001b\[[?\d]*[A-Za-z]/g, "").length < 80, line);
     const [hidden, shown] = [text().lastIndexOf("\u001b[?25l"), text().lastIndexOf("\u001b[?25h")];
     assert.ok(hidden >= 0 && shown > hidden, "the cursor is back");
     const report = text().slice(shown);
-    assert.match(report, /^\u001b\[\?25h\u001b\[JMEASURED [^\u001b]* 4 requests[^\u001b]*$/);
+    assert.match(report, /^\u001b\[\?25h\u001b\[Jhttp {2}GET [^\u001b]* status 200: 4 [^\u001b]*$/);
     assert.doesNotMatch(text(), /\u001b\[3\dm/, "NO_COLOR");
   });
 
@@ -104,7 +104,7 @@ describe("what a run shows while it lasts", LIMIT, () => {
     release.resolve();
     const { code, out, err } = await runRampart(["http", server.url, "-n", "4"], { env: { CI: "true" } });
     assert.deepEqual([code, err], [0, "  measuring concurrency 1 …\n"]);
-    assert.match(out, /4 completed, 0 failed/);
+    assert.match(out, /status 200: 4 {3}failed 0 /);
     assert.doesNotMatch(out, /\u001b|event loop late by|…$/m);
   });
 });

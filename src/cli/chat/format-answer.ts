@@ -1,12 +1,15 @@
-import { meanOf } from "../../measure/statistics.ts";
+import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
-import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
+import { column, makeTable } from "../../report/model/tables.ts";
 import { formatTable } from "../../report/rampart/format.ts";
+import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import type { TextPiece } from "../../service/openai/response-text.ts";
 import type { TimedAnswer } from "./ask.ts";
 
-const SUMMARY_COLUMNS = 25;
+const SUMMARY_COLUMNS = 18;
+const MAX_COLUMNS = 80;
 /** More are only counted. */
 const MOST_PIECES = 10_000;
 const MOST_NAME_CHARACTERS = 200;
@@ -55,28 +58,48 @@ function quote(text: string): string {
   return escapeControls(JSON.stringify(limitMessage(text)));
 }
 
-function formatSummary({ answer, offsetsNs }: TimedAnswer, counted: CountedTokens | undefined): string {
-  const reads = [...new Set([...answer.reasoning, ...answer.output].map(({ read }) => read))].toSorted((a, b) => a - b);
-  const timesNs = reads.map((read) => offsetsNs[read] ?? 0);
-  const gapsNs = timesNs.slice(1).map((atNs, index) => atNs - (timesNs[index] as number));
-  const [firstNs] = timesNs;
-  const { usage, finishReason } = answer;
+/** Formats the answer's row, as in a report's table, and what it is made of. */
+function formatSummary(timed: TimedAnswer, counted: CountedTokens | undefined): string {
+  const { usage, finishReason } = timed.answer;
   const rows = [
-    ...(firstNs === undefined ? [] : [["time to first token", formatDurationNs(firstNs)]]),
-    ...(gapsNs.length === 0
-      ? []
-      : [
-          ["between pieces, average", `${formatDurationNs(meanOf(Float64Array.from(gapsNs)))} (${gapsNs.length} gaps)`],
-        ]),
-    ["whole answer", formatDurationNs(offsetsNs.at(-1) ?? 0)],
-    ["pieces with text", formatCount(timesNs.length)],
     ["output tokens", describeCount(counted?.outputCount, usage?.completionTokens, counted)],
     ["input tokens", describeCount(counted?.inputCount, usage?.promptTokens, counted)],
+    ["pieces with text", formatCount(readTimes(timed).length)],
     ...(finishReason === undefined
       ? []
       : [["finish reason", escapeControls(limitMessage(finishReason, MOST_NAME_CHARACTERS))]]),
   ];
-  return rows.map(([name = "", value = ""]) => `${name.padEnd(SUMMARY_COLUMNS)}${value}`).join("\n");
+  const lines = rows.map(([name = "", value = ""]) => `${name.padEnd(SUMMARY_COLUMNS)}${value}`);
+  return [...formatRow(timed, counted), "", ...lines].join("\n");
+}
+
+function formatRow(timed: TimedAnswer, counted: CountedTokens | undefined): readonly string[] {
+  const { answer, offsetsNs } = timed;
+  const timesNs = readTimes(timed);
+  const [firstNs = Number.NaN] = timesNs;
+  const spanNs = (timesNs.at(-1) ?? Number.NaN) - firstNs;
+  const known = answer.usage?.completionTokens ?? counted?.outputCount;
+  const gapCount = (known ?? timesNs.length) - 1;
+  const hasGaps = timesNs.length > 1 && gapCount > 0;
+  // Where tokens share a read, a rate shows how the answer was cut.
+  const isBunched = known === undefined || known - timesNs.length >= BUNCHED_RATIO * gapCount;
+  const columns = [
+    column("timeToFirstToken", "TTFT", "time", 0, () => (Number.isNaN(firstNs) ? undefined : firstNs)),
+    column("interTokenLatency", known === undefined ? "between pieces" : "ITL mean", "time", 0, () =>
+      hasGaps ? spanNs / gapCount : undefined,
+    ),
+    column("tokensPerSec", "tokens/s", "rate", 0, () =>
+      hasGaps && !isBunched && spanNs > 0 ? gapCount / nsToSec(spanNs) : undefined,
+    ),
+    column("latency", "e2e", "time", 0, () => offsetsNs.at(-1)),
+  ];
+  return formatTextTable(makeTable("", columns, [undefined]), { maxColumns: MAX_COLUMNS, format: valueText }).lines;
+}
+
+/** Returns the times of the reads with text, in nanoseconds after the send. */
+function readTimes({ answer, offsetsNs }: TimedAnswer): number[] {
+  const reads = [...new Set([...answer.reasoning, ...answer.output].map(({ read }) => read))].toSorted((a, b) => a - b);
+  return reads.map((read) => offsetsNs[read] ?? 0);
 }
 
 function describeCount(

@@ -80,6 +80,7 @@ export const FLAGS: readonly Flag[] = [
   MAX_OUTSTANDING_FLAG,
   ...REPORT_FLAGS,
   ...LIVE_FLAGS,
+  { name: "verbose", short: "v", help: "Show all tables and notes of the report, and each measuring window." },
   { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
   HELP_FLAG,
 ];

@@ -218,6 +218,8 @@ function readOverrides(flags: FlagValues, problems: Problem[]): PlanOverrides {
     stallTimeoutMs,
     maxOutstanding: readMaxOutstanding(flags, problems),
     files,
+    verbosity: flags.has("verbose") ? 1 : 0,
+    showsLines: true,
     live: readLive(flags, problems),
   };
 }

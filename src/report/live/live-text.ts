@@ -1,10 +1,22 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { formatCount, nsToMs } from "../../plan/units.ts";
-import type { LevelPlace, RecentWindows, RunProgressRatio, RunSnapshot } from "./run-snapshot.ts";
+import { formatCount } from "../../plan/units.ts";
+import type { ModelTable } from "../model/report-model.ts";
+import { column, makeTable, markedIf } from "../model/tables.ts";
+import { formatRatio, formatThreeDigits, formatTime } from "../model/values.ts";
+import { formatTextTable, valueText } from "../text/text-table.ts";
+import {
+  type LevelPlace,
+  RECENT_RATIOS,
+  type RecentWindows,
+  type RunProgressRatio,
+  type RunSnapshot,
+} from "./run-snapshot.ts";
 
-/** Text of the live view. */
+/** Text of the live view: the columns and units of the final table, over the last seconds. */
 
 const BAR_COLUMNS = 24;
+const MAX_COLUMNS = 66;
+const NOTHING = "nothing was answered in the last seconds";
 
 /** A line for a terminal: what it is about, the text, and whether to point it out. */
 export interface LiveLine {
@@ -13,22 +25,43 @@ export interface LiveLine {
   readonly mark?: "good" | "bad";
 }
 
-/** Formats the lines for a terminal. They fit into 80 columns unless numbers are long. */
-export function formatLiveLines(state: RunSnapshot): LiveLine[] {
+/** Formats the lines for a terminal. @param columns room for the texts, without their labels. Default: that of 80 columns */
+export function formatLiveLines(state: RunSnapshot, columns = MAX_COLUMNS): LiveLine[] {
   const { recent, place, failedCount, windows } = state;
-  const { latencyNs, firstResponseNs, chunksPerSec } = recent;
-  const times = (values: readonly number[] | undefined): string =>
-    values === undefined ? "nothing was answered in the last seconds" : formatTimes(values);
+  const style = { maxColumns: columns, format: valueText };
+  const [header = "", row = ""] = formatTextTable(recentTable(state), style).lines;
   return [
     { label: formatClock(state.elapsedSec), text: formatPlace(place) },
-    { label: "requests", text: formatCounts(state), ...(failedCount > 0 ? { mark: "bad" as const } : {}) },
     { label: "progress", text: `${formatBar(state.progress)}${formatProgress(state)}` },
-    { label: "rate", text: formatRates(state) },
-    ...(chunksPerSec === undefined ? [] : [{ label: "first chunk", text: times(firstResponseNs) }]),
-    { label: "latency", text: times(latencyNs) },
+    { label: "requests", text: formatCounts(state), ...(failedCount > 0 ? { mark: "bad" as const } : {}) },
+    { label: "recent", text: header },
+    { label: "", text: recent.latencyNs === undefined ? `${row}   ${NOTHING}` : row },
     ...(windows === undefined ? [] : [formatStability(windows)]),
     { label: "client", text: formatClient(state) },
   ];
+}
+
+/** Makes the table of the last seconds. Chunks of a stream are no tokens: the first one may only name a role. */
+function recentTable({ recent, levels, place, failedCount }: RunSnapshot): ModelTable {
+  const { requestsPerSec, chunksPerSec, latencyNs, firstResponseNs } = recent;
+  const isStreamed = chunksPerSec !== undefined;
+  const failed = levels.find((level) => level.place !== undefined && level.place === place)?.failedCount ?? failedCount;
+  const time = (key: string, title: string, dropOrder: number, ns: number | undefined) =>
+    column(key, title, "time", dropOrder, () => ns);
+  const columns = [
+    column("requestsPerSec", "req/s", "rate", 0, () => requestsPerSec),
+    column("chunksPerSec", "chunks/s", "rate", 8, () => chunksPerSec),
+    ...RECENT_NAMES.flatMap((name, index) =>
+      name === "p50" || name === "p99"
+        ? [time(`first.${name}`, `first chunk ${name}`, 5, firstResponseNs?.[index])]
+        : [],
+    ),
+    ...RECENT_NAMES.map((name, index) =>
+      time(`latency.${name}`, isStreamed ? `e2e ${name}` : name, name === "p99" ? 1 : 6, latencyNs?.[index]),
+    ),
+    column("failed", "failed", "count", 0, () => markedIf(failed > 0, "failed", failed)),
+  ];
+  return makeTable("", columns, [undefined]);
 }
 
 /** Formats one line for a file. */
@@ -90,8 +123,8 @@ function formatBar(progress: RunProgressRatio | undefined): string {
 }
 
 function formatRates({ sentCount, recent: { requestsPerSec, chunksPerSec } }: RunSnapshot): string {
-  const chunks = chunksPerSec === undefined ? "" : `, ${formatRate(chunksPerSec)} chunks/s`;
-  return `${formatRate(requestsPerSec)} requests/s${chunks}, sent ${formatInteger(sentCount)}`;
+  const chunks = chunksPerSec === undefined ? "" : `, ${formatThreeDigits(chunksPerSec)} chunks/s`;
+  return `${formatThreeDigits(requestsPerSec)} req/s${chunks}, sent ${formatInteger(sentCount)}`;
 }
 
 function describeTimes(
@@ -101,12 +134,15 @@ function describeTimes(
   const parts: string[] = [];
   if (firstResponseNs !== undefined) parts.push(`first chunk ${formatTimes(firstResponseNs)}`);
   if (latencyNs !== undefined) parts.push(`latency ${formatTimes(latencyNs)}`);
-  return parts.length === 0 ? "nothing was answered in the last seconds" : parts.join(", ");
+  return parts.length === 0 ? NOTHING : parts.join(", ");
 }
+
+/** Names of {@link RECENT_RATIOS}. */
+const RECENT_NAMES = RECENT_RATIOS.map((ratio) => `p${Number((100 * ratio).toPrecision(4))}`);
 
 /** @param values at `RECENT_RATIOS` */
 function formatTimes(values: readonly number[]): string {
-  return ["p50", "p90", "p99", "p99.9"].map((name, i) => `${name} ${formatMs(values[i] ?? Number.NaN)}`).join("  ");
+  return values.map((ns, index) => `${RECENT_NAMES[index]} ${formatTime(ns)}`).join("  ");
 }
 
 function formatStability(windows: RecentWindows): LiveLine {
@@ -125,21 +161,12 @@ function formatWindows(windows: RecentWindows): string {
 }
 
 function formatClient({ client: { cpuRatio, loopLagMaxNs } }: RunSnapshot): string {
-  return `${Math.round(cpuRatio * 100)} % of a core, event loop late by ${formatMs(loopLagMaxNs)} at most`;
-}
-
-function formatMs(durationNs: number): string {
-  const durationMs = nsToMs(durationNs);
-  return `${durationMs < 10 ? durationMs.toFixed(2) : durationMs < 100 ? durationMs.toFixed(1) : formatInteger(Math.round(durationMs))} ms`;
-}
-
-function formatRate(perSec: number): string {
-  return perSec < 100 ? perSec.toFixed(1) : formatInteger(Math.round(perSec));
+  return `${Math.round(cpuRatio * 100)} % of a core, event loop late by ${formatTime(loopLagMaxNs)} at most`;
 }
 
 /** @param ratio not a number, or infinite, if a window had no success */
 function formatPercent(ratio: number): string {
-  return Number.isFinite(ratio) ? `${Number((ratio * 100).toPrecision(2))} %` : "far more";
+  return Number.isFinite(ratio) ? formatRatio(Number(ratio.toPrecision(2))) : "far more";
 }
 
 function formatInteger(value: number): string {

@@ -81,7 +81,7 @@ class Live implements LiveView {
       this.target.err(`${formatLiveLine(state)}\n`);
       return;
     }
-    const lines = formatLiveLines(state).map((line) => cut(line, errColumns - 1));
+    const lines = formatLiveLines(state, errColumns - 1 - LABEL_COLUMNS).map((line) => cut(line, errColumns - 1));
     const text = lines.map((line) => `${this.paint(line)}\u001b[K`).join("\n");
     // Write once, so that no partial frame is visible.
     this.move(`${this.drawn.length === 0 ? CURSOR.hide : ""}${this.toTop(errColumns)}${text}\u001b[J\r`);

@@ -22,6 +22,7 @@ import {
   failureSection,
   phaseSection,
   pointsSection,
+  receivedSection,
   sessionSection,
   totalsSection,
 } from "./run-sections.ts";
@@ -67,6 +68,7 @@ const SECTIONS: readonly ((view: ReportView) => Section | readonly Section[] | u
   clientSection,
   timelineSection,
   totalsSection,
+  receivedSection,
 ];
 
 function hasContent({ tables, charts, lines = [] }: Section): boolean {

@@ -8,7 +8,14 @@ import { combinedTable, detail, levelTable } from "./level-sections.ts";
 import type { Cell, ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, estimateCell, makeTable, markedIf } from "./tables.ts";
-import { formatMetricValue, formatTime, formatValue, inBaseUnit, quantityOfMetric } from "./values.ts";
+import {
+  formatMetricValue,
+  formatThreeDigits,
+  formatTime,
+  formatValue,
+  inBaseUnit,
+  quantityOfMetric,
+} from "./values.ts";
 import { answerOf, describeAnswer } from "./verdict.ts";
 
 /** Sections of whole runs: the answer to what was asked, runs together, phases, conversations, failures, counts. */
@@ -234,6 +241,21 @@ export function sessionSection({ runs }: ReportView): Section | undefined {
     return [`${name === "" ? "" : `${name}: `}${formatCount(sessionCount)} conversations${cut}`];
   });
   return lines.length === 0 ? undefined : { ...summary("sessions"), lines };
+}
+
+/** Makes the section of what came over HTTP in one run: complete responses by status, and bytes; undefined where it was not counted. */
+export function receivedSection({ runs: [run, ...others] }: ReportView): Section | undefined {
+  const { responses, receivedBytes } = run?.json ?? {};
+  if (responses === undefined || receivedBytes === undefined || others.length > 0) return undefined;
+  const statuses = Object.entries(responses).map(([status, count]) => `status ${status}: ${formatCount(count)}`);
+  return { ...detail("received", "Received", []), lines: [...statuses, `received ${formatBytes(receivedBytes)}`] };
+}
+
+const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
+
+function formatBytes(bytes: number): string {
+  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${power === 0 ? bytes : formatThreeDigits(bytes / 1000 ** power)} ${BYTE_UNITS[power]}`;
 }
 
 /** Makes the section of the counts of whole runs. */

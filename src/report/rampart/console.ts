@@ -86,8 +86,9 @@ class RampartConsole implements Report {
     // Not needed before the first request.
     const { buildRunModel } = await import("../model/build-model.ts");
     const { renderText } = await import("../text/render-text.ts");
-    const isVerbose = this.plan.outputs.verbosity > 0;
-    this.sink.out(renderText(buildRunModel(this.plan, json), { isVerbose, hasColor: this.sink.hasColor }));
+    const { verbosity, showsLines } = this.plan.outputs;
+    const style = { isVerbose: verbosity > 0, showsLines, hasColor: this.sink.hasColor };
+    this.sink.out(renderText(buildRunModel(this.plan, json), style));
   }
 
   private get options(): NoteOptions {

@@ -3,6 +3,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
 import { MARK } from "../model/values.ts";
+import { singleLevelLines } from "./single-level.ts";
 import { formatTextTable, intervalText, reachText, valueText, wrapText } from "./text-table.ts";
 
 /** The report on a terminal: the verdict, the answer, what was checked, and the few notes that matter; details when asked. */
@@ -12,6 +13,8 @@ export interface TextStyle {
   /** Shows all sections and notes. Default: the first screen. */
   readonly isVerbose?: boolean;
   readonly hasColor?: boolean | undefined;
+  /** Shows a single level as lines. Default: as a table. */
+  readonly showsLines?: boolean | undefined;
   /** Default: 80. */
   readonly maxColumns?: number;
 }
@@ -31,14 +34,16 @@ export function renderText(model: ReportModel, style: TextStyle = {}): string {
   const { isVerbose = false, hasColor = false, maxColumns = MAX_COLUMNS } = style;
   const color: Paint = hasColor ? paint : (text) => text;
   const sections = model.sections.filter(({ isSummary }) => isVerbose || isSummary);
-  const [answers, details] = [true, false].map((isSummary) =>
+  const single = style.showsLines === true && !isVerbose ? headLines(model, maxColumns, color) : undefined;
+  const linesOf = (isSummary: boolean): string[][] =>
     sections
-      .filter((section) => section.isSummary === isSummary)
-      .map((section) => sectionLines(section, maxColumns, isVerbose)),
-  ) as [string[][], string[][]];
-  const isMarked = [...answers, ...details].flat().some((line) => MARKED.test(line));
+      .filter((section) => section.isSummary === isSummary && (single === undefined || section.id !== "levels"))
+      .map((section) => sectionLines(section, maxColumns, isVerbose));
+  const [answers, details] = [linesOf(true), linesOf(false)];
+  const head = single ?? verdictLines(model, maxColumns, color, isVerbose);
+  const isMarked = [head, ...answers, ...details].flat().some((line) => MARKED.test(line));
   const blocks = [
-    verdictLines(model, maxColumns, color, isVerbose),
+    head,
     ...answers,
     checkLines(model.checks, maxColumns, color),
     noteLines(model, maxColumns, isVerbose, isMarked),
@@ -57,6 +62,17 @@ const VERDICT_COLORS: Readonly<Record<VerdictName, "green" | "red" | "yellow" | 
   unresolved: "yellow",
   measured: undefined,
 };
+
+/** Formats a single level as lines, with the verdict where something was judged; undefined when there are several. */
+function headLines(model: ReportModel, maxColumns: number, color: Paint): string[] | undefined {
+  const { name, headline } = model.verdict;
+  const word = name === "measured" ? "" : name.toUpperCase();
+  const [first = "", ...rest] = singleLevelLines(model, maxColumns, word) ?? [];
+  const chosen = VERDICT_COLORS[name];
+  if (first === "") return undefined;
+  const painted = chosen === undefined || word === "" ? first : color(word, chosen) + first.slice(word.length);
+  return [painted, ...(headline === "" ? [] : [INDENT + headline]), ...rest];
+}
 
 /** Formats the verdict, what was measured, and how long; then why, and how it was measured. */
 function verdictLines(

@@ -64,7 +64,7 @@ describe("rampart chat", () => {
     assert.equal(code, 0, err);
     assert.match(out, /^llama at .*, chat: "How is the sea\?"\n/);
     for (const text of ['"Deep"', '" blue"', '"."']) assert.ok(out.includes(text), out);
-    assert.match(out, /time to first token +\S+ [mu]?s\n/);
+    assert.match(out, /^ *TTFT +ITL mean +tokens\/s +e2e\n *\S+ [mu]?s +\S+ [mu]?s +\S+ +\S+ [mu]?s\n/m);
     assert.match(out, /pieces with text +3\n/);
     assert.match(out, /output tokens +3 by the server\n/);
     assert.match(out, /input tokens +9 by the server\n/);
