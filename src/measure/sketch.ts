@@ -1,5 +1,5 @@
 import { nsToUs } from "../plan/units.ts";
-import { type Drift, driftOf, effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
 import { addBins, batchesOf, batchRatiosBelow, binMeans, type SampleBins } from "./intervals/time-bins.ts";
 import type { SampleAbove } from "./limits/verdict-state.ts";
@@ -216,12 +216,19 @@ export function countAbove(
   return { count, aboveCount, effectiveCount: effectiveCount(count, variance, below, confidence) };
 }
 
-/** How the values change over time; undefined for a few, or when the times are not kept. */
-export function driftOfSketch({ bins }: Sketch): Drift | undefined {
-  return bins && driftOf(binMeans(bins));
-}
-
-/** The shape of the values over time; steady when the times are not kept. */
+/** Returns how the values behave over time; steady for a few, or when the times are not kept. */
 export function shapeOfSketch({ bins }: Sketch): SeriesShape {
   return shapeOf(bins === undefined ? [] : binMeans(bins));
+}
+
+/** Fewer bins say nothing about how the values change over time. */
+const FEWEST_BINS = 5;
+
+/** Returns the smallest mean of a bin of time; undefined with a few bins, or when the times are not kept. */
+export function lowestMeanOf({ bins }: Sketch): number | undefined {
+  const filled = bins === undefined ? [] : binMeans(bins);
+  if (filled.length < FEWEST_BINS) return undefined;
+  const usualCount = filled.reduce((sum, { count }) => sum + count, 0) / filled.length;
+  // Those at the ends may be cut off after a few samples.
+  return Math.min(...filled.filter(({ count }) => count >= usualCount / 2).map(({ mean }) => mean));
 }

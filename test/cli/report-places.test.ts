@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { TOKEN_CSV_COLUMNS } from "../../src/report/rampart/tokens.ts";
+import { TOKEN_CSV_COLUMNS } from "../../src/report/perf-analyzer/token-columns-csv.ts";
 import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
 
 /** Where a scenario's reports go, and what they look like there. */

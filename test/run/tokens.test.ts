@@ -11,7 +11,6 @@ import { UserError } from "../../src/plan/problem.ts";
 import type { TokensPlan } from "../../src/plan/tokens.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toTokensJson } from "../../src/report/json/samples.ts";
-import { formatTokens } from "../../src/report/rampart/tokens.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { average, errorRate, goodput, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
@@ -271,8 +270,8 @@ test("streams without their end mark are counted as failed where others have it"
     const tokens = tokensOf(levels[0]);
     assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
     const window = levels[0]?.window as Measurement;
-    const told = formatTokens(tokens, window, true);
-    assert.match(told, /^ {2}2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
+    const told = tokenWarnings(tokens).join("\n");
+    assert.match(told, /^2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
     assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
     assert.equal((toTokensJson(tokens, window, true) as { withoutEndMark?: number }).withoutEndMark, 2);
   } finally {
@@ -316,7 +315,7 @@ test(
         const { window } = levels[0] as (typeof levels)[number];
         assert.deepEqual([failedCount, tokens.count, tokens.unstreamedCount], [0, 6, unstreamedCount], name);
         const reason = new RegExp(`${unstreamedCount} of 6 answers were not streamed`);
-        const told = formatTokens(tokens, window, true);
+        const told = tokenWarnings(tokens).join("\n");
         assert.match(told, reason);
         const json = toTokensJson(tokens, window, true) as {
           metrics: Record<string, { count: number }>;

@@ -2,10 +2,14 @@ import type { PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
 import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
-import { levelsOf } from "../rampart/phases.ts";
 import { verdictsOfPhases } from "../run-verdicts.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
 import { toDeliveryJson } from "./load.ts";
+
+/** Returns the measured levels of a phase of a run. */
+function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
+  return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
+}
 
 /** Converts the phases and the time line to JSON. @param levels all of the run */
 export function toPhasesJson(

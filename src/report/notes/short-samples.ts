@@ -1,5 +1,7 @@
+import type { SeriesShape } from "../../measure/intervals/series-shape.ts";
 import { metricText } from "../../measure/metrics/metric-text.ts";
 import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
+import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
@@ -24,15 +26,58 @@ export function findShortSamples(whole: Plan, plan: Plan, result: LevelResult, i
   const metrics = new Map(
     whole.assertions.filter(({ where }) => where === undefined).map(({ metric }) => [metricText(metric), metric]),
   );
-  return [...metrics].flatMap(([name, metric]) => {
+  const short = [...metrics].flatMap(([name, metric]) => {
     if (quantityOfMetric(metric) !== "time") return [];
     const found = sizeUp(metric, result, whole.target.batchSize);
-    if (found === undefined) return [];
-    const remedy = adviseLonger(plan, window.durationNs, window.requestCount, found.factor);
-    const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
-    const texts = [`${span} is short: ${name} ${found.text}`, remedy];
-    return [{ code: "short-sample", severity: "caution" as const, metric: name, texts, weight: found.factor }];
+    return found === undefined ? [] : [{ name, ...found }];
   });
+  const shape = findShape(result, short.length > 0);
+  if (shape !== undefined) return [shape];
+  return short.map(({ name, text, factor }) => {
+    const remedy = adviseLonger(plan, window.durationNs, window.requestCount, factor);
+    const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
+    const texts = [`${span} is short: ${name} ${text}`, remedy];
+    return { code: "short-sample", severity: "caution", metric: name, texts, weight: factor };
+  });
+}
+
+/** Samples that are worth more than this part of their number say enough, whatever their shape is. */
+const WORTH_RATIO = 0.5;
+
+/** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not mend; undefined without one. */
+function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undefined {
+  const { latency, startNs } = window;
+  if (latency.count === 0 || effectiveCountOf(latency) >= WORTH_RATIO * latency.count) return undefined;
+  const shape = shapeOfSketch(latency);
+  const text = describeShape(shape, startNs);
+  if (text === undefined) return undefined;
+  const remedy = shape.kind === "burst" ? [] : ["Warm up before: put a warmup(…) before the load"];
+  return {
+    code: `latency-${shape.kind}`,
+    severity: isInDoubt ? "caution" : "detail",
+    texts: [`latency: ${text}`, ...remedy],
+  };
+}
+
+/** Describes a burst, a slow start or a drift, with its size and time; undefined without one. @param startNs start of what was measured */
+export function describeShape(shape: SeriesShape, startNs: number): string | undefined {
+  if (shape.kind === "steady" || shape.kind === "correlated") return undefined;
+  if (shape.kind === "drift") return `drift of ${formatChange(shape.ratio)} from the first to the last fifth`;
+  const { factor, startNs: fromNs, endNs: toNs } = shape;
+  const size = `${Number(factor.toPrecision(2))} times the rest`;
+  const [from, to] = [fromNs, toNs].map((ns) => (ns === undefined ? undefined : Math.max(0, ns - startNs)));
+  const isKnown = from !== undefined && to !== undefined;
+  if (shape.kind === "start-up") {
+    const time = isKnown ? ` in the first ${formatDurationNs(to)}` : "";
+    return `${factor > 1 ? "slow" : "fast"} start: ${size}${time}`;
+  }
+  return `one burst${isKnown ? ` ${formatDurationNs(from)} after the start, ${formatDurationNs(to - from)} long` : ""}: ${size}`;
+}
+
+/** Formats a change with its sign: `−12 %`. */
+function formatChange(ratio: number): string {
+  const percent = Number((100 * ratio).toPrecision(2));
+  return `${percent < 0 ? "−" : "+"}${Math.abs(percent)} %`;
 }
 
 /** Formats a duration, with tenths of seconds. */

@@ -9,13 +9,13 @@ import { measuredLevels } from "../../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { LOAD_CSV_COLUMNS, loadCsvCells } from "../notes/load-delivery.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "../rampart/tokens.ts";
 import type { Report, TextSink } from "../report.ts";
 import { writeReport } from "../write-report.ts";
 import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
 import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
+import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "./token-columns-csv.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 

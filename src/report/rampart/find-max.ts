@@ -5,16 +5,11 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/load-modes.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
-import type { FindMaxResult, LevelLimits, LevelResult, RunResult } from "../../result/run-result.ts";
+import type { FindMaxResult, LevelResult, RunResult } from "../../result/run-result.ts";
 import { type HighestOverRuns, highestOverRuns } from "../json/over-runs.ts";
 import { formatRange } from "./confidence-notes.ts";
 
 /** A search for the highest load that keeps all limits. */
-
-/** Formats how a level of the search ended. */
-export function describeLimitState({ state }: LevelLimits): string {
-  return { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" }[state];
-}
 
 const FOUND = "highest load that keeps the limits";
 
@@ -61,14 +56,6 @@ function meanAnswer({ load }: Plan, { highest, byRun }: HighestOverRuns): string
 function nameRuns(numbers: readonly number[]): string {
   const last = numbers.at(-1);
   return numbers.length === 1 ? `run ${last}` : `runs ${numbers.slice(0, -1).join(", ")} and ${last}`;
-}
-
-/** Describes how the search of a run ended, beside its highest load in a table of runs; empty when that is certain. */
-export function describeAnswer(plan: Plan, { findMax }: RunResult): string {
-  if (findMax === undefined) return "";
-  const { highest, isResolved } = findMax;
-  if (highest === undefined) return answerOf(plan, findMax);
-  return isResolved ? "" : "UNRESOLVED: the load may be higher; not in the mean";
 }
 
 /** Formats the answer and what stands behind it. @param unit of throughput */

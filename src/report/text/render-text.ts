@@ -21,6 +21,9 @@ const INDENT = "  ";
 /** Notes on the first screen. */
 const MOST_NOTES = 3;
 
+/** A value with the mark. */
+const MARKED = /\d(?: (?:us|ms|s|min|%))?\*/;
+
 type Paint = (text: string, color: "green" | "red" | "yellow") => string;
 
 /** Formats a report, with a line break at its end. */
@@ -28,12 +31,18 @@ export function renderText(model: ReportModel, style: TextStyle = {}): string {
   const { isVerbose = false, hasColor = false, maxColumns = MAX_COLUMNS } = style;
   const color: Paint = hasColor ? paint : (text) => text;
   const sections = model.sections.filter(({ isSummary }) => isVerbose || isSummary);
+  const [answers, details] = [true, false].map((isSummary) =>
+    sections
+      .filter((section) => section.isSummary === isSummary)
+      .map((section) => sectionLines(section, maxColumns, isVerbose)),
+  ) as [string[][], string[][]];
+  const isMarked = [...answers, ...details].flat().some((line) => MARKED.test(line));
   const blocks = [
     verdictLines(model, maxColumns, color, isVerbose),
-    ...sections.filter(({ isSummary }) => isSummary).map((section) => sectionLines(section, maxColumns, isVerbose)),
+    ...answers,
     checkLines(model.checks, maxColumns, color),
-    noteLines(model, maxColumns, isVerbose),
-    ...sections.filter(({ isSummary }) => !isSummary).map((section) => sectionLines(section, maxColumns, isVerbose)),
+    noteLines(model, maxColumns, isVerbose, isMarked),
+    ...details,
   ];
   return `${blocks
     .filter(({ length }) => length > 0)
@@ -212,18 +221,14 @@ export function chooseNotes(notes: readonly Note[]): readonly Note[] {
   return notes.filter(({ severity }) => severity !== "detail").slice(0, MOST_NOTES);
 }
 
-function noteLines(model: ReportModel, maxColumns: number, isVerbose: boolean): string[] {
-  const { notes } = model;
+function noteLines({ notes }: ReportModel, maxColumns: number, isVerbose: boolean, isMarked: boolean): string[] {
   const shown = isVerbose ? notes : chooseNotes(notes);
   const lines = shown.flatMap(({ severity, text }) =>
     labelled(severity === "wrong" ? "wrong" : "note", text, maxColumns),
   );
   const more = notes.length - shown.length;
   const isExplained = notes.some((note) => note.code === "short-sample" && shown.includes(note));
-  const legend =
-    hasMarks(model, isVerbose) && !isExplained
-      ? [`${INDENT}${MARK}     too few independent requests to be sure of it`]
-      : [];
+  const legend = isMarked && !isExplained ? [`${INDENT}${MARK}     too few independent requests to be sure of it`] : [];
   return [
     ...lines,
     ...legend,
@@ -238,11 +243,4 @@ function labelled(label: string, text: string, maxColumns: number): string[] {
   return wrapText(text, maxColumns - indent).map(
     (line, index) => `${index === 0 ? `${INDENT}${label}${INDENT}` : " ".repeat(indent)}${line}`,
   );
-}
-
-/** Whether a cell of the shown tables is marked. */
-function hasMarks({ sections }: ReportModel, isVerbose: boolean): boolean {
-  return sections
-    .filter(({ isSummary }) => isVerbose || isSummary)
-    .some(({ tables }) => tables.some(({ rows }) => rows.some((row) => row.some(({ mark }) => mark === "uncertain"))));
 }

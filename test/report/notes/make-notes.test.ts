@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import { makeNotes } from "../../../src/report/notes/make-notes.ts";
+import { describeShape } from "../../../src/report/notes/short-samples.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
@@ -108,3 +109,38 @@ test("what makes a number wrong comes first, details last", () => {
 });
 
 const ORDER = ["wrong", "caution", "detail"];
+
+const SIZE = { from: 4, to: 6, startNs: 7.2e9, endNs: 7.5e9, factor: 11.83 };
+const SHAPES = [
+  [{ kind: "steady" }, undefined],
+  [{ kind: "correlated" }, undefined],
+  [{ kind: "drift", ratio: -0.1234 }, "drift of −12 % from the first to the last fifth"],
+  [{ kind: "burst", ...SIZE }, "one burst 4.2 s after the start, 300 ms long: 12 times the rest"],
+  [{ kind: "burst", from: 4, to: 6, factor: 0.25 }, "one burst: 0.25 times the rest"],
+  [{ kind: "start-up", ...SIZE, startNs: 2.9e9, endNs: 3.1e9 }, "slow start: 12 times the rest in the first 100 ms"],
+  [{ kind: "start-up", from: 0, to: 2, factor: 0.5 }, "fast start: 0.5 times the rest"],
+] as const;
+for (const [shape, text] of SHAPES)
+  test(`a shape is described: ${text ?? shape.kind}`, () => assert.equal(describeShape(shape, 3e9), text));
+
+test("a burst, a slow start and a drift are named with their size, and no longer measurement is advised", () => {
+  const around = (from: number, to: number, factor: number): number[] =>
+    Array.from({ length: 4000 }, (_, at) => (1e6 + ((at * 617) % 100) * 1000) * (at >= from && at < to ? factor : 1));
+  const rising = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
+  for (const [latenciesNs, code, text] of [
+    [around(1984, 2112, 12), "latency-burst", /^Latency: one burst .*12 times the rest\.$/],
+    [
+      around(0, 320, 3),
+      "latency-start-up",
+      /^Latency: slow start: 3 times the rest.* Warm up before: put a warmup\(…\)/,
+    ],
+    [rising, "latency-drift", /^Latency: drift of \+73 % from the first to the last fifth\. Warm up before/],
+  ] as const) {
+    const notes = notesOf([makeLevel({ window: makeWindow({ latenciesNs }) })], ASSERTED);
+    assert.match(notes.find((note) => note.code === code)?.text ?? "", text);
+    assert.ok(
+      notes.every(({ text: all }) => !all.includes("Use for")),
+      code,
+    );
+  }
+});

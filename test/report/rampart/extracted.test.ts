@@ -5,7 +5,6 @@ import type { Measurement } from "../../../src/measure/measurement.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import { toExtractedJson } from "../../../src/report/json/samples.ts";
-import { formatExtracted } from "../../../src/report/rampart/extracted.ts";
 
 function tallyOf(): Extracted[] {
   const tally = new ExtractedTally(["tokens", "label"]);
@@ -15,23 +14,7 @@ function tallyOf(): Extracted[] {
   return tally.cut(0, 1.2e9);
 }
 
-test("the report lists numbers with their statistics, texts with their counts, and what is missing", () => {
-  const text = formatExtracted(tallyOf());
-  assert.match(text, /extracted +average +min +p50 +p90 +p99 +max +answers/);
-  assert.match(text, /tokens +5\.5 +1 +5\* +9\* +10\* +10 +10\n/);
-  assert.match(
-    text,
-    /\n {2}tokens: 10 samples, worth \d+ independent ones for the average; with 95 % confidence: average /,
-  );
-  assert.match(
-    text,
-    /\n {2}\* too few independent samples: p50 \d+ of 11, p90 \d+ of 64, p99 \d+ of 662; about [\d,]+ samples would be enough\n/,
-  );
-  assert.match(text, /\n {2}label: dog 7, cat 3\n/);
-  assert.match(text, /\n {2}tokens: missing in 1 of 11 answers\n {2}label: missing in 1 of 11 answers$/);
-});
-
-test("the JSON report has the same, by name", () => {
+test("the JSON report has the numbers and texts by name", () => {
   const { tokens, label } = toExtractedJson(tallyOf()) as Record<string, { numbers: Record<string, unknown> }>;
   const { confidence95, ...numbers } = tokens?.numbers ?? {};
   const tail = { "p99.9": 10, "p99.99": 10 };

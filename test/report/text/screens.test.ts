@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Plan } from "../../../src/plan/plan.ts";
+import type { ReportModel } from "../../../src/report/model/report-model.ts";
+import { renderText } from "../../../src/report/text/render-text.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
+import { makeWindow } from "../../measure/make-window.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { makeLevel, makeResult } from "../make-result.ts";
+import { modelOf, modelOfRuns } from "../model/make-model.ts";
+
+/** Whole first screens, of made-up runs, at 80 columns. */
+
+const P99 = { key: "latency", statistic: 99 } as const;
+const ERRORS = { key: "errorRate" } as const;
+
+/** Latencies from so many milliseconds to a third more, few of them long, in an order without a trend. */
+const spread = (ms: number, count: number): number[] =>
+  Array.from({ length: count }, (_, index) => ms * 1e6 * (1 + 0.3 * (((index * 617) % 1000) / 1000) ** 4));
+
+function levelOf(level: number, ms: number, failedCount = 0): LevelResult {
+  const latenciesNs = spread(ms, 2000 * level);
+  const sentCount = latenciesNs.length;
+  return makeLevel({
+    level,
+    window: makeWindow({ durationNs: 2e9, latenciesNs, failedCount, sentCount }),
+  });
+}
+
+const LOAD = { kind: "concurrency", levels: { kind: "list", values: [1, 2, 4] }, search: "linear" } as const;
+const TIMED = { mode: { kind: "duration", durationMs: 2000 } } as const;
+
+/** Compares a screen. The texts stand at the margin, so that a difference of columns is seen. */
+function assertScreen(model: ReportModel, expected: string): void {
+  assert.equal(renderText(model), expected.trimStart());
+}
+
+test("several levels: a row each, checks, no notes where nothing is in doubt", () => {
+  const assertions = [
+    { metric: P99, comparison: "below", limit: 50e6 },
+    { metric: ERRORS, comparison: "is", limit: 0 },
+  ] as const;
+  const plan = { load: LOAD, measurement: TIMED, assertions };
+  assertScreen(modelOf(plan, [levelOf(1, 1), levelOf(2, 1.1), levelOf(4, 1.2)]), QUICK);
+});
+
+test("failures: the verdict, a count, an example", () => {
+  const failures = [{ kind: "http", status: 503, count: 40, example: "the server is not ready" }] as const;
+  const assertions = [{ metric: ERRORS, comparison: "below", limit: 0.01 }] as const;
+  const plan = { load: LOAD, measurement: TIMED, assertions };
+  assertScreen(modelOf(plan, [levelOf(1, 1), levelOf(2, 1.1, 40)], { failures }), FAILURES);
+});
+
+test("repeated runs: the mean over runs with its interval", () => {
+  const plan: Plan = makePlan({ load: LOAD, measurement: TIMED, repeat: { atLeast: 3, atMost: 3 } });
+  const runs = [1, 1.1, 1.2].map((ms) => makeResult(plan, [levelOf(1, ms), levelOf(2, 2 * ms)]));
+  assertScreen(modelOfRuns(plan, { runs }), REPEATED);
+});
+
+test("a search: the answer first, then the loads that were tried", () => {
+  const limits = [{ metric: P99, comparison: "below", limit: 3.5e6 }] as const;
+  const load = {
+    kind: "concurrency",
+    levels: { kind: "range", start: 1, end: 8, step: 1 },
+    search: "highest",
+  } as const;
+  const tried = (level: number, ms: number, state: "kept" | "broken"): LevelResult => {
+    const [limit] = limits;
+    const value = 3 * ms * 1e6;
+    const estimate = { value, low: 0.97 * value, high: 1.03 * value };
+    return { ...levelOf(level, ms), limits: { state, verdicts: [{ limit, state, estimate }] } };
+  };
+  const findMax = { highest: 2, next: 4, isResolved: true };
+  const levels = [tried(4, 2, "broken"), tried(1, 1, "kept"), tried(2, 1.1, "kept")];
+  assertScreen(modelOf({ load, limits }, levels, { findMax }), SEARCH);
+});
+
+const QUICK = `
+PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   14,000 requests
+
+concurrency   infer/s      mean       p50       p90       p99       max   failed
+          1     1,000   1.06 ms   1.02 ms   1.20 ms   1.29 ms   1.30 ms        0
+          2     2,000   1.17 ms   1.12 ms   1.31 ms   1.42 ms   1.43 ms        0
+          4     4,000   1.27 ms   1.22 ms   1.44 ms   1.54 ms   1.56 ms        0
+
+  pass  p99 latency < 50 ms   worst 1.54 ms at concurrency 4
+  pass  error rate = 0 %      0 of 14,000
+`;
+const FAILURES = `
+PASSED  a test: model, 127.0.0.1:8000, http               3.5 s   6,040 requests
+
+concurrency   infer/s      mean       p50       p90       p99       max   failed
+          1     1,000   1.06 ms   1.02 ms   1.20 ms   1.29 ms   1.30 ms        0
+          2     2,000   1.17 ms   1.12 ms   1.31 ms   1.42 ms   1.43 ms       40
+
+Failures
+  failed     requests   for example
+  http 503         40   the server is not ready
+
+  pass  error rate < 1 %   0.99 % at concurrency 2: 40 of 4,040
+`;
+const REPEATED = `
+MEASURED  a test: model, 127.0.0.1:8000, http
+          3 runs   10.5 s   18,000 requests
+
+runs differ by more than one run can show: trust the runs together, not a single
+one
+
+concurrency  infer/s     mean      p50      p90      p99      errors  runs
+          1    1,000  1.17 ms  1.12 ms  1.31 ms  1.42 ms         0 %     3
+                        ±0.26    ±0.25     ±0.3    ±0.32  0 to 0.064
+          2    2,000  2.33 ms  2.24 ms  2.63 ms  2.83 ms         0 %     3
+                        ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.032
+`;
+const SEARCH = `
+PASSED  a test: model, 127.0.0.1:8000, http              3.5 s   14,000 requests
+
+highest load that keeps the limits: concurrency 2
+  2,000 infer/s, p99 latency 3.30 ms
+concurrency 4 breaks the limit: p99 latency 6.00 ms
+
+concurrency   infer/s       p50       p90       p99   failed
+          1     1,000   1.02 ms   1.20 ms   1.29 ms        0   keeps the limits
+          2     2,000   1.12 ms   1.31 ms   1.42 ms        0   keeps the limits
+          4     4,000   2.04 ms   2.39 ms   2.57 ms        0   breaks a limit
+`;
