@@ -59,6 +59,13 @@ export class ExponentialHistogram {
     if (durationNs > 0) this.sumNs += durationNs;
   }
 
+  /** Adds the durations of another histogram. */
+  addAll(other: ExponentialHistogram): void {
+    for (let i = 0; i < BUCKET_COUNT; i++) this.counts[i] = (this.counts[i] as number) + (other.counts[i] as number);
+    this.count += other.count;
+    this.sumNs += other.sumNs;
+  }
+
   /** Returns percentiles of the durations added after a copy of `counts` was made; undefined without any. @param ratios ascending, 0 to 1 */
   quantilesSince(before: Float64Array | undefined, ratios: readonly number[]): number[] | undefined {
     let total = 0;

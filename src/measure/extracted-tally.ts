@@ -8,6 +8,7 @@ import {
   forEachValue,
   joinSketches,
   type Moments,
+  rankCounts,
   type Sketch,
   skewnessOf,
   valueAtRank,
@@ -120,13 +121,7 @@ function roundNumbers(numbers: Sketch): Sketch {
   forEachValue(numbers, (value, count) => {
     counts.set(round(value), (counts.get(round(value)) ?? 0) + count);
   });
-  return { ...numbers, ...rank(counts) };
-}
-
-function rank(counts: ReadonlyMap<number, number>): Pick<Sketch, "values" | "upTo"> {
-  const sorted = [...counts].sort(([a], [b]) => a - b);
-  let seen = 0;
-  return { values: sorted.map(([value]) => value), upTo: sorted.map(([, count]) => (seen += count)) };
+  return { ...numbers, ...rankCounts(counts) };
 }
 
 /** Counts different texts, up to 1000. */
@@ -172,7 +167,7 @@ class ExtractedColumn {
       ...moments,
       ...(isEmpty ? { min: 0, max: 0 } : { mean: sum / moments.count, min, max }),
       step: 0,
-      ...rank(this.numbers),
+      ...rankCounts(this.numbers),
       bins: this.bins.cut(startNs, endNs).samplesOf(this.channel),
     };
     return { name, missingCount, numbers, isRounded, texts: [...texts.counts], otherCount: texts.otherCount };

@@ -82,7 +82,7 @@ const FEWEST_INTERVALS = 3;
 export function measureDrift(buckets: readonly TimelineBucket[]): Drift | undefined {
   const count = Math.floor(buckets.length / 3);
   const thirds = [buckets.slice(0, count), buckets.slice(buckets.length - count)] as const;
-  const latencies = thirds.map((third) => third.flatMap(({ latency }) => (latency.count === 0 ? [] : [latency.mean])));
+  const latencies = thirds.map((third) => third.flatMap(({ latency }) => latency?.meanNs ?? []));
   const rates = thirds.map((third) =>
     third.map(({ requestCount, startNs, endNs }) => secToNs(requestCount / (endNs - startNs))),
   );
@@ -155,7 +155,7 @@ export function measureRecovery(
   if (first === undefined || timeline.length < CALM_INTERVALS) return undefined;
   const baseNs = percentileAt(base.window.latency, 50);
   const limitNs = baseNs * (1 + withinRatio);
-  const isNormal = ({ latency }: TimelineBucket): boolean => latency.count > 0 && percentileAt(latency, 50) <= limitNs;
+  const isNormal = ({ latency }: TimelineBucket): boolean => latency !== undefined && latency.p50Ns <= limitNs;
   const at = timeline.findIndex((_, index) => {
     const row = timeline.slice(index, index + CALM_INTERVALS);
     return row.length === CALM_INTERVALS && row.every(isNormal);

@@ -1,5 +1,5 @@
 import { nsToUs } from "../plan/units.ts";
-import { type Drift, driftOf, effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
+import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
 import { addBins, batchesOf, batchRatiosBelow, binMeans, type SampleBins } from "./intervals/time-bins.ts";
 import type { SampleAbove } from "./limits/verdict-state.ts";
@@ -59,31 +59,65 @@ export function joinSketches(parts: readonly Sketch[]): Sketch {
         "sum",
       )
     : undefined;
+  const step = Math.max(0, ...parts.map((part) => part.step));
   return {
     ...known.reduce<Moments>(addMoments, { count: 0, mean: 0, squaredDeviation: 0 }),
     min: known.length === 0 ? 0 : Math.min(...known.map(({ min }) => min)),
     max: known.length === 0 ? 0 : Math.max(...known.map(({ max }) => max)),
-    step: Math.max(0, ...parts.map(({ step }) => step)),
-    ...known.reduce<Ranks>(addRanks, { values: [], upTo: [] }),
+    step,
+    ...joinRanks(known, step),
     ...(bins === undefined ? {} : { bins }),
   };
 }
 
 type Ranks = Pick<Sketch, "values" | "upTo">;
 
-/** Merges two ascending lists of values. */
-function addRanks(left: Ranks, right: Ranks): Ranks {
-  const values: number[] = [];
-  const upTo: number[] = [];
-  let [l, r] = [0, 0];
-  while (l < left.values.length || r < right.values.length) {
-    const [a, b] = [left.values[l] ?? Number.POSITIVE_INFINITY, right.values[r] ?? Number.POSITIVE_INFINITY];
-    if (a <= b) l++;
-    if (b <= a) r++;
-    values.push(Math.min(a, b));
-    upTo.push((left.upTo[l - 1] ?? 0) + (right.upTo[r - 1] ?? 0));
+/** Values that are at most this many times sparser than the multiples of the step are counted in an array. */
+const MOST_SPARSE = 8;
+
+/** Merges ascending lists of values. @param step of which all are multiples; 0: they are not */
+function joinRanks(parts: readonly Ranks[], step: number): Ranks {
+  const [one = { values: [], upTo: [] }] = parts;
+  if (parts.length <= 1) return { values: one.values, upTo: one.upTo };
+  const least = Math.min(...parts.map(({ values }) => values[0] as number));
+  const most = Math.max(...parts.map(({ values }) => values.at(-1) as number));
+  const valueCount = parts.reduce((sum, { values }) => sum + values.length, 0);
+  const cellCount = (most - least) / step + 1;
+  return cellCount <= MOST_SPARSE * valueCount ? joinDense(parts, least, step, cellCount) : joinSparse(parts);
+}
+
+function joinDense(parts: readonly Ranks[], least: number, step: number, cellCount: number): Ranks {
+  const cells = new Float64Array(cellCount);
+  for (const { values, upTo } of parts)
+    for (let at = 0, before = 0; at < values.length; at++) {
+      const cell = ((values[at] as number) - least) / step;
+      cells[cell] = (cells[cell] as number) + (upTo[at] as number) - before;
+      before = upTo[at] as number;
+    }
+  const [values, upTo]: [number[], number[]] = [[], []];
+  for (let cell = 0, seen = 0; cell < cellCount; cell++) {
+    const count = cells[cell] as number;
+    if (count === 0) continue;
+    seen += count;
+    values.push(least + cell * step);
+    upTo.push(seen);
   }
   return { values, upTo };
+}
+
+function joinSparse(parts: readonly Ranks[]): Ranks {
+  const counts = new Map<number, number>();
+  for (const { values, upTo } of parts)
+    for (const [at, value] of values.entries())
+      counts.set(value, (counts.get(value) ?? 0) + (upTo[at] as number) - (upTo[at - 1] ?? 0));
+  return rankCounts(counts);
+}
+
+/** Returns values with their numbers, as a sketch keeps them. @param counts by value */
+export function rankCounts(counts: ReadonlyMap<number, number>): Ranks {
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  let seen = 0;
+  return { values: sorted.map(([value]) => value), upTo: sorted.map(([, count]) => (seen += count)) };
 }
 
 /** Returns the value at a rank in ascending order. @param rank 0 to count-1 */
@@ -182,12 +216,19 @@ export function countAbove(
   return { count, aboveCount, effectiveCount: effectiveCount(count, variance, below, confidence) };
 }
 
-/** How the values change over time; undefined for a few, or when the times are not kept. */
-export function driftOfSketch({ bins }: Sketch): Drift | undefined {
-  return bins && driftOf(binMeans(bins));
-}
-
-/** The shape of the values over time; steady when the times are not kept. */
+/** Returns how the values behave over time; steady for a few, or when the times are not kept. */
 export function shapeOfSketch({ bins }: Sketch): SeriesShape {
   return shapeOf(bins === undefined ? [] : binMeans(bins));
+}
+
+/** Fewer bins say nothing about how the values change over time. */
+const FEWEST_BINS = 5;
+
+/** Returns the smallest mean of a bin of time; undefined with a few bins, or when the times are not kept. */
+export function lowestMeanOf({ bins }: Sketch): number | undefined {
+  const filled = bins === undefined ? [] : binMeans(bins);
+  if (filled.length < FEWEST_BINS) return undefined;
+  const usualCount = filled.reduce((sum, { count }) => sum + count, 0) / filled.length;
+  // Those at the ends may be cut off after a few samples.
+  return Math.min(...filled.filter(({ count }) => count >= usualCount / 2).map(({ mean }) => mean));
 }

@@ -24,6 +24,8 @@ export function behaviourSchema(v: Builders) {
     measuresLevelsOnce: yes,
     /** Limits the requests in flight only where more would exhaust the host, and waits for all answers at the end of a level. */
     usesWholeHost: yes,
+    /** Sends to a server that refuses its first connection, for some seconds. Absent: the run ends before its first request. */
+    waitsForServer: yes,
     /** An answer that is valid in itself succeeds, whatever model it is from and whatever outputs it has. */
     acceptsOtherOutputs: yes,
   });
@@ -36,5 +38,6 @@ export const COMPATIBLE_BEHAVIOUR = {
   measuresLevelsOnce: true,
   measuresFromNothing: true,
   usesWholeHost: true,
+  waitsForServer: true,
   acceptsOtherOutputs: true,
 } as const satisfies BehaviourPlan;

@@ -4,7 +4,6 @@ import type { Instability } from "../measure/instability.ts";
 import type { LimitState, LimitVerdict } from "../measure/limits/judge-limits.ts";
 import type { Measurement } from "../measure/measurement.ts";
 import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
-import type { RunBucket } from "../measure/run-timeline.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
@@ -104,7 +103,7 @@ export interface PhasesResult {
   /** Requests that were in flight at the end of the last phase, and ended later. */
   readonly after: PhaseTally;
   /** The whole run, with warm-up phases. */
-  readonly timeline: readonly RunBucket[];
+  readonly timeline: readonly TimelineBucket[];
 }
 
 /** The assertion that ended a run. */
@@ -157,6 +156,8 @@ export interface RunResult {
    * Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send.
    */
   readonly resendCount: number;
+  /** What came over HTTP in the whole run: bytes of responses, and the number of complete ones by status. Absent where it is not counted. */
+  readonly received?: { readonly bytes: number; readonly statuses: Readonly<Record<string, number>> } | undefined;
   /** Requests sent to each server; absent if there is only one. */
   readonly servers?: readonly ServerLoad[] | undefined;
   /** Session counts; undefined without sessions. */

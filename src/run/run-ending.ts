@@ -86,6 +86,7 @@ export function composeResult(ending: RunEnding, parts: MeasuredParts): RunResul
     ...(phased === undefined ? {} : { phased }),
     connectionCount: driver.client.connectionCount,
     resendCount: driver.client.resendCount,
+    ...receivedBy(driver.client),
     servers: driver.client.servers,
     sessions: sessions?.tally,
     server,
@@ -96,6 +97,12 @@ export function composeResult(ending: RunEnding, parts: MeasuredParts): RunResul
     startEpochNs: toEpochNs(startNs),
     durationNs: nowNs() - startNs,
   };
+}
+
+function receivedBy({ received }: Driver["client"]): Pick<RunResult, "received"> {
+  if (received === undefined) return {};
+  const counted = [...received.statusCounts.entries()].filter(([, count]) => count > 0);
+  return { received: { bytes: received.bytes, statuses: Object.fromEntries(counted) } };
 }
 
 /** Returns the levels, those of a search in ascending order with the answer of the search. */

@@ -13,10 +13,12 @@ import { memberPlansOf, membersOf } from "../registry/mix.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { nowNs } from "../runtime/clock.ts";
+import { nowNs, sleepUnless } from "../runtime/clock.ts";
+import type { Failure } from "../transport/failure.ts";
 import type { WireRequest } from "../transport/request.ts";
 import { hostLimitsOf } from "./host-limits.ts";
 import type { ContentCheck } from "./judge/content-check.ts";
+import { cannotConnect, takesPrompts } from "./judge/failure-policy.ts";
 import type { OpenTokens } from "./judge/open-tokens.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RehearsalBounds, Rehearsed } from "./rehearsal.ts";
@@ -30,6 +32,9 @@ import type { ServerMetrics } from "./server-metrics.ts";
 import type { RequestGroups } from "./split/request-groups.ts";
 import { traceSends } from "./target/create-client.ts";
 import { openTarget, type Session, type Target } from "./target/session.ts";
+
+/** A server that takes longer to connect to may be reachable all the same. */
+const MOST_PROBE_MS = 1000;
 
 /** A run that can be interrupted. */
 export interface RunningPlan {
@@ -93,8 +98,12 @@ async function runPlan(
     const settingUp = target.setUp();
     settingUp.catch(() => {});
     const canceller = plan.cancellation === undefined ? undefined : await createCanceller(plan.cancellation);
+    let refusal: Failure | undefined;
     const driver = new Driver({
       canceller,
+      onConnectFailure: (failure) => {
+        refusal ??= failure;
+      },
       ...laneOptionsOf(plan, load.search, UNKNOWN_MODEL),
       stallTimeoutNs: msToNs(stallTimeoutMs),
       requestTimeoutNs: requestTimeoutMs === undefined ? undefined : msToNs(requestTimeoutMs),
@@ -114,6 +123,10 @@ async function runPlan(
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
+      if (!target.isQueried() && plan.behaviour?.waitsForServer !== true && urlsOf(plan.target).length === 1) {
+        await signal.unlessInterrupted(sleepUnless(MOST_PROBE_MS, driver.reserve(1)));
+        if (refusal !== undefined) throw cannotConnect(plan, refusal);
+      }
       const groups = await openGroups(plan, session);
       const tokens =
         meter ?? (openingTokens && (await (await signal.unlessInterrupted(openingTokens)).measure(groups)));
@@ -168,12 +181,6 @@ async function openContentCheck(named: FunctionPlan): Promise<(plan: Plan) => Co
   return (plan) => createContentCheck(plan, named);
 }
 
-/** Whether a target's requests are prompts, which are few and long: late code would be visible in the time to first token. */
-function takesPrompts({ target }: Plan): boolean {
-  const kind = targetKindOf(target);
-  return urlsOf(target).length > 0 && kind.takes(target) === "payloads" && kind.hasShortRequests !== true;
-}
-
 /** @param atEnd registers what to undo after the run */
 async function loadRehearsal(
   rehearsed: readonly Rehearsed[],
@@ -184,6 +191,7 @@ async function loadRehearsal(
 ): Promise<() => Promise<void>> {
   const { rehearse, EMBEDDED_BOUNDS, OWN_BOUNDS, PROMPT_BOUNDS, SHORT_BOUNDS } = await import("./rehearsal.ts");
   const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
+  // Late code would be visible in the time to first token of prompts.
   const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
   const boundsOf = (one: Rehearsed): RehearsalBounds => {
     if (hasTime(one)) return PROMPT_BOUNDS;

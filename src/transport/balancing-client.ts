@@ -1,4 +1,11 @@
-import type { Call, ClientOptions, LoadClient, ServerLoad } from "./client.ts";
+import {
+  type Call,
+  type ClientOptions,
+  type LoadClient,
+  MOST_STATUS,
+  type ReceivedCounts,
+  type ServerLoad,
+} from "./client.ts";
 import { type Failure, isCancelled } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
 
@@ -30,6 +37,18 @@ export class BalancingClient implements LoadClient {
 
   get resendCount(): number {
     return this.parts.reduce((sum, { client }) => sum + client.resendCount, 0);
+  }
+
+  /** Of all servers together. */
+  get received(): ReceivedCounts | undefined {
+    const all = this.parts.flatMap(({ client: { received } }) => received ?? []);
+    if (all.length < this.parts.length) return undefined;
+    return {
+      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+      statusCounts: Uint32Array.from({ length: MOST_STATUS + 1 }, (_, status) =>
+        all.reduce((sum, { statusCounts }) => sum + (statusCounts[status] as number), 0),
+      ),
+    };
   }
 
   get servers(): readonly ServerLoad[] {

@@ -159,6 +159,8 @@ export interface ClientOptions {
   readonly onDone: OnDone;
   /** Called when a request has been sent whose call was `isSending` when `send` returned. */
   readonly onSent?: ((call: Call) => void) | undefined;
+  /** Called when a connection could not be opened ahead of its first request. Rampart's own HTTP/1.1 client only. */
+  readonly onConnectFailure?: ((failure: Failure) => void) | undefined;
   /**
    * Called for each response of a request except the last. Where only the end of the response shows which one was the last, called for every
    * one. A gRPC call may be cancelled here.
@@ -171,6 +173,17 @@ export interface ClientOptions {
   /** Called with the heads of requests (`>`) and responses (`<`) as text. For traces only; slow. */
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
 }
+
+/** What came over the connections of an HTTP client. */
+export interface ReceivedCounts {
+  /** Of responses, as they came: heads, and compressed bodies. */
+  bytes: number;
+  /** Number of complete responses by status. */
+  readonly statusCounts: Uint32Array;
+}
+
+/** Highest status that {@link ReceivedCounts} has, as HTTP has three digits for it. */
+export const MOST_STATUS = 999;
 
 /** A client of the measured path. It has slots; each carries one request at a time. */
 export interface LoadClient {
@@ -199,6 +212,8 @@ export interface LoadClient {
    * connection right after the send. Libraries that retry internally do not report it.
    */
   readonly resendCount: number;
+  /** Absent when it does not count what it receives. */
+  readonly received?: ReceivedCounts | undefined;
   /** Counts by server; absent when there is one server. */
   readonly servers?: readonly ServerLoad[] | undefined;
   /** Counts a failure for its server and returns it with the server's name; absent when there is one server. */

@@ -13,7 +13,7 @@ import { runRampart } from "./command.ts";
 
 const MOST_LEVELS = 6;
 const WANTED = 3;
-const COMPILATION = /slow start|drift of −/;
+const COMPILATION = /slow\s+start|drift\s+of\s+−/;
 
 const folder = mkdtempSync(join(tmpdir(), "rampart-short-levels-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -29,9 +29,7 @@ describe("a level of 1 s shows no compilation:", { timeout: 300_000 }, () => {
         while (lines.filter((line) => !COMPILATION.test(line)).length < WANTED) {
           const { code, stdout, stderr } = await runRampart(["run", path, "-v", "--no-live"]);
           assert.equal(code, 0, `${stdout}${stderr}`);
-          const [line] = /[\d,]+ samples, .*/.exec(stdout) ?? [];
-          assert.ok(line !== undefined, stdout);
-          lines.push(line);
+          lines.push(stdout);
           const slow = lines.filter((one) => COMPILATION.test(one));
           assert.ok(slow.length <= MOST_LEVELS - WANTED, lines.join("\n"));
         }

@@ -2,16 +2,18 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { VerdictState } from "../../src/measure/limits/verdict-state.ts";
 import { judgePhases, measureDrift, measureRecovery, type PhaseLevel } from "../../src/measure/phase-verdicts.ts";
-import { joinSketches } from "../../src/measure/sketch.ts";
 import type { TimelineBucket } from "../../src/measure/timeline.ts";
 import type { PhasePlan } from "../../src/plan/load-options.ts";
-import { makeWindow, sketchWithoutTimes } from "./make-window.ts";
+import { makeWindow, tallyOf } from "./make-window.ts";
 
 /** An interval of one second with `count` latencies of `ms` milliseconds. */
 function bucket(index: number, ms: number, count = 10): TimelineBucket {
-  const latency = sketchWithoutTimes(new Array<number>(count).fill(ms * 1e6));
+  const latency = { meanNs: ms * 1e6, p50Ns: ms * 1e6, p99Ns: ms * 1e6 };
   const [startNs, endNs] = [index * 1e9, (index + 1) * 1e9];
-  return { startNs, endNs, requestCount: count, failedCount: 0, latency, meanOutstanding: 1 };
+  return {
+    ...{ startNs, endNs, requestCount: count, failedCount: 0, cancelledCount: 0, meanOutstanding: 1 },
+    ...(count === 0 ? {} : { latency }),
+  };
 }
 
 const line = (...ms: number[]): TimelineBucket[] =>
@@ -19,7 +21,9 @@ const line = (...ms: number[]): TimelineBucket[] =>
 const hold: PhasePlan["load"] = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" };
 
 function levelOf(index: number, timeline: readonly TimelineBucket[]): PhaseLevel {
-  const latency = joinSketches(timeline.map((one) => one.latency));
+  const latency = tallyOf(
+    timeline.flatMap((one) => new Array<number>(one.requestCount).fill(one.latency?.meanNs ?? 0)),
+  );
   return { phase: { index }, window: { ...makeWindow(), latency, requestCount: latency.count }, timeline };
 }
 

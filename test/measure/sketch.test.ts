@@ -4,12 +4,13 @@ import * as fc from "fast-check";
 import {
   countAbove,
   deviationOf,
-  driftOfSketch,
   effectiveCountAt,
   effectiveCountOf,
   forEachValue,
   joinSketches,
+  lowestMeanOf,
   percentileUs,
+  shapeOfSketch,
   sumOfValues,
   valueAtRank,
 } from "../../src/measure/sketch.ts";
@@ -148,17 +149,20 @@ test("values that vary from time to time are worth fewer than they are, and neve
   assert.deepEqual([effectiveCountOf(tallyOf([])), effectiveCountAt(tallyOf([1e6]), 99)], [0, 1]);
 });
 
-test("drift is that of the last fifth of the time against the first, and is not known for a few values", () => {
-  const drift = driftOfSketch(tallyOf(Array.from({ length: 1000 }, (_, index) => 1e6 + 1e3 * index)));
-  assert.ok(Math.abs((drift?.ratio ?? 0) - 1.9 / 1.1 + 1) < 0.01, String(drift?.ratio));
-  assert.ok((drift?.low ?? 0) < 1.01e6 && (drift?.high ?? 0) > 1.99e6);
-  assert.equal(driftOfSketch(tallyOf([1e6, 2e6, 3e6, 4e6])), undefined);
+test("the shape is that of the bins of time, and is not known for a few values", () => {
+  const rising = tallyOf(Array.from({ length: 1000 }, (_, index) => 1e6 + 1e3 * index));
+  const shape = shapeOfSketch(rising);
+  assert.ok(shape.kind === "drift" && Math.abs(shape.ratio - 1.9 / 1.1 + 1) < 0.02, JSON.stringify(shape));
+  const lowest = lowestMeanOf(rising) ?? 0;
+  assert.ok(lowest >= 1e6 && lowest < 1.01e6, String(lowest));
+  const few = tallyOf([1e6, 2e6, 3e6, 4e6]);
+  assert.deepEqual([shapeOfSketch(few), lowestMeanOf(few)], [{ kind: "steady" }, undefined]);
 });
 
 test("without times every value counts as independent", () => {
   const sketch = sketchWithoutTimes(Array.from({ length: 400 }, (_, index) => Math.floor(index / 100) * 1e6));
   assert.deepEqual(
-    [effectiveCountOf(sketch), effectiveCountAt(sketch, 99), driftOfSketch(sketch)],
-    [400, 400, undefined],
+    [effectiveCountOf(sketch), effectiveCountAt(sketch, 99), shapeOfSketch(sketch), lowestMeanOf(sketch)],
+    [400, 400, { kind: "steady" }, undefined],
   );
 });

@@ -91,29 +91,6 @@ function allowanceFor(count: number, width: number, confidence: number): number 
 
 const TINY_VARIANCE = Number.MIN_VALUE;
 
-/** How samples change over a measurement, from the means of its bins. */
-export interface Drift {
-  /** Mean of the last fifth of the bins relative to that of the first, minus 1; NaN when that is 0. */
-  readonly ratio: number;
-  /** The smallest and the largest mean of a bin. */
-  readonly low: number;
-  readonly high: number;
-}
-
-/** Returns how samples change; undefined below five bins. @param bins consecutive ones, each with the number and the mean of its samples */
-export function driftOf(bins: readonly { readonly count: number; readonly mean: number }[]): Drift | undefined {
-  const fifth = Math.floor(bins.length / 5);
-  if (fifth === 0) return undefined;
-  const meanOf = (some: typeof bins): number =>
-    some.reduce((sum, { count, mean }) => sum + count * mean, 0) / some.reduce((sum, { count }) => sum + count, 0);
-  const means = bins.map(({ mean }) => mean);
-  return {
-    ratio: meanOf(bins.slice(-fifth)) / meanOf(bins.slice(0, fifth)) - 1,
-    low: Math.min(...means),
-    high: Math.max(...means),
-  };
-}
-
 /** Most batches of a sequence of raw samples. */
 const MOST_BATCHES = 128;
 

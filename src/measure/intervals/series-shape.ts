@@ -119,7 +119,12 @@ function farParts(parts: readonly FilledPart[]): number[] {
   });
 }
 
-function describeStretch(parts: readonly FilledPart[], { from, to }: Range): SeriesShape {
+/** A stretch that begins within this share of the series is its start: the first part may hold only a few samples. */
+const START_RATIO = 0.02;
+
+function describeStretch(parts: readonly FilledPart[], found: Range): SeriesShape {
+  const { to } = found;
+  const from = found.from <= START_RATIO * parts.length ? 0 : found.from;
   const rest = [...parts.slice(0, from), ...parts.slice(to)];
   return {
     kind: from === 0 ? "start-up" : "burst",

@@ -178,11 +178,13 @@ export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & 
   for (const [name, column] of Object.entries(histogram)) {
     const weight = Number(name) < cell ? 1 : Number(name) === cell ? part : 0;
     if (weight === 0) continue;
-    for (const [at, count] of column.entries()) {
-      below[at] = (below[at] as number) + weight * count;
-      if (weight === 1) belowCount += count;
-      else partCount += count;
+    let count = 0;
+    for (let at = 0; at < column.length; at++) {
+      below[at] = (below[at] as number) + weight * (column[at] as number);
+      count += column[at] as number;
     }
+    if (weight === 1) belowCount += count;
+    else partCount += count;
   }
   const total = Math.max(
     1,

@@ -117,15 +117,6 @@ export function suggestMetric(given: string): string | undefined {
   return `${near}.${ALONE.test(text) ? text : "p99"}`;
 }
 
-/** Lists the names of metrics for help: those with several statistics end in `.p99`, or in `.max`. */
-export function listMetrics(): string[] {
-  return METRIC_KEYS.filter((key) => key !== "extracted").map((key) => {
-    const statistics = findEntry(key)?.statistics ?? [];
-    if (statistics.length < 2) return key;
-    return `${key}.${statistics.includes("percentiles") ? "p99" : "max"}`;
-  });
-}
-
 /** Returns what sorts metrics by the order of the catalogue, each with its average, its minimum, its percentiles and its maximum. */
 export function orderOfMetric(name: string): number {
   const metric = parseMetric(name);

@@ -6,11 +6,11 @@ import {
   extractedPercentile,
 } from "../extracted-tally.ts";
 import { type GpuMetric, type GpuTally, gpuSeriesOf } from "../gpu-tally.ts";
-import { batchMeansOf, type Drift, effectiveCount } from "../intervals/effective-count.ts";
+import { batchMeansOf, effectiveCount } from "../intervals/effective-count.ts";
 import { estimateMean, estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimatePercentile, type PercentileEstimate, percentileEstimator } from "../intervals/percentile-interval.ts";
 import type { SampleAbove } from "../limits/verdict-state.ts";
-import { countAbove, driftOfSketch, percentileAt, type Sketch } from "../sketch.ts";
+import { countAbove, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 
 /** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
@@ -31,8 +31,8 @@ export interface Sample {
   readonly average: number;
   readonly min?: number;
   readonly max?: number;
-  /** How the values change over time, when known. */
-  readonly drift?: Drift | undefined;
+  /** The smallest average over a part of the time, when known. */
+  readonly lowestMean?: number | undefined;
   /** @param percentile above 0 and below 100 */
   percentile?(percentile: number): number;
   /** Interval of the average. Absent: it counts as exact. */
@@ -57,8 +57,8 @@ export function sampleOfSketch(sketch: Sketch): Sample {
     average: sketch.mean,
     min: sketch.min,
     max: sketch.max,
-    get drift() {
-      return driftOfSketch(sketch);
+    get lowestMean() {
+      return lowestMeanOf(sketch);
     },
     percentile: (percentile) => percentileAt(sketch, percentile),
     averageEnds: (options) => boundsOf(estimateMeanNs(sketch, options)),

@@ -1,14 +1,15 @@
-import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import { informativeEnds } from "../../measure/intervals/certainty.ts";
 import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimatePercentile, REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
-import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
 import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
 import { nsToUs } from "../../plan/units.ts";
 import type { LatencyJson } from "../schema/latency.ts";
 import { byPercentile } from "./confidence.ts";
 
+/** Percentiles of the encoded histogram are up to 0.1 % too high. */
 const SIGNIFICANT_DIGITS = 3;
+const HIGHEST_US = 3_600_000_000; // 1 h
 
 /** Converts latencies to JSON; null without any. */
 export function toLatencyJson(tally: Sketch): LatencyJson | null {
@@ -35,7 +36,13 @@ export function toLatencyJson(tally: Sketch): LatencyJson | null {
 
 /** Encodes latencies in microseconds as a compressed HDR histogram in base64, the format of HdrHistogram's tools. */
 function encodeHistogram(tally: Sketch): string {
-  const histogram = createHistogram(SIGNIFICANT_DIGITS);
-  forEachValue(tally, (ns, count) => recordUs(histogram, nsToUs(ns), count));
+  const histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: HIGHEST_US,
+    numberOfSignificantValueDigits: SIGNIFICANT_DIGITS,
+  });
+  forEachValue(tally, (ns, count) => {
+    histogram.recordValueWithCount(Math.min(HIGHEST_US, Math.max(1, nsToUs(ns))), count);
+  });
   return encodeIntoCompressedBase64(histogram);
 }

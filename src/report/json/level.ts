@@ -64,8 +64,8 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
       requests: bucket.requestCount,
       failed: bucket.failedCount,
       outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.requestCount === 0 ? null : nsToUs(bucket.latency.mean),
-      latencyP99Us: bucket.requestCount === 0 ? null : percentileUs(bucket.latency, 99),
+      latencyMeanUs: bucket.latency === undefined ? null : nsToUs(bucket.latency.meanNs),
+      latencyP99Us: bucket.latency === undefined ? null : nsToUs(bucket.latency.p99Ns),
     })),
   };
 }

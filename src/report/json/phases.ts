@@ -41,8 +41,8 @@ export function toPhasesJson(
       failed: bucket.failedCount,
       cancelled: bucket.cancelledCount,
       outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.latencyMeanNs === undefined ? null : nsToUs(bucket.latencyMeanNs),
-      latencyP99Us: bucket.latencyP99Ns === undefined ? null : nsToUs(bucket.latencyP99Ns),
+      latencyMeanUs: bucket.latency === undefined ? null : nsToUs(bucket.latency.meanNs),
+      latencyP99Us: bucket.latency === undefined ? null : nsToUs(bucket.latency.p99Ns),
     })),
   };
 }

@@ -133,6 +133,9 @@ function toRunJson(plan: Plan, result: RunResult): RunJson {
       ? {}
       : { warmup: { sent: result.warmup.sentCount, failed: result.warmup.failedCount } }),
     connections: result.connectionCount,
+    ...(result.received === undefined
+      ? {}
+      : { receivedBytes: result.received.bytes, responses: result.received.statuses }),
     ...(result.servers === undefined
       ? {}
       : {

@@ -44,7 +44,7 @@ export class RunState implements Report {
   private settled = NO_REQUESTS;
   private extent: ExpectedExtent = { requestCount: undefined, durationNs: undefined };
   private readonly rates: RateWindow;
-  private windows: WindowTally | undefined;
+  private windows: SeenWindows | undefined;
   private startNs = 0;
   private firstLevelNs: number | undefined;
   private last: { readonly atNs: number; readonly snapshot: RunSnapshot } | undefined;
@@ -83,7 +83,7 @@ export class RunState implements Report {
     };
     this.slot = this.slotOf(place);
     this.slot.current = place;
-    this.windows = new WindowTally(planOfPhase(this.plan, phase?.index));
+    this.windows = new SeenWindows(planOfPhase(this.plan, phase?.index));
     this.restartRates();
     this.last = undefined;
   }
@@ -233,7 +233,7 @@ class LevelSlot implements LevelTally {
 }
 
 /** The windows of one level. */
-class WindowTally {
+class SeenWindows {
   private readonly judge: StabilityJudge | undefined;
   private readonly atMost: number | undefined;
   private readonly toleranceRatio: number | undefined;

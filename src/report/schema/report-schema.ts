@@ -146,6 +146,10 @@ function runEntries(parts: Parts) {
     }),
     warmup: optional(object({ sent: count(), failed: count() })),
     connections: count(),
+    receivedBytes: optional(v.pipe(count(), v.description("Bytes of HTTP responses in the whole run, as they came."))),
+    responses: optional(
+      v.pipe(v.record(v.string(), count()), v.description("Complete HTTP responses in the whole run, by status.")),
+    ),
     servers: optional(v.array(object({ name: v.string(), sent: count(), failed: count() }))),
     failures: v.array(
       object({

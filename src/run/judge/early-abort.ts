@@ -170,8 +170,8 @@ function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: num
   const { metric, comparison, limit } = assertion;
   if (metric.statistic !== "average" || (comparison !== "below" && comparison !== "at-most")) return true;
   // Latencies that grow all the time have no interval, but all are beyond the limit.
-  const drift = sampleOf(metric, level)?.drift;
-  return drift === undefined || drift.low <= limit;
+  const lowest = sampleOf(metric, level)?.lowestMean;
+  return lowest === undefined || lowest <= limit;
 }
 
 /** Only what an assertion needs is kept: groups for those with tags, tokens for their metrics. */

@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { formatCount } from "../../plan/units.ts";
-import { urlsOf } from "../../registry/service-kinds.ts";
+import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
@@ -13,6 +13,8 @@ import { isRatioExceeded } from "./failure-ratio.ts";
 import { Reachability } from "./reachability.ts";
 
 const MAX_LANE_ERRORS = 64;
+/** Number of first answers to prompts that show that the server does not have their path. */
+const FEW_UNKNOWN = 8;
 
 /** Requests that have not ended, for the policy. */
 export interface SentCounts {
@@ -35,6 +37,7 @@ export class FailurePolicy {
   private readonly ended: EndedCounts;
   private readonly sent: SentCounts;
   private readonly reachability: Reachability;
+  private unknownPathCount = 0;
 
   constructor(plan: Plan, signal: RunSignal, ended: EndedCounts, sent: SentCounts) {
     this.sent = sent;
@@ -65,6 +68,7 @@ export class FailurePolicy {
       return;
     }
     this.checkReachable(failure, sentNs);
+    this.checkPath(failure);
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
@@ -99,6 +103,16 @@ export class FailurePolicy {
     );
   }
 
+  /** Ends the run when the server has no such API: each of its answers would cost nothing, and be worth nothing. */
+  private checkPath(failure: Failure): void {
+    const { plan, ended } = this;
+    if (failure.kind !== "http" || failure.status !== 404 || ended.completedCount > 0) return;
+    if (++this.unknownPathCount !== FEW_UNKNOWN || plan.behaviour?.waitsForServer === true || !takesPrompts(plan))
+      return;
+    const message = `${urlsOf(plan.target).join(", ")} has no such path: ${describeFailure(failure)}`;
+    this.signal.fail(new RunError("unreachable", message, "Does it serve this API, under this path?", { failure }));
+  }
+
   /** Ends the run in bounded time when the target no longer answers. */
   private checkReachable(failure: Failure, sentNs: number): void {
     const { lastSuccessNs, completedCount } = this.ended;
@@ -106,21 +120,33 @@ export class FailurePolicy {
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;
-    const { plan } = this;
-    const isNew = failure.kind === "connect" && completedCount === 0;
+    if (reach === "unreachable" && failure.kind === "connect" && completedCount === 0) {
+      this.signal.fail(cannotConnect(this.plan, failure));
+      return;
+    }
     const [message, hint] =
       reach === "stalled"
         ? ["the target stopped answering", `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`]
-        : isNew
-          ? [`cannot connect to ${urlsOf(plan.target).join(", ")}`, "Is the server running, and is this its address?"]
-          : [
-              "the target can no longer be reached",
-              completedCount === 0
-                ? "Is the server still running?"
-                : `It answered ${formatCount(completedCount)} requests before. Has it stopped? Look at its log.`,
-            ];
+        : [
+            "the target can no longer be reached",
+            completedCount === 0
+              ? "Is the server still running?"
+              : `It answered ${formatCount(completedCount)} requests before. Has it stopped? Look at its log.`,
+          ];
     this.signal.fail(new RunError(reach, `${message}: ${describeFailure(failure)}`, hint));
   }
+}
+
+/** Whether a target's requests are prompts, which are few and long. */
+export function takesPrompts({ target }: Plan): boolean {
+  const kind = targetKindOf(target);
+  return urlsOf(target).length > 0 && kind.takes(target) === "payloads" && kind.hasShortRequests !== true;
+}
+
+/** Returns the error of a target to which no connection could be opened. */
+export function cannotConnect({ target }: Plan, failure: Failure): RunError {
+  const message = `cannot connect to ${urlsOf(target).join(", ")}: ${describeFailure(failure)}`;
+  return new RunError("unreachable", message, "Is the server running, and is this its address?", { failure });
 }
 
 function kindOf(failure: Failure): "unreachable" | "stalled" | "failed-request" {

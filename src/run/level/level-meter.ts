@@ -1,7 +1,6 @@
 import type { CompletionGaps } from "../../measure/gaps/completion-gaps.ts";
 import type { MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
-import type { RunTimeline } from "../../measure/run-timeline.ts";
 import { WindowTally } from "../../measure/tally/window-tally.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import type { EarlyAbort, WatchedParts } from "../judge/early-abort.ts";
@@ -12,7 +11,7 @@ export class LevelMeter {
   gaps: CompletionGaps | undefined;
   timeline: Timeline | undefined;
   /** Of a whole run with phases. */
-  runTimeline: RunTimeline | undefined;
+  runTimeline: Timeline | undefined;
   /** Undefined unless the load is a scenario of MLPerf. */
   mlperf: MlperfTally | undefined;
   /** End of the last request that was not cancelled, including empty messages. */

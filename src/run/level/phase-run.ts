@@ -1,7 +1,7 @@
 import type { Drive } from "../../load/drive.ts";
 import { levelAt } from "../../load/levels.ts";
 import type { PreparedPhase } from "../../load/load-mode.ts";
-import { RunTimeline } from "../../measure/run-timeline.ts";
+import { Timeline } from "../../measure/timeline.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import type { PhasePlace, PhaseStart, RunObserver } from "../../result/observer.ts";
 import type { LevelResult, PhaseResult, PhasesResult, PhaseTally } from "../../result/run-result.ts";
@@ -51,7 +51,7 @@ export interface PhaseStep {
 export class PhaseRun {
   private readonly parts: PhaseParts;
   private readonly results: PhaseResult[] = [];
-  private readonly timeline: RunTimeline;
+  private readonly timeline: Timeline;
   /** The step that runs. */
   private current: PhaseStep | undefined;
   private run: LevelRun | undefined;
@@ -62,7 +62,7 @@ export class PhaseRun {
 
   constructor(parts: PhaseParts) {
     this.parts = parts;
-    this.timeline = new RunTimeline(parts.startNs);
+    this.timeline = new Timeline(parts.startNs);
   }
 
   async execute(): Promise<void> {
@@ -84,7 +84,7 @@ export class PhaseRun {
     return {
       phases: this.results,
       after: addTallies(tallyOf(driver), counted, -1),
-      timeline: this.timeline.finish(this.phaseStartNs),
+      timeline: this.timeline.finish(Math.max(this.phaseStartNs, this.timeline.lastEndNs)),
     };
   }
 

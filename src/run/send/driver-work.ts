@@ -18,6 +18,8 @@ export interface DriverOptions extends LaneOptions {
   /** See {@link ClientOptions}. */
   readonly maxResponseBytes: number;
   readonly createClient: (options: ClientOptions) => LoadClient;
+  /** See {@link ClientOptions.onConnectFailure}. */
+  readonly onConnectFailure?: ClientOptions["onConnectFailure"];
   /** Cancels some requests; absent: none. */
   readonly canceller?: Canceller | undefined;
   /** Maximum number of outstanding requests; sending ends when a load needs more. Default: no limit. */

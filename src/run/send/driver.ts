@@ -57,7 +57,7 @@ export class Driver implements DriveHost {
   private readonly waits = new EndWaits();
 
   constructor(options: DriverOptions) {
-    const { requestTimeoutNs, createClient, canceller, clock = systemClock } = options;
+    const { requestTimeoutNs, createClient, canceller, onConnectFailure, clock = systemClock } = options;
     this.clock = clock;
     this.lanes = options;
     this.canceller = canceller;
@@ -68,8 +68,7 @@ export class Driver implements DriveHost {
       get laneCount() {
         return driver.laneCount;
       },
-      stallTimeoutNs: options.stallTimeoutNs,
-      maxResponseBytes: options.maxResponseBytes,
+      ...{ stallTimeoutNs: options.stallTimeoutNs, maxResponseBytes: options.maxResponseBytes, onConnectFailure },
       get keepBodies() {
         return driver.work?.needsBodies !== false;
       },

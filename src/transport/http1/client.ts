@@ -1,4 +1,4 @@
-import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import { Call, type ClientOptions, type LoadClient, MOST_STATUS, type ReceivedCounts } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import { openInSlices } from "../open-in-slices.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
@@ -16,11 +16,12 @@ export class Http1Client implements LoadClient {
   private readonly stallWatch: StallWatch;
   private readonly context: ConnectionContext;
   private isClosed = false;
+  readonly received: ReceivedCounts = { bytes: 0, statusCounts: new Uint32Array(MOST_STATUS + 1) };
 
   /** @param reuse what is known about the server's connections, from other clients too; default: nothing */
   constructor(endpoint: Endpoint, options: ClientOptions, reuse = createServerReuse()) {
     this.endpoint = endpoint;
-    this.context = { endpoint, options, reuse };
+    this.context = { endpoint, options, reuse, counts: this.received };
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const connection of this.connections) connection.failIfSilentSince(deadlineNs);
     });

@@ -1,7 +1,7 @@
 import { nsToMs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type Socket } from "../../runtime/socket.ts";
-import type { Call, ClientOptions } from "../client.ts";
+import type { Call, ClientOptions, ReceivedCounts } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
 import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import { openNamedSocket } from "../named-socket.ts";
@@ -18,6 +18,8 @@ export interface ConnectionContext {
   readonly endpoint: Endpoint;
   readonly options: ClientOptions;
   readonly reuse: ServerReuse;
+  /** Counts what all connections receive. */
+  readonly counts: ReceivedCounts;
 }
 
 /** A slot's keep-alive connection. It carries one request at a time and reconnects after a close. */
@@ -188,6 +190,7 @@ export class Connection {
       return;
     }
     if (call.firstByteNs === 0) call.firstByteNs = readNs;
+    this.context.counts.bytes += bytes.length;
     try {
       this.parser.feed(bytes);
     } catch (error) {
@@ -203,6 +206,8 @@ export class Connection {
     const parser = this.parser;
     const call = this.call;
     this.response.complete();
+    const { statusCounts } = this.context.counts;
+    statusCounts[parser.head.status] = (statusCounts[parser.head.status] as number) + 1;
     // After a response that arrived before its request was sent, the connection's state is unknown.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
@@ -220,6 +225,7 @@ export class Connection {
     const wasOpen = this.isOpen;
     this.socket = undefined;
     this.isOpen = false;
+    if (!wasOpen && !this.call.isActive) this.options.onConnectFailure?.(connectFailure(error));
     this.settlePreconnect();
     this.trust.closed();
     if (wasOpen && this.servedCount > 0) this.trust.refute(this.servedNs, nowNs());

@@ -25,11 +25,11 @@ describe("verdicts", () => {
     [1.1, null, "lower", "worse"],
     [0.96, 1.04, "lower", "no-difference"],
     [0.95, 1.05, undefined, "no-difference"],
-    [0.94, 1.04, "lower", "cannot-say"],
-    [0.96, 1.06, "higher", "cannot-say"],
+    [0.94, 1.04, "lower", "inconclusive"],
+    [0.96, 1.06, "higher", "inconclusive"],
     [1, 1, "lower", "no-difference"],
-    [0, null, "lower", "cannot-say"],
-    [null, null, "lower", "cannot-say"],
+    [0, null, "lower", "inconclusive"],
+    [null, null, "lower", "inconclusive"],
   ] as const)
     test(`${low} to ${high}, ${better ?? "neither"} is better: ${expected}`, () => {
       assert.equal(judgeChange(ratio(low, high), better, 0.05), expected);
@@ -38,7 +38,7 @@ describe("verdicts", () => {
   for (const [low, high, expected] of [
     [0.001, 0.02, "worse"],
     [-0.004, 0.004, "no-difference"],
-    [-0.004, 0.006, "cannot-say"],
+    [-0.004, 0.006, "inconclusive"],
   ] as const)
     test(`points ${low} to ${high}: ${expected}, whatever the precision of ratios`, () => {
       assert.equal(judgeChange({ ...ratio(low, high), kind: "difference" }, "lower", 0.5), expected);

@@ -129,6 +129,7 @@ describe("one burst is called that, with its place:", () => {
 const STARTS = {
   "10 % of the time, half as long again": (time: number) => (time < 0.1 ? 1.5 : 1),
   "10 % of the time, 5 times as long": (time: number) => (time < 0.1 ? 5 : 1),
+  "5 times as long, after a moment": (time: number) => (time >= 0.01 && time < 0.1 ? 5 : 1),
   "3 times as long, which fades": (time: number) => 1 + 2 * Math.exp(-time / 0.03),
 };
 describe("a slow start that ends is called that:", () => {

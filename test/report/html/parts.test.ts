@@ -114,8 +114,6 @@ describe("a mix with tags", LIMIT, () => {
       first.map((cells) => cells[2]),
       chat.map(({ tokens }) => formatUs(tokens?.metrics["timeToFirstTokenUs"]?.mean ?? 0)),
     );
-    assert.match(report.read("markdown"), /### By target\n\n\| target \| req\/s/);
-    assert.match(report.read("markdown"), /### Extracted values by target/);
   });
 
   test("shows the first wrong answers as text, and JUnit has them in a failure", LIMIT, () => {
@@ -129,7 +127,6 @@ describe("a mix with tags", LIMIT, () => {
       answers.map(() => "the score is &lt;b&gt;too high&lt;/b&gt;"),
     );
     assert.ok(rows.every(([, answer]) => answer?.includes("&quot;score&quot;:6")));
-    assert.match(report.read("markdown"), /### The first answers that check refused/);
     const [suite] = readXml(report.read("junit")).children;
     const wrong = suite?.children.find(({ attributes }) => attributes["name"] === "answers are right");
     const count = run?.failures.reduce((sum, failure) => sum + (failure.kind === "check" ? failure.count : 0), 0);
@@ -191,7 +188,6 @@ test("a search begins with its answer, and draws each limit by load with interva
     chart.series.some(({ name }) => name === "limit 450 infer/s"),
     most >= 450 / 4,
   );
-  assert.ok(report.read("markdown").includes(`**${answer}**`));
   const cases = readXml(report.read("junit")).children[0]?.children ?? [];
   assert.ok(cases.some(({ attributes }) => attributes["name"] === "the highest load is found"));
 });
@@ -209,7 +205,6 @@ test("an MLPerf scenario has its verdict and the numbers of LoadGen's summary", 
   assert.equal(rows.get("Result is"), mlperf.isValid ? "VALID" : "INVALID");
   assert.equal(rows.get("queries"), formatCount(mlperf.queryCount));
   assert.equal(rows.get("p90 latency"), formatUs(mlperf.target.latencyNs / 1e3));
-  assert.match(report.read("markdown"), /### MLPerf single\\?-stream\n\n(?:.*\n)*\| Result is \| (?:IN)?VALID \|/);
   const cases = readXml(report.read("junit")).children[0]?.children ?? [];
   const own = cases.find(({ attributes }) => attributes["name"] === "MLPerf single-stream is valid");
   assert.equal(own?.children[0]?.name, mlperf.isValid ? "system-out" : "failure");
@@ -221,7 +216,6 @@ test("limits of streamed tokens have their percentiles and early stopping in eve
     readonly tokens: Readonly<Record<string, { readonly target: { readonly latencyNs: number } }>>;
   };
   const cells = tableOf(report.read("html"), "MLPerf server");
-  const markdown = report.read("markdown").replaceAll("\\", "");
   const rows = new Map(cells.map(([what = "", value = ""]) => [what, value]));
   const cases = readXml(report.read("junit")).children[0]?.children ?? [];
   const own = cases.find(({ attributes }) => attributes["name"] === "MLPerf server is valid");
@@ -232,8 +226,7 @@ test("limits of streamed tokens have their percentiles and early stopping in eve
     const shown = `${formatUs((mlperf.tokens[name]?.target.latencyNs ?? 0) / 1e3)} (limit: ${limit})`;
     assert.equal(rows.get(`p90 ${label}`), shown);
     assert.equal(rows.get(`early stopping, ${label}`), "met with 0 queries over the limit");
-    assert.ok(markdown.includes(`| p90 ${label} | ${shown} |`), markdown);
-    assert.ok(own?.children[0]?.text.includes(`p90 ${label}`), JSON.stringify(own));
+    assert.equal(own?.children[0]?.text, "VALID");
   }
 });
 
@@ -280,7 +273,6 @@ test(
       }
       assert.ok(html.includes(`<td class="figure">${formatUs(combined.latencyUs.mean?.mean ?? 0)}</td>`));
     }
-    assert.match(report.read("markdown"), /### Runs together\n\n/);
     const suites = readXml(report.read("junit")).children;
     assert.deepEqual(
       suites.map(({ attributes }) => attributes["name"]),
@@ -315,7 +307,6 @@ test("repeated phases have their means apart, also where two of them have the sa
     );
     const mean = ((own[0] as number) + (own[1] as number)) / 2;
     assert.deepEqual(pointsOf(lines[1] as DrawnSeries)[0], [1, digits(mean)]);
-    assert.ok(report.read("markdown").includes(`| ${name} | infer/s | ${formatCount(mean)} |`), name);
   }
   const suites = readXml(report.read("junit")).children;
   for (const suite of suites.slice(1))
@@ -347,11 +338,6 @@ test("a repeated search has its answer over runs, a point for each run, and a cu
     assert.deepEqual(pointsOf(points as DrawnSeries), certain);
     const mean = lines.length === 1 ? lines[0] : lines[1];
     assert.deepEqual(pointsOf(mean as DrawnSeries)[0], [1, digits(highest.mean)]);
-    assert.ok(
-      report
-        .read("markdown")
-        .includes(`| the highest load of each run | highest concurrency | ${formatCount(highest.mean)} |`),
-    );
     assert.ok(html.includes(`<dt>Highest load, mean of ${highest.count} `));
   }
   const curves = charts.get("Throughput by Load")?.series.map(({ name }) => name) ?? [];

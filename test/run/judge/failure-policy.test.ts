@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { FailurePolicy } from "../../../src/run/judge/failure-policy.ts";
 import { RunSignal } from "../../../src/run/run-signal.ts";
 import type { EndedCounts } from "../../../src/run/send/ended-requests.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
-import type { FailureKind } from "../../../src/transport/failure.ts";
+import type { Failure, FailureKind } from "../../../src/transport/failure.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
 function makePolicy(
@@ -123,4 +125,29 @@ test("a target that is gone after it answered is said to have answered", () => {
     policy.add({ kind: "connect", message: "refused", isServerGone: true }, 0, nowNs());
     assert.equal(signal.error?.hint, hint);
   }
+});
+
+test("a server that has no such path ends a run of prompts, and no other", () => {
+  const target = {
+    ...{ kind: "openai", url: "gpu:8000", protocol: "http", model: "m", endpoint: "v1/nope", batchSize: 1 },
+    ...{ isStreaming: true, headers: [], tls: DEFAULT_TLS },
+  } as unknown as Plan["target"];
+  const missing: Failure = { kind: "http", status: 404, message: "HTTP status 404" };
+  const endOf = (plan: Plan, completedCount: number, failure = missing): string | undefined => {
+    const signal = new RunSignal();
+    const ended = { completedCount, failedCount: 0, cancelledCount: 0, lastSuccessNs: nowNs() };
+    const sent = { outstanding: 0, sentCount: 0, quota: Number.POSITIVE_INFINITY, isSending: true };
+    const policy = new FailurePolicy(plan, signal, ended, sent);
+    for (let count = 1; count <= 8; count++) {
+      assert.equal(signal.error, undefined, `after ${count - 1}`);
+      policy.add(failure, 0, nowNs());
+    }
+    return signal.error?.message;
+  };
+  const plan: Plan = { ...makePlan({ failures: { maxRatio: null } }), target };
+  assert.match(endOf(plan, 0) ?? "", /^gpu:8000 has no such path: .*404/);
+  assert.equal(endOf(plan, 1), undefined);
+  assert.equal(endOf(plan, 0, { ...missing, status: 500 }), undefined);
+  assert.equal(endOf({ ...plan, behaviour: { waitsForServer: true } }, 0), undefined);
+  assert.equal(endOf(makePlan({ failures: { maxRatio: null } }), 0), undefined);
 });

@@ -164,6 +164,26 @@ describe("own HTTP/1.1 client", () => {
     );
   });
 
+  test("counts the bytes and the statuses of what it receives", async () => {
+    const missing = latin1("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    await withClient(
+      (connection, index) => connection.write(index === 2 ? missing : OK),
+      async ({ driver }) => {
+        await driver.client.reserve(1);
+        for (let i = 0; i < 4; i++) await driver.request(0, getRequest("/"));
+        const { bytes, statusCounts } = driver.client.received ?? assert.fail("nothing was counted");
+        assert.equal(bytes, 3 * OK.length + missing.length);
+        assert.deepEqual(
+          [...statusCounts.entries()].filter(([, count]) => count > 0),
+          [
+            [200, 3],
+            [404, 1],
+          ],
+        );
+      },
+    );
+  });
+
   test("reconnects when the server closed an idle connection", async () => {
     await withClient(
       (connection) => connection.write(OK),
