@@ -323,7 +323,6 @@ test(
         };
         assert.match(json.warnings.join(), reason);
         assert.equal(json.metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
-        assert.equal(/time to first token {2}/.test(told), unstreamedCount < 6);
         const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
         const isMet = unstreamedCount < 6;
         assert.deepEqual(

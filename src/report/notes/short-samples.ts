@@ -53,7 +53,7 @@ function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undef
   if (text === undefined) return undefined;
   const remedy = shape.kind === "burst" ? [] : ["Warm up before: put a warmup(…) before the load"];
   return {
-    code: `latency-${shape.kind}`,
+    code: shape.kind,
     severity: isInDoubt ? "caution" : "detail",
     texts: [`latency: ${text}`, ...remedy],
   };

@@ -128,13 +128,9 @@ test("a burst, a slow start and a drift are named with their size, and no longer
     Array.from({ length: 4000 }, (_, at) => (1e6 + ((at * 617) % 100) * 1000) * (at >= from && at < to ? factor : 1));
   const rising = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
   for (const [latenciesNs, code, text] of [
-    [around(1984, 2112, 12), "latency-burst", /^Latency: one burst .*12 times the rest\.$/],
-    [
-      around(0, 320, 3),
-      "latency-start-up",
-      /^Latency: slow start: 3 times the rest.* Warm up before: put a warmup\(…\)/,
-    ],
-    [rising, "latency-drift", /^Latency: drift of \+73 % from the first to the last fifth\. Warm up before/],
+    [around(1984, 2112, 12), "burst", /^Latency: one burst .*12 times the rest\.$/],
+    [around(0, 320, 3), "start-up", /^Latency: slow start: 3 times the rest.* Warm up before: put a warmup\(…\)/],
+    [rising, "drift", /^Latency: drift of \+73 % from the first to the last fifth\. Warm up before/],
   ] as const) {
     const notes = notesOf([makeLevel({ window: makeWindow({ latenciesNs }) })], ASSERTED);
     assert.match(notes.find((note) => note.code === code)?.text ?? "", text);
