@@ -81,11 +81,6 @@ export function estimateExtractedMean(
   return meanInterval(numbers.mean, deviationOf(numbers), effective, { confidence, skewness: skewnessOf(numbers) });
 }
 
-/** Returns the number of answers. */
-export function answerCountOf({ missingCount, numbers, texts, otherCount }: Extracted): number {
-  return texts.reduce((sum, [, count]) => sum + count, missingCount + numbers.count + otherCount);
-}
-
 /** Joins the values of several measurements by their names; undefined when none has any. */
 export function joinExtracted(parts: readonly (readonly Extracted[] | undefined)[]): readonly Extracted[] | undefined {
   const known = parts.flatMap((part) => part ?? []);

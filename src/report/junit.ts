@@ -5,8 +5,8 @@ import { escapeXml } from "./markup.ts";
 import { levelTable } from "./model/level-sections.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import { type LevelRow, type NamedRun, type ReportView, viewReport } from "./model/report-view.ts";
+import { answerOf } from "./model/search-answer.ts";
 import { formatCell } from "./model/values.ts";
-import { answerOf } from "./model/verdict.ts";
 import { createModelFile } from "./model-report.ts";
 import type { ReportJson, RunJson } from "./schema/report-schema.ts";
 

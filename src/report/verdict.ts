@@ -8,9 +8,10 @@ import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
 import { isFarBehind } from "../result/judged-levels.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
+import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
-import { formatRange } from "./rampart/confidence-notes.ts";
-import { answerOf, answerOverRuns } from "./rampart/find-max.ts";
+import { answerOf, answerOverRuns } from "./model/search-answer.ts";
+import { joinEnds } from "./model/values.ts";
 import { judgeAssertions, judgeChecks, judgeRepeated } from "./run-verdicts.ts";
 import type { ReasonJson } from "./schema/report-schema.ts";
 
@@ -128,7 +129,8 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
 function answerOfRuns(plan: Plan, repeated: RepeatedResult): [string] | undefined {
   const [first, second] = repeated.runs;
   if (first?.findMax === undefined) return undefined;
-  return [second === undefined ? answerOf(plan, first.findMax) : (answerOverRuns(plan, repeated) ?? "")];
+  const found = second === undefined ? undefined : highestOverRuns(repeated);
+  return [found === undefined ? answerOf(plan, first.findMax) : answerOverRuns(plan, found, repeated.runs.length)];
 }
 
 function findSearch(plan: Plan, repeated: RepeatedResult): Finding[] {
@@ -199,7 +201,7 @@ export function describeAssertion(plan: Plan, verdict: Verdict | RunsVerdict): D
     "runCount" in verdict
       ? { low: verdict.low, high: verdict.high, over: `, ${verdict.metCount} of ${verdict.runCount} runs` }
       : { low: null, high: null, over: "" };
-  const range = low === null || high === null ? "" : ` (${formatRange(format(low), format(high))})`;
+  const range = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
   const ended = endedRun === true ? ", which ended the run" : "";
   const why = reason === undefined ? "" : `: ${reason}`;
   return { measured: `${format(measured)}${range}${where}${over}${ended}${why}`, limit };

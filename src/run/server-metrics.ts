@@ -29,7 +29,8 @@ export function openServerMetrics(
   if (metrics === null || url === undefined) return undefined;
   const source = openMetricsSource(url, "tls" in plan.target ? plan.target.tls : DEFAULT_TLS, FETCH_TIMEOUT_NS);
   const { url: address, intervalMs } = metrics;
-  const poller = new MetricsPoller({ url: address, intervalMs, fetch: source.fetch, ...listener });
+  const needsGpus = plan.behaviour?.needsCounters === true;
+  const poller = new MetricsPoller({ url: address, intervalMs, needsGpus, fetch: source.fetch, ...listener });
   return {
     poller,
     close: () => {

@@ -48,9 +48,9 @@ export function readGpuMetrics(text: string, exposition = new Exposition()): Gpu
   return reading;
 }
 
-/** Returns the names of reported families that are missing in a reading; none for the page of an engine, which has no GPUs. */
-export function missingFamilies(reading: GpuReading): string[] {
-  if (Object.keys(reading).join() === "kvCacheRatio") return [];
+/** Returns the names of reported families that are missing in a reading. @param needsGpus false: none for the page of an engine, which has no GPUs */
+export function missingFamilies(reading: GpuReading, needsGpus: boolean): string[] {
+  if (!needsGpus && Object.keys(reading).join() === "kvCacheRatio") return [];
   const missing: string[] = [];
   for (const [name, { metric, isReported }] of FAMILIES)
     if (isReported && reading[metric] === undefined) missing.push(name);

@@ -16,6 +16,8 @@ export type MetricsWarning =
 export interface MetricsPollerOptions {
   readonly url: string;
   readonly intervalMs: number;
+  /** Whether a page of an engine, which has the use of its cache and no GPU, lacks something. Default: false */
+  readonly needsGpus?: boolean;
   /** Fetches the metrics as text; rejects with the reason for a failure. Called again only after it has settled. */
   fetch(): Promise<string>;
   warn(warning: MetricsWarning): void;
@@ -107,7 +109,8 @@ export class MetricsPoller {
     this.tally = addGpuReading(this.tally, reading);
     this.options.onReading?.(reading);
     const missing: MetricsWarning[] = [];
-    for (const family of missingFamilies(reading)) missing.push({ kind: "metrics-missing", family });
+    for (const family of missingFamilies(reading, this.options.needsGpus === true))
+      missing.push({ kind: "metrics-missing", family });
     this.warn(missing);
   }
 

@@ -19,7 +19,7 @@ test("every family of every GPU is read", () => {
     memoryTotalBytes: { "GPU-aaa": 17179869184, "GPU-bbb": 17179869184 },
     memoryUsedBytes: { "GPU-aaa": 1000000001, "GPU-bbb": 2000000000 },
   });
-  assert.deepEqual(missingFamilies(readGpuMetrics(twoGpus(1))), []);
+  assert.deepEqual(missingFamilies(readGpuMetrics(twoGpus(1)), true), []);
 });
 
 test("samples without a GPU, without a number and of other families are left out", () => {
@@ -32,7 +32,11 @@ test("samples without a GPU, without a number and of other families are left out
   ].join("\n");
   const reading = readGpuMetrics(text);
   assert.deepEqual(plain(reading), { memoryUsedBytes: { a: 1000 } });
-  assert.deepEqual(missingFamilies(reading), ["nv_gpu_utilization", "nv_gpu_power_usage", "nv_gpu_memory_total_bytes"]);
+  assert.deepEqual(missingFamilies(reading, true), [
+    "nv_gpu_utilization",
+    "nv_gpu_power_usage",
+    "nv_gpu_memory_total_bytes",
+  ]);
 });
 
 test("the use of KV caches is read from the pages of engines, which have no GPUs", () => {
@@ -45,11 +49,12 @@ test("the use of KV caches is read from the pages of engines, which have no GPUs
   ].join("\n");
   const reading = readGpuMetrics(text);
   assert.deepEqual(plain(reading), { kvCacheRatio: { "0 m": 0.25, "1 m": 0.5, "": 0.83, "fraction t 1": 0.1 } });
-  assert.deepEqual(missingFamilies(reading), []);
+  assert.deepEqual(missingFamilies(reading, false), []);
+  assert.equal(missingFamilies(reading, true).length, 4);
 });
 
 test("missing are those that perf_analyzer reports, in its order", () => {
-  assert.deepEqual(missingFamilies(readGpuMetrics("")), [
+  assert.deepEqual(missingFamilies(readGpuMetrics(""), true), [
     "nv_gpu_utilization",
     "nv_gpu_power_usage",
     "nv_gpu_memory_used_bytes",

@@ -9,7 +9,6 @@ import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
-import { sortTexts } from "../rampart/extracted.ts";
 import type { ExtractedJson, SpreadJson, TokensJson } from "../schema/latency.ts";
 import { toMetricConfidence } from "./confidence.ts";
 
@@ -74,7 +73,7 @@ function toColumnJson(column: Extracted): ExtractedJson[string] {
   };
   return {
     ...(count === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: ROUNDED_DIGITS } : {}) }),
-    ...(texts.length === 0 ? {} : { texts: Object.fromEntries(sortTexts(column)) }),
+    ...(texts.length === 0 ? {} : { texts: Object.fromEntries([...texts].sort(([, a], [, b]) => b - a)) }),
     ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
     missing: missingCount,
   };

@@ -7,6 +7,7 @@ import { type Combined, combinedColumns } from "./level-columns.ts";
 import { combinedTable, detail, levelTable } from "./level-sections.ts";
 import type { Cell, ModelTable, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, type ReportView } from "./report-view.ts";
+import { answerOf, answerOverRuns } from "./search-answer.ts";
 import { type ColumnSpec, column, estimateCell, makeTable, markedIf } from "./tables.ts";
 import {
   formatMetricValue,
@@ -16,7 +17,6 @@ import {
   inBaseUnit,
   quantityOfMetric,
 } from "./values.ts";
-import { answerOf, describeAnswer } from "./verdict.ts";
 
 /** Sections of whole runs: the answer to what was asked, runs together, phases, conversations, failures, counts. */
 
@@ -43,16 +43,22 @@ export function byRunSections(view: ReportView): Section[] {
   return [detail("by-run", "Each run", [levelTable(view)])];
 }
 
+/** Describes the answer of a search, over runs if there are several; undefined for other loads. */
+function describeAnswer({ plan, json, runs }: ReportView): string | undefined {
+  if (!("runs" in json)) return runs[0]?.json.findMax && answerOf(plan, runs[0].json.findMax);
+  return json.combination.findMax && answerOverRuns(plan, json.combination.findMax, json.runs.length);
+}
+
 function searchSection(view: ReportView): Section {
   const { runs, levels, json } = view;
-  const answer = describeAnswer(view);
+  const answer = describeAnswer(view) ?? "";
   const tried = levels.toSorted(
     (a, b) => a.run.localeCompare(b.run, "en", { numeric: true }) || a.json.level - b.json.level,
   );
   const lines = runs.flatMap((run) => explainSearch(view, run));
   if (!("runs" in json)) {
     const tables = tried.length === 0 ? [] : [levelTable(view, tried)];
-    return { ...summary("search"), lines: [answer ?? "", ...lines], tables };
+    return { ...summary("search"), lines: [answer, ...lines], tables };
   }
   const { atHighest, highest } = json.combination.findMax ?? {};
   const title = LEVEL_UNITS[levelUnitOf(view.plan.load)].column;
@@ -64,7 +70,7 @@ function searchSection(view: ReportView): Section {
   const each = runs.flatMap(({ name, json: { findMax } }) =>
     findMax === undefined ? [] : [`${name}: ${answerOf(view.plan, findMax)}`],
   );
-  return { ...summary("search"), lines: [answer ?? "", ...each], tables: rows.length === 0 ? [] : [together] };
+  return { ...summary("search"), lines: [answer, ...each], tables: rows.length === 0 ? [] : [together] };
 }
 
 /** Explains the answer: what the limits measured there, why the next load is not the answer, and what is open. */

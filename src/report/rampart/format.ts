@@ -1,9 +1,5 @@
-import { formatDurationNs, usToNs } from "../../plan/units.ts";
-
 /** Terminals and emails show this number of characters per line without wrapping. */
 const MAX_COLUMNS = 80;
-/** The width of tables that are indented by two characters. */
-export const INDENTED_COLUMNS = MAX_COLUMNS - 2;
 const GAP = "  ";
 const MIN_PART_COLUMNS = 3;
 /** Minimum width of a wrapped column of sentences. */
@@ -97,9 +93,4 @@ function joinColumns(columns: readonly (readonly string[])[], rowCount: number):
       .join(GAP)
       .trimEnd(),
   ).join("\n");
-}
-
-/** Formats microseconds with a readable unit. */
-export function formatUs(us: number): string {
-  return formatDurationNs(usToNs(us));
 }

@@ -10,7 +10,7 @@ import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { checkRepeated } from "../check-repeated.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
-import { cellsOf, linesOf, modelOfRuns, tableOf, valuesOf } from "../model/make-model.ts";
+import { cellsOf, linesOf, modelOfRuns, tableOf, valuesOf } from "./make-model.ts";
 
 /** Repeated runs in Rampart's own reports. */
 

@@ -1,0 +1,75 @@
+import type { Plan } from "../../plan/plan.ts";
+import { describeLevel } from "../../registry/load-modes.ts";
+import { formatThreeDigits, joinEnds } from "./values.ts";
+
+/** The answer of a search for the highest load that keeps all limits, in one line. */
+
+const FOUND = "highest load that keeps the limits";
+
+/** The answer of one search. */
+interface SearchAnswer {
+  /** Absent or null: no load is known to keep the limits. */
+  readonly highest?: number | null;
+  readonly isResolved: boolean;
+}
+
+/** Describes the answer of one search. */
+export function answerOf(plan: Plan, { highest = null, isResolved }: SearchAnswer): string {
+  if (highest !== null) return `${FOUND}: ${describeLevel(plan.load, highest)}`;
+  return isResolved ? noLoadKeeps(plan) : `it is not known whether any load keeps ${limitsOf(plan)}`;
+}
+
+function noLoadKeeps(plan: Plan): string {
+  return `no load keeps ${limitsOf(plan)}`;
+}
+
+function limitsOf({ limits }: Plan): string {
+  return limits?.length === 1 ? "the limit" : "all limits";
+}
+
+/** The answers of several runs. */
+interface AnswersOverRuns {
+  /** Over the runs with a certain answer; absent without one. */
+  readonly highest?: MeanLoad | undefined;
+  /** Numbers of runs, from 1. */
+  readonly runsWithoutLoad: readonly number[];
+  readonly unresolvedRuns: readonly number[];
+}
+
+interface MeanLoad {
+  readonly count: number;
+  readonly mean: number;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly deviation: number | null;
+}
+
+/** Describes the answers of several runs: the mean over those with a certain answer, and those without one. */
+export function answerOverRuns(
+  plan: Plan,
+  { highest, runsWithoutLoad, unresolvedRuns }: AnswersOverRuns,
+  runCount: number,
+): string {
+  const parts = [
+    ...(highest === undefined ? [] : [describeMean(plan, highest, runCount)]),
+    ...(runsWithoutLoad.length === 0 ? [] : [`${noLoadKeeps(plan)} in ${nameRuns(runsWithoutLoad)}`]),
+    ...(unresolvedRuns.length === 0 ? [] : [`not certain in ${nameRuns(unresolvedRuns)}`]),
+  ];
+  return parts.length === 0 ? "no run ended as planned" : parts.join("; ");
+}
+
+function describeMean({ load }: Plan, { count, mean, low, high, deviation }: MeanLoad, runCount: number): string {
+  const interval =
+    low === null || high === null ? "" : ` (${joinEnds(formatThreeDigits(low), formatThreeDigits(high))})`;
+  const of = count < runCount ? `${count} of ${runCount}` : `${count}`;
+  const found = `${FOUND}: ${describeLevel(load, Number(mean.toPrecision(4)))}`;
+  // Equal whole numbers have an interval without a length, which claims more than they show.
+  if (deviation === 0) return `${found}, the same in ${of} runs`;
+  return `${found}, the mean over ${of} ${of === "1" ? "run" : "runs"}${interval}`;
+}
+
+/** Names runs by their numbers: `runs 2 and 4`. */
+function nameRuns(numbers: readonly number[]): string {
+  const last = numbers.at(-1);
+  return numbers.length === 1 ? `run ${last}` : `runs ${numbers.slice(0, -1).join(", ")} and ${last}`;
+}
