@@ -7,12 +7,12 @@ import { UserError } from "../../src/plan/problem.ts";
 import { compareRuns } from "../../src/report/compare/compare-runs.ts";
 import { formatHtml } from "../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../src/report/compare/json.ts";
-import { formatMarkdown } from "../../src/report/compare/markdown.ts";
 import { buildComparisonModel } from "../../src/report/compare/model.ts";
-import { formatComparison } from "../../src/report/compare/text.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
+import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { createSvgPainter, readChartLibrary } from "../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../src/report/read/runs/read-runs.ts";
+import { renderText } from "../../src/report/text/render-text.ts";
 import { createRandom, type Random } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../report/make-result.ts";
@@ -70,8 +70,8 @@ function check(path: string, good: string): void {
     const sides = { comparison, limits: [], isAll: true };
     const model = buildComparisonModel([sides], false);
     for (const text of [
-      formatComparison(model, { isAll: true, allFlag: "--all" }),
-      formatMarkdown(model),
+      renderText(model, { isVerbose: true, moreFlag: "--all", maxColumns: 110 }),
+      formatMarkdownReport(model),
       formatHtml(model, [sides], paint),
     ])
       assert.ok(!text.includes("NaN") && !text.includes("undefined"), text);

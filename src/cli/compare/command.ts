@@ -6,13 +6,13 @@ import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
 import { type ChangeLimit, type ComparedSides, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
-import { formatMarkdown } from "../../report/compare/markdown.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
-import { formatComparison } from "../../report/compare/text.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
+import { formatMarkdownReport } from "../../report/markdown.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { writeOutput } from "../../report/output-file.ts";
 import { createSvgPainter, readChartLibrary } from "../../report/plots/chart-library.ts";
+import { renderText } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain.ts";
@@ -35,6 +35,9 @@ interface Request {
   readonly isAll: boolean;
   readonly files: OutputFiles;
 }
+
+/** Width of the tables with all metrics. */
+const MOST_COLUMNS = 110;
 
 const OUTPUTS = ["json", "markdown", "html"] as const;
 type OutputFiles = Readonly<Partial<Record<(typeof OUTPUTS)[number], string>>>;
@@ -115,7 +118,9 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   const textIo = besideReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
-  textIo.out(formatComparison(model, { isAll, allFlag: "--all" }));
+  textIo.out(
+    renderText(model, { isVerbose: isAll, moreFlag: "--all", ...(isAll ? { maxColumns: MOST_COLUMNS } : {}) }),
+  );
   await writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }
@@ -155,7 +160,7 @@ async function writeFiles(
     }
   };
   write("--json", json, () => `${JSON.stringify(toComparisonJson(sides, isStrict), null, 2)}\n`);
-  write("--markdown", markdown, () => formatMarkdown(model));
+  write("--markdown", markdown, () => formatMarkdownReport(model));
   if (html === undefined) return;
   const paint = createSvgPainter(await readChartLibrary(), "transparent");
   write("--html", html, () => formatHtml(model, sides, paint));

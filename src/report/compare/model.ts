@@ -16,7 +16,6 @@ import {
   measuredOfLimit,
   nameVerdict,
   shownMetrics,
-  summarizeVerdicts,
 } from "./words.ts";
 
 /** The model of comparisons: what all their reports show. */
@@ -29,8 +28,8 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
   const runs = sides.map(({ comparison: { next } }) => next.runs.length);
   const isSeveral = sides.length > 1;
   return {
-    name: "comparison",
-    subject: `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`,
+    name: `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`,
+    subject: "",
     verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countRuns(first?.comparison)}`] },
     setup: [],
     checks: sides.flatMap((side) =>
@@ -63,53 +62,42 @@ function toCheck(verdict: LimitVerdict, side: string): Check {
 
 function toSection({ comparison, limits, isAll }: ComparedSides, index: number, isSeveral: boolean): Section {
   const named = new Set(limits.map(({ limit }) => limit.metric.name));
-  const shown = comparison.levels.map((level) => ({ level, ...chooseMetrics(level, named, isAll) }));
-  return {
-    id: `changes-${index + 1}`,
-    title: isSeveral ? describeSide(comparison.next) : "",
-    isSummary: true,
-    tables: shown.filter(({ rows }) => rows.length > 0).map(({ level, rows }) => toTable(level.label, rows)),
-    charts: [],
-    lines: shown.flatMap(({ level, rest }) => (rest.length === 0 ? [] : [describeHidden(level, rest)])),
-  };
-}
-
-/** The metrics of a level in its table, and those that are only counted. */
-interface ChosenMetrics {
-  readonly rows: readonly MetricComparison[];
-  readonly rest: readonly MetricComparison[];
+  const shown = comparison.levels.map((level) => ({ level, rows: chooseMetrics(level, named, isAll) }));
+  const tables = shown.filter(({ rows }) => rows.length > 0).map(({ level, rows }) => toTable(level.label, rows));
+  const title = isSeveral ? describeSide(comparison.next) : "";
+  return { id: `changes-${index + 1}`, title, isSummary: true, tables, charts: [] };
 }
 
 /**
  * Chooses the rows of a level: what changed and what is limited. The usual metrics where there is neither, and where nothing is certain, so
  * that the differences at hand are seen.
  */
-function chooseMetrics(level: LevelComparison, named: ReadonlySet<string>, isAll: boolean): ChosenMetrics {
+function chooseMetrics(
+  level: LevelComparison,
+  named: ReadonlySet<string>,
+  isAll: boolean,
+): readonly MetricComparison[] {
   const usual = shownMetrics(level, named, isAll);
-  if (isAll) return { rows: usual, rest: [] };
+  if (isAll) return usual;
   const isNews = ({ metric, verdict }: MetricComparison): boolean =>
     named.has(metric.name) || verdict === "worse" || verdict === "better" || verdict === "changed";
   const news = usual.filter(isNews);
   const isOpen = usual.every(({ verdict }) => verdict === "inconclusive");
-  if (isOpen || news.length === 0) return { rows: usual, rest: [] };
-  return { rows: news, rest: usual.filter((metric) => !isNews(metric)) };
-}
-
-function describeHidden({ label }: LevelComparison, rest: readonly MetricComparison[]): string {
-  return `${label}: ${rest.length} more ${rest.length === 1 ? "metric" : "metrics"}, ${summarizeVerdicts(rest)}`;
+  if (isOpen || news.length === 0) return usual;
+  return news;
 }
 
 /** Values of a column have different units, because its rows are different metrics: cells are texts. */
 const COLUMNS: readonly Column[] = (
   [
-    ["metric", 0],
-    ["base", 0],
-    ["new", 0],
-    ["change", 0],
-    ["95 % interval", 1],
-    ["verdict", 0],
+    ["metric", "text", 0],
+    ["base", "mixed", 0],
+    ["new", "mixed", 0],
+    ["change", "mixed", 0],
+    ["95 % interval", "mixed", 1],
+    ["verdict", "text", 0],
   ] as const
-).map(([key, dropOrder]) => ({ key, title: key, quantity: "text", dropOrder }));
+).map(([key, quantity, dropOrder]) => ({ key, title: key, quantity, dropOrder }));
 
 function toTable(label: string, metrics: readonly MetricComparison[]): ModelTable {
   return { title: label, columns: COLUMNS, rows: metrics.map(toRow) };
@@ -151,7 +139,8 @@ function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
 function note(code: string, severity: Note["severity"], text: string, levels: readonly string[] = []): Note {
   // A note that begins with the name of a file keeps it.
   const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
-  return { code, severity, levels, text: `${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
+  const place = levels.length === 0 ? "" : `${levels.join(", ")}: `;
+  return { code, severity, levels, text: `${place}${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
 }
 
 /** Equal notes of several candidates are one, and those that matter are first. */

@@ -40,7 +40,7 @@ export function formatReportPage(model: ReportModel, { library, draw, footer, pl
     ...rest.map((section) => formatSection(section, place)),
   ];
   const body = `<header>
-<div><h1>${escapeHtml(model.name)}</h1><p>${escapeHtml([model.subject, ...model.setup].join(" · "))}</p></div>
+<div><h1>${escapeHtml(model.name)}</h1><p>${escapeHtml([model.subject, ...model.setup].filter((text) => text !== "").join(" · "))}</p></div>
 ${library === "" ? "" : `<button id="theme" type="button" aria-label="Light or dark">◐</button>`}
 </header>
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>

@@ -6,9 +6,9 @@ import type { Plot } from "../plots/plot.ts";
  * several runs, a sweep, a search or a comparison; renderers (text, Markdown, HTML, CSV, JUnit) show it and know no metric.
  */
 export interface ReportModel {
-  /** The scenario's name, or that of the command's subject. */
+  /** The scenario's name, or what is compared. */
   readonly name: string;
-  /** What was measured: `simple, embedded target, http`. */
+  /** What was measured: `simple, embedded target, http`. Empty where the name says it. */
   readonly subject: string;
   readonly verdict: ModelVerdict;
   /** How it was measured: the load, parameters, seeds; a line each. */
@@ -75,8 +75,8 @@ export interface Section {
   readonly lines?: readonly string[];
 }
 
-/** What numbers of a column are: nanoseconds, per second, a count, 0 to 1, or a plain number; or words. */
-export type CellQuantity = "time" | "rate" | "count" | "ratio" | "number" | "text";
+/** What numbers of a column are: nanoseconds, per second, a count, 0 to 1, or a plain number; or words; or `mixed`: figures as texts, of a unit each. */
+export type CellQuantity = "time" | "rate" | "count" | "ratio" | "number" | "text" | "mixed";
 
 /** A column. Renderers choose one unit for all of its cells. */
 export interface Column {

@@ -17,6 +17,8 @@ export interface TextStyle {
   readonly showsLines?: boolean | undefined;
   /** Default: 80. */
   readonly maxColumns?: number;
+  /** How the user asks for all notes. Default: the flag of the verbosity. */
+  readonly moreFlag?: string;
 }
 
 const MAX_COLUMNS = 80;
@@ -32,6 +34,7 @@ type Paint = (text: string, color: "green" | "red" | "yellow") => string;
 /** Formats a report, with a line break at its end. */
 export function renderText(model: ReportModel, style: TextStyle = {}): string {
   const { isVerbose = false, hasColor = false, maxColumns = MAX_COLUMNS } = style;
+  const { moreFlag = setting("outputs.verbosity") } = style;
   const color: Paint = hasColor ? paint : (text) => text;
   const sections = model.sections.filter(({ isSummary }) => isVerbose || isSummary);
   const single = style.showsLines === true && !isVerbose ? headLines(model, maxColumns, color) : undefined;
@@ -46,7 +49,7 @@ export function renderText(model: ReportModel, style: TextStyle = {}): string {
     head,
     ...answers,
     checkLines(model.checks, maxColumns, color),
-    noteLines(model, maxColumns, isVerbose, isMarked),
+    noteLines(model, { maxColumns, isVerbose, isMarked, moreFlag }),
     ...details,
   ];
   return `${blocks
@@ -84,7 +87,7 @@ function verdictLines(
   const word = verdict.name.toUpperCase();
   const chosen = VERDICT_COLORS[verdict.name];
   const facts = verdict.facts.join("   ");
-  const title = `${name}: ${subject}`;
+  const title = subject === "" ? name : `${name}: ${subject}`;
   const room = maxColumns - word.length - INDENT.length;
   const isOneLine = title.length + 3 + facts.length <= room;
   const [first = "", ...rest] = isOneLine ? [`${title.padEnd(room - facts.length)}${facts}`] : wrapText(title, room);
@@ -237,7 +240,18 @@ export function chooseNotes(notes: readonly Note[]): readonly Note[] {
   return notes.filter(({ severity }) => severity !== "detail").slice(0, MOST_NOTES);
 }
 
-function noteLines({ notes }: ReportModel, maxColumns: number, isVerbose: boolean, isMarked: boolean): string[] {
+function noteLines(
+  { notes }: ReportModel,
+  {
+    maxColumns,
+    isVerbose,
+    isMarked,
+    moreFlag,
+  }: Required<Pick<TextStyle, "maxColumns" | "isVerbose" | "moreFlag">> & {
+    /** Whether a value with the mark is shown. */
+    readonly isMarked: boolean;
+  },
+): string[] {
   const shown = isVerbose ? notes : chooseNotes(notes);
   const lines = shown.flatMap(({ severity, text }) =>
     labelled(severity === "wrong" ? "wrong" : "note", text, maxColumns),
@@ -248,9 +262,7 @@ function noteLines({ notes }: ReportModel, maxColumns: number, isVerbose: boolea
   return [
     ...lines,
     ...legend,
-    ...(more === 0
-      ? []
-      : [`${INDENT}… ${more} more ${more === 1 ? "note" : "notes"}: ${setting("outputs.verbosity")}`]),
+    ...(more === 0 ? [] : [`${INDENT}… ${more} more ${more === 1 ? "note" : "notes"}: ${moreFlag}`]),
   ];
 }
 

@@ -54,7 +54,7 @@ const compare = (...args: string[]): Promise<{ code: number; text: string }> =>
 describe("exit codes", () => {
   for (const [name, args, code, pattern] of [
     ["a difference without a limit passes", [BASE, WORSE], 0, /p99 latency .* worse/],
-    ["a regression fails", [BASE, WORSE, "--fail-if", "p99 > +5%"], 65, /FAIL {2}p99 > \+5%: \+20\.0 %/],
+    ["a regression fails", [BASE, WORSE, "--fail-if", "p99 > +5%"], 65, /FAIL {2}p99 > \+5% +\+20\.0 %/],
     [
       "one broken limit of two fails",
       [BASE, WORSE, "--fail-if", "p99 > +90%", "--fail-if", "throughput < -3%"],
@@ -65,7 +65,7 @@ describe("exit codes", () => {
       "three runs on each side show a latency that is 10 % higher",
       [BASE, "t1.csv,t2.csv,t3.csv", "--fail-if", "p99 > +5%"],
       65,
-      /FAIL {2}p99 > \+5%: \+10\.0 %/,
+      /FAIL {2}p99 > \+5% +\+10\.0 %/,
     ],
     ["a limit that is kept passes", [BASE, SAME, "--fail-if", "p99 > +5%"], 0, /pass {2}p99 > \+5%/],
     [
@@ -92,7 +92,7 @@ describe("exit codes", () => {
       "a file without intervals has none within runs",
       ["b1.csv", "n1.csv", "--fail-if", "p99 > +5%", "--within-runs"],
       66,
-      /unresolved {2}p99 > \+5%: .*: a run has no interval for it/,
+      /unresolved {2}p99 > \+5%\n.*: a run has no interval for it/,
     ],
     [
       "a broken limit of one candidate fails",
@@ -118,7 +118,7 @@ describe("which files are which side", () => {
     assert.equal(code, 65, text);
     assert.match(
       text,
-      /^FAILED {2}n1\.csv and 2 more, s1\.csv and 2 more against b1\.csv and 2 more\n {2}3 and 3 against 3 runs\n/,
+      /^FAILED {2}n1\.csv and 2 more, s1\.csv and 2 more against b1\.csv and 2 more +3 and 3 against 3 runs\n/,
     );
   });
 
@@ -133,7 +133,7 @@ describe("which files are which side", () => {
       }
       const { code, text } = await runInFolder(folder, ["compare", "old", "new/", "--fail-if", "p99 > +5%"]);
       assert.equal(code, 65, text);
-      assert.match(text, /^FAILED {2}new against old {3}2 against 2 runs\n/);
+      assert.match(text, /^FAILED {2}new against old +2 against 2 runs\n/);
     });
   });
 
@@ -141,7 +141,7 @@ describe("which files are which side", () => {
     await inFolder({ "a,b.csv": FILES["b1.csv"], "c.csv": FILES["n1.csv"] }, async (folder) => {
       const { code, text } = await runInFolder(folder, ["compare", "a,b.csv", "c.csv"]);
       assert.equal(code, 0, text);
-      assert.match(text, /against a,b\.csv {3}1 against 1 run/);
+      assert.match(text, /against a,b\.csv +1 against 1 run/);
     });
   });
 });
@@ -160,7 +160,7 @@ describe("outputs", () => {
         comparisons[0]?.levels[0]?.metrics.map(({ verdict }) => verdict),
         ["worse", "worse", "worse"],
       );
-      assert.match(read("c.md"), /\*\*3 worse \(/);
+      assert.match(read("c.md"), /^3 worse \\\(/m);
       assert.match(read("c.html"), /3 worse/);
     });
   });
@@ -171,7 +171,7 @@ describe("outputs", () => {
       const { out, err, code } = await startRampart(["compare", BASE, WORSE, "--markdown", "-"], { cwd: folder })
         .result;
       assert.equal(code, 0, err);
-      assert.match(out, /^### MEASURED: n1\.csv and 2 more/);
+      assert.match(out, /^## Measured: n1\.csv and 2 more/);
       assert.match(err, /^MEASURED {2}n1\.csv and 2 more against/);
     });
   });
@@ -297,7 +297,7 @@ test("a limit that is not decided says which percentile decides, or how many run
     const args = ["compare", BASE, "n1.csv,n2.csv,n3.csv", "--fail-if", "p99 > +5%"];
     const { code, text } = await runInFolder(folder, args);
     assert.equal(code, 0, text);
-    assert.match(text, /unresolved {2}p99 > \+5%: .* at concurrency 1; use p50,\s+or about \d+ runs on each side$/m);
+    assert.match(text, /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side$/m);
     assert.equal((await runInFolder(folder, [...args, "--strict"])).code, 66);
   });
 });

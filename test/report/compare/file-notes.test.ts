@@ -6,11 +6,11 @@ import type { Comparison } from "../../../src/report/compare/comparison.ts";
 import { formatHtml } from "../../../src/report/compare/html.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import type { ComparedSides } from "../../../src/report/compare/limits.ts";
-import { formatMarkdown } from "../../../src/report/compare/markdown.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
-import { formatComparison } from "../../../src/report/compare/text.ts";
+import { formatMarkdownReport } from "../../../src/report/markdown.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
+import { renderText } from "../../../src/report/text/render-text.ts";
 import { makeMeasuredLevel, makeMeasuredRun } from "./make-runs.ts";
 
 const paint = createSvgPainter(await readChartLibrary(), "transparent");
@@ -36,7 +36,7 @@ const withIntervals = {
   ],
 };
 
-const ALL = { isAll: true, allFlag: "--all" };
+const ALL = { isVerbose: true, moreFlag: "--all", maxColumns: 110 };
 const warningsOf = ({ comparison }: ComparedSides): string[] => comparison.warnings.map(({ text }) => text);
 
 for (const [name, format] of [
@@ -83,9 +83,9 @@ test("sessions and other parts of a file that are not compared are named in ever
   const sides = compare(read("genai-perf-sessions.json", 2), read("genai-perf-sessions.json", 2));
   const note = "Not compared: request_count, sessions (3)";
   const model = buildComparisonModel([sides], false);
-  assert.ok(formatComparison(model, ALL).includes(`  note  ${note}.\n`));
+  assert.ok(renderText(model, ALL).includes(`  note  ${note}.\n`));
   assert.ok(formatHtml(model, [sides], paint).includes(note));
-  assert.ok(formatMarkdown(model).replaceAll("\\", "").includes(note));
+  assert.ok(formatMarkdownReport(model).replaceAll("\\", "").includes(note));
   const { comparisons } = toComparisonJson([sides], false) as {
     comparisons: { base: { notCompared: string[] }; new: { notCompared: string[] } }[];
   };
@@ -96,7 +96,7 @@ test("sessions and other parts of a file that are not compared are named in ever
 test("parts of one side's files are named with the side", () => {
   const model = buildComparisonModel([compare(read("genai-perf-sessions.json"), withIntervals)], false);
   assert.match(
-    formatComparison(model, ALL),
+    renderText(model, ALL),
     / note {2}Not compared of genai-perf-sessions\.json: request_count, sessions\s+\(3\)\.\n/,
   );
 });
