@@ -3,13 +3,12 @@ import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs, nsToSec } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
-import { formatTable } from "../../report/rampart/format.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import type { TextPiece } from "../../service/openai/response-text.ts";
 import type { TimedAnswer } from "./ask.ts";
 
 const SUMMARY_COLUMNS = 18;
-const MAX_COLUMNS = 80;
+const STYLE = { maxColumns: 80, format: valueText };
 /** More are only counted. */
 const MOST_PIECES = 10_000;
 const MOST_NAME_CHARACTERS = 200;
@@ -32,15 +31,27 @@ export function formatAnswer({ answer, offsetsNs }: TimedAnswer, counted: Counte
   return [...parts, ...warnings.map((text) => `warning: ${text}`)].join("\n\n");
 }
 
+/** A piece of an answer, in words. */
+interface PieceRow {
+  readonly at: string;
+  readonly gap: string;
+  readonly text: string;
+}
+
 function formatPieces(pieces: readonly (TextPiece & { isReasoning: boolean })[], offsetsNs: readonly number[]): string {
   if (pieces.length === 0) return "the answer has no text";
   const rows = pieces.slice(0, MOST_PIECES).map(({ read, text, isReasoning }, index) => {
     const before = pieces[index - 1];
     const atNs = offsetsNs[read] ?? 0;
     const gap = before === undefined ? "" : formatGap(atNs - (offsetsNs[before.read] ?? 0));
-    return [formatDurationNs(atNs), gap, `${isReasoning ? "(reasoning) " : ""}${quote(text)}`];
+    return { at: formatDurationNs(atNs), gap, text: `${isReasoning ? "(reasoning) " : ""}${quote(text)}` };
   });
-  const table = formatTable(["after the send", "after the last", "text"], rows);
+  const columns = [
+    column<PieceRow>("at", "after the send", "mixed", 0, ({ at }) => at),
+    column<PieceRow>("gap", "after the last", "mixed", 0, ({ gap }) => gap),
+    column<PieceRow>("text", "text", "text", 0, ({ text }) => text),
+  ];
+  const table = formatTextTable(makeTable("", columns, rows), STYLE).lines.join("\n");
   return pieces.length > rows.length
     ? `${table}\n… and ${formatCount(pieces.length - rows.length)} more pieces`
     : table;
@@ -93,7 +104,7 @@ function formatRow(timed: TimedAnswer, counted: CountedTokens | undefined): read
     ),
     column("latency", "e2e", "time", 0, () => offsetsNs.at(-1)),
   ];
-  return formatTextTable(makeTable("", columns, [undefined]), { maxColumns: MAX_COLUMNS, format: valueText }).lines;
+  return formatTextTable(makeTable("", columns, [undefined]), STYLE).lines;
 }
 
 /** Returns the times of the reads with text, in nanoseconds after the send. */

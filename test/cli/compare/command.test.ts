@@ -297,7 +297,10 @@ test("a limit that is not decided says which percentile decides, or how many run
     const args = ["compare", BASE, "n1.csv,n2.csv,n3.csv", "--fail-if", "p99 > +5%"];
     const { code, text } = await runInFolder(folder, args);
     assert.equal(code, 0, text);
-    assert.match(text, /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side$/m);
+    assert.match(
+      text,
+      /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side$/m,
+    );
     assert.equal((await runInFolder(folder, [...args, "--strict"])).code, 66);
   });
 });

@@ -114,10 +114,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
     text: `new.json, ${"word ".repeat(20)}${number}`,
   }));
   const text = textOf(modelOf({ comparison: { ...comparison, warnings } }));
-  assert.match(
-    text,
-    /^FAILED {2}new\.json against base_<1>\.json +3 against 3 runs\n {2}1 of 1 limit broken; 2 worse/,
-  );
+  assert.match(text, /^FAILED {2}new\.json against base_<1>\.json +3 against 3 runs\n {2}1 of 1 limit broken; 2 worse/);
   assert.match(text, /\nconcurrency 4\nmetric +base +new +change +95 % interval +verdict\n/);
   assert.match(text, /^throughput +100 +120 +\+20\.0 % +\+17\.\d to \+22\.\d +better\n/m);
   assert.match(text, /^error rate +0 % +10 % +\+10\.0 points +\+10\.0 to \+10\.0 +worse\n/m);
@@ -222,7 +219,10 @@ test("Markdown has tables that hold whatever names are", () => {
   const text = formatMarkdownReport(modelOf());
   assert.match(text, /^## ❌ Failed: new\.json against base\\_\\<1\\>\.json\n\n1 of 1 limit broken; /);
   assert.match(text, /\n\| avg \\> \+5% \| \+20\.0 % .* \| ❌ FAIL \|\n/);
-  const rows = text.slice(text.indexOf("| metric")).split("\n").filter((line) => line.startsWith("|"));
+  const rows = text
+    .slice(text.indexOf("| metric"))
+    .split("\n")
+    .filter((line) => line.startsWith("|"));
   assert.equal(rows.length, 2 + 3);
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 8, row);
   assert.match(text, /\| average latency \| 10 ms \| 12 ms \| \+20\.0 % \| .* \| worse \|/);
