@@ -48,7 +48,7 @@ describe("standard output on a full disk", { skip: !HAS_FULL_DEVICE }, () => {
       const result = await runShell('"$@" > /dev/full', ["run", "x.ts", "--json", "x.json", "--csv", "x.csv"], cwd);
       assert.equal(result.code, 74, result.err);
       assert.equal(result.err.match(/cannot be written/g)?.length, 1);
-      assert.match(result.err, /^sent 5 requests/m);
+      assert.match(result.err, / 5 requests$/m);
       assert.match(await readFile(join(cwd, "x.csv"), "utf8"), /^Concurrency,/);
       JSON.parse(await readFile(join(cwd, "x.json"), "utf8"));
     });
@@ -95,7 +95,7 @@ describe("a file that cannot be written in the end", () => {
       const args = ["run", "x.ts", "--json", "lost/x.json", "--csv", "x.csv"];
       const { code, out, err } = await runRampart(args, { cwd });
       assert.equal(code, 74, out + err);
-      assert.match(out, /^sent 5 requests/m);
+      assert.match(out, / 5 requests$/m);
       assert.match(err, /^rampart: .*lost\/x\.json/m);
       assert.match(await readFile(join(cwd, "x.csv"), "utf8"), /^Concurrency,/);
     });

@@ -122,7 +122,7 @@ describe("rampart run measures MLPerf's", () => {
     assert.ok(Math.abs((timeToFirstToken.latencyNs?.meanNs ?? 0) / 1e3 - meanUs) < 0.01, `${meanUs}`);
     const perTokenUs = metrics["interTokenLatencyUs"]?.mean ?? 0;
     assert.ok(Math.abs((timePerOutputToken.latencyNs?.meanNs ?? 0) / 1e3 - perTokenUs) < 0.01, `${perTokenUs}`);
-    assert.match(out, /p90 time to first token +[\d.,]+ \w+ \(limit: 2 s\)/);
+    assert.match(out, /p90 time to first token +[\d.,]+ \w+ \(limit: 2\.00 s\)/);
     assert.match(out, /early stopping, time per output token +met with 0 queries over the limit/);
     assert.equal(mlperf.target, undefined);
   });

@@ -42,7 +42,10 @@ export function modelRepositories(isDecoupled: boolean): (settings: ServerSettin
       connection.on("error", () => {}); // The process was ended.
       const lines = createInterface(connection);
       lines.on("error", () => {});
-      lines.on("line", (line) => void decide(JSON.parse(line) as Arrived, settings, traffic, connection));
+      lines.on("line", (line) => {
+        // Another test may reach this port by chance, which it had before.
+        if (line.startsWith("{")) void decide(JSON.parse(line) as Arrived, settings, traffic, connection);
+      });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const control = `127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -43,27 +43,27 @@ const RUNS: Readonly<Record<string, Run>> = {
   // What a search finds depends on the machine: unresolved is an answer too.
   "find-max.ts": { codes: [0, 65, 66], says: /concurrency/ },
   "llm.ts": { says: /time to first token/ },
-  "own-protocol.ts": { args: ({ rpc }) => ["--url", rpc], says: /label: good 200, bad 100/ },
-  "own-server.ts": { args: () => set("users=2"), says: /500 completed/ },
-  "quickstart.ts": { says: /error rate is 0 %/ },
+  "own-protocol.ts": { args: ({ rpc }) => ["--url", rpc], says: /label +good 200, bad 100/ },
+  "own-server.ts": { args: () => set("users=2"), says: / 500 requests$/m },
+  "quickstart.ts": { says: /error rate = 0 %/ },
   "ramp.yaml": {},
   "rate-sweep.ts": { args: () => set("time=1s", "slo=2s"), says: /scheduled/ },
   "rest.ts": {
     args: ({ mock }) => set(`url=${mock.http}/v1/completions`, "requests=100"),
     says: /length/,
   },
-  "sequences.ts": { args: ({ triton }) => set(`url=${triton.grpc}`, "requests=400"), says: /0 failed/ },
+  "sequences.ts": { args: ({ triton }) => set(`url=${triton.grpc}`, "requests=400"), says: /sequences\/s/ },
   "sessions.ts": { says: /12 conversations/ },
   // A second is short for a p99 and a drift on a busy machine.
   "soak.ts": { args: () => set("time=1s", "maxDrift=10000", "limit=1min"), codes: [0, 66], says: /soak/ },
   // Whether the latency is back in time depends on the machine.
   "spike.ts": { args: () => set("base=2", "peak=8"), codes: [0, 65], says: /recover/ },
-  "trace-replay.ts": { args: () => set("speed=2"), says: /8 completed/ },
+  "trace-replay.ts": { args: () => set("speed=2"), says: / 8 requests$/m },
   "triton-ramp.ts": {
     args: ({ mock }) => set(`url=${mock.grpc}`, "time=1s", "limit=2s"),
     // On a busy machine one user sends too few requests for a p99 in a second.
     codes: [0, 66],
-    says: /p99 latency below 2 s/,
+    says: /p99 latency < 2 s/,
   },
 };
 

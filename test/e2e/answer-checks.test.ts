@@ -40,7 +40,7 @@ describe("answers of a scenario", () => {
   load: hold(1, { requests: 40 }),
   check: ({ tensors: { OUTPUT0 }, request: { tags } }) => OUTPUT0?.values()[0] === 2 || \`\${OUTPUT0?.values()[0]} for \${tags.n}\`,
   onRecord: ({ outcome, tags, failure }) => console.error(\`\${outcome} \${tags.n} \${failure?.kind}\`),
-  assert: [errorRate().is(0.5)],`,
+  assert: [errorRate().is("50 %")],`,
     );
     const { code, report, stdout, stderr } = await runWithReport(["run", file]);
     assert.equal(code, 0, `${stdout}\n${stderr}`);

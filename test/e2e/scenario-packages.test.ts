@@ -57,8 +57,8 @@ describe("a scenario with packages", () => {
         cwd: join(folder, cwd),
       });
       assert.equal(code, 0, stdout + stderr);
-      assert.match(stdout, /^b both 5: .*concurrency 5$/m);
-      assert.match(stdout, /\b7 completed, 0 failed/);
+      assert.match(stdout, /^MEASURED {2}b both 5: [\s\S]*^ +5 +\S/m);
+      assert.match(stdout, / 7 requests$/m);
     });
   }
 

@@ -138,7 +138,7 @@ describe("long texts elsewhere", () => {
 
   test("a token of 50 MB is shown once, and cut", LIMIT, async () => {
     const { out } = await run("chat URL hello --model m", 1500);
-    assert.match(out, /time to first token/);
+    assert.match(out, /TTFT/);
     assert.match(out, /xxx…"/);
   });
 

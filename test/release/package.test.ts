@@ -50,7 +50,7 @@ describe("the npm package", () => {
     test(`works by ${name}`, () => {
       const [program, ...first] = command;
       assert.equal(run(program, ...first, "version"), `rampart ${version}\n`);
-      assert.match(run(program, ...first, "run", "x.ts"), /40 completed, 0 failed/);
+      assert.match(run(program, ...first, "run", "x.ts"), / 40 requests$/m);
     });
 
   for (const [name, ...command] of [
@@ -60,7 +60,7 @@ describe("the npm package", () => {
   ] as const)
     test(`a scenario runs as a script on ${name}`, () => {
       const [program, ...args] = command;
-      assert.match(run(program, ...args), /40 completed, 0 failed/);
+      assert.match(run(program, ...args), / 40 requests$/m);
     });
 
   for (const moduleResolution of ["nodenext", "bundler"])

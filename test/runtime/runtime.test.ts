@@ -64,7 +64,10 @@ test("the CPU time of this thread is available", () => {
 test("a thread runs worker.ts in its role and ends", { timeout: 180_000 }, async () => {
   const worker = startWorker({ role: "mock", data: undefined });
   const plan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
-  const ports = await new WorkerCalls(worker, ERROR_FORM).call<{ httpPort: number; grpcPort: number }>(plan);
+  const ports = await new WorkerCalls(worker, ERROR_FORM).call<{ httpPort: number; grpcPort: number }>({
+    plan,
+    kind: "http",
+  });
   const response = await fetch(`http://127.0.0.1:${ports.httpPort}/v2`);
   assert.equal(((await response.json()) as { name: string }).name, "rampart-mock");
   await worker.terminate();

@@ -51,9 +51,9 @@ describe("rampart run, where nothing is installed, loads", () => {
       const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
       assert.equal(code, 0, out + err);
       assert.equal(err, "  measuring concurrency 4 …\n");
-      assert.match(out, /^enums and classes: .*concurrency 4$/m);
-      assert.match(out, /40 completed, 0 failed/);
-      assert.equal(out.match(/^pass/gm)?.length, 2);
+      assert.match(out, /^PASSED {2}enums and classes: [\s\S]*^ +4 +\S/m);
+      assert.match(out, / 40 requests$/m);
+      assert.equal(out.match(/^ {2}pass/gm)?.length, 2);
     });
   });
 
@@ -66,7 +66,7 @@ describe("rampart run, where nothing is installed, loads", () => {
       for (const path of ["../x.ts", join(cwd, "x.ts")]) {
         const { code, out, err } = await runRampart(["run", path], { cwd: join(cwd, "elsewhere") });
         assert.equal(code, 0, out + err);
-        assert.match(out, /5 completed, 0 failed/);
+        assert.match(out, / 5 requests$/m);
       }
     });
   });
@@ -88,7 +88,7 @@ describe("rampart run, where nothing is installed, loads", () => {
         for (const path of [file, join(cwd, file)]) {
           const { code, out, err } = await runRampart(["run", path], { cwd });
           assert.equal(code, 0, `${path}: ${out}${err}`);
-          assert.match(out, /^sound: [\s\S]*5 completed, 0 failed/m);
+          assert.match(out, /^MEASURED {2}sound: .* 5 requests$/m);
         }
         assert.deepEqual((await readdir(cwd)).sort(), [file, "settings.ts"].sort());
       });
@@ -102,7 +102,7 @@ describe("rampart run, where nothing is installed, loads", () => {
         const { code, out, err } = await runRampart(["run", join(folder, "x.ts")], { cwd });
         assert.match(
           `${code}: ${out}${err}`,
-          /^0: [\s\S]*5 completed, 0 failed|^64: rampart: \S+x\.ts: its folder has a name that cannot be imported\. Rename it/,
+          /^0: MEASURED {2}sound: .* 5 requests$|^64: rampart: \S+x\.ts: its folder has a name that cannot be imported\. Rename it/m,
         );
       }
     });

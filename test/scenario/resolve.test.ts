@@ -45,7 +45,7 @@ describe("rampart run with parameters", () => {
       });
       assert.match(
         err,
-        /^ {2}parameters: users 3 \(environment\), pace 1 min \(command line\), key <hidden> \(environment\)$/m,
+        /^ {2}parameters: users 3 \(environment\), pace 1 min \(command line\), key <hidden>\s+\(environment\)$/m,
       );
       assert.doesNotMatch(out + err, /sesame/);
       assert.match(err, /concurrency 3/);
@@ -56,9 +56,9 @@ describe("rampart run with parameters", () => {
     await inFolder(FILES, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "--set", "users=4"], { cwd });
       assert.equal(code, 0, out + err);
-      assert.match(out, /^base for 4: .*concurrency 4$/m);
-      assert.match(out, /\b7 completed, 0 failed/);
-      assert.equal(out.match(/^sent /gm)?.length, 1);
+      assert.match(out, /^MEASURED {2}base for 4: [\s\S]*^ +4 +\S/m);
+      assert.match(out, / 7 requests$/m);
+      assert.equal(out.match(/^[A-Z]+ {2}base for 4/gm)?.length, 1);
     });
   });
 

@@ -1,11 +1,12 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
+import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason, stabilizingLatencyNs } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import { findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
@@ -38,13 +39,21 @@ export function findInLevel(whole: Plan, prepared: PreparedRun, result: LevelRes
     ...findInstability(whole, plan, result),
     ...(undelivered === undefined
       ? []
-      : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", isBehind ? "wrong" : "caution", undelivered)]),
+      : [finding(isBehind ? UNSENT_LOAD : "load-not-delivered", severityOfMissing(isBehind, window), undelivered)]),
     ...findLateSends(plan, prepared, result, client !== undefined),
     ...findLoad(whole, result),
     ...(client === undefined ? [] : [finding(lag === undefined ? "client-limit" : "client-late", "caution", client)]),
     ...findShortSamples(whole, plan, result, isOnly),
     ...(tokens === undefined ? [] : findTokenWarnings(tokens)).map(({ code, text }) => finding(code, "detail", text)),
   ];
+}
+
+/** In a level that is shorter than this, its start and end are a part of the load. */
+const SHORT_SEC = 1;
+
+function severityOfMissing(isBehind: boolean, { durationNs }: Measurement): Finding["severity"] {
+  if (isBehind) return "wrong";
+  return durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
 }
 
 /** Says how much of the load was delivered. */

@@ -49,11 +49,17 @@ export function makeNotes(
     ...[...new Set(runs.flatMap((run) => describeRepeats(run) ?? []))].map(
       (text) => ["repeated-prompts", text] as const,
     ),
-    ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => ["sent-again", text] as const),
-  ].map(([code, text]): Note => ({ code, severity: "detail", levels: [], text: toSentences([text]) }));
+    ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => [SENT_AGAIN, text] as const),
+  ].map(([code, text]): Note => {
+    const severity = code === SENT_AGAIN ? "caution" : "detail";
+    return { code, severity, levels: [], text: toSentences([text]) };
+  });
   const notes = [...merged, ...whole].map((note) => ({ ...note, text: word(note.text) }));
   return notes.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
+
+/** A server that closes kept connections costs time in every such request. */
+const SENT_AGAIN = "sent-again";
 
 /** Joins notes of the same kind about several levels: the text is that of the most severe one. */
 function mergeNotes(

@@ -8,6 +8,8 @@ const WIDE_GAP = 3;
 const NARROW_GAP = 2;
 /** Least width of a wrapped column of texts. */
 const LEAST_TEXT = 16;
+/** Texts are wrapped to this width before a column is dropped. */
+const NARROW_TEXT = 24;
 
 /** A formatted table, and the columns without room. */
 export interface TextTable {
@@ -40,7 +42,7 @@ export function formatTextTable(table: ModelTable, style: TableStyle): TextTable
   const isEmpty = ({ texts }: TextColumn): boolean => texts.every((text) => text === "");
   const wanted = all.filter((one) => one.column.dropOrder <= mostDropOrder && !isEmpty(one));
   let shown = wanted;
-  while (widthOf(shown, NARROW_GAP) > maxColumns) {
+  while (widthOf(shown.map(narrow), NARROW_GAP) > maxColumns) {
     const last = shown.reduce<TextColumn | undefined>(
       (found, one) => (one.column.dropOrder > (found?.column.dropOrder ?? 0) ? one : found),
       undefined,
@@ -99,6 +101,12 @@ function toTextColumn(column: Column, cells: readonly Cell[], { format, formatBe
 
 function widthOf(columns: readonly TextColumn[], gap: number): number {
   return columns.reduce((sum, { width }) => sum + width + gap, -gap);
+}
+
+/** Returns a column as narrow as its texts may become. */
+function narrow(one: TextColumn): TextColumn {
+  if (one.column.quantity !== "text") return one;
+  return { ...one, width: Math.min(one.width, Math.max(NARROW_TEXT, one.column.title.length)) };
 }
 
 /** Makes the widest texts narrower where the table is too wide, so that they need several lines. */

@@ -122,6 +122,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       measuresLevelsOnce: true,
       measuresFromNothing: true,
       usesWholeHost: true,
+      waitsForServer: true,
       acceptsOtherOutputs: true,
     },
   });

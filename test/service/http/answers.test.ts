@@ -162,7 +162,7 @@ test("extracted values are in the report, in the records, and in assertions", as
     assert.match(run.text, /tokens +10\.5 +10\*? +18\* +20\* +20 +20\n/);
     assert.match(run.text, /label +dog 15, cat 5\n/);
     assert.match(run.text, /none +20\n/);
-    assert.match(run.text, /^PASSED {2}a test: GET \/ on http:\/\/127\.0\.0\.1:\d+ .* 20 requests$/m);
+    assert.match(run.text, /^FAILED {2}a test: GET \/ on http:\/\/127\.0\.0\.1:\d+ .* 20 requests$/m);
     assert.doesNotMatch(run.text, /infer|model|server avg|prompt/);
     const exported = JSON.parse(await readFile(records, "utf8")) as {
       service_kind: string;
@@ -172,10 +172,10 @@ test("extracted values are in the report, in the records, and in assertions", as
     assert.deepEqual(exported.experiments[0]?.requests[3]?.extracted, { tokens: 4, label: "dog", none: null });
     const { levels, assertions } = JSON.parse(await readFile(report, "utf8")) as {
       levels: { extracted: Record<string, { numbers?: { confidence95?: Record<string, { low: number | null }> } }> }[];
-      assertions: { text: string; isMet: boolean; measured?: number; reason?: string }[];
+      assertions: { text: string; isMet: boolean; measured?: { value: number }; reason?: string }[];
     };
     assert.deepEqual(
-      assertions.slice(0, 4).map(({ text, isMet, measured, reason }) => [text, isMet, measured ?? reason]),
+      assertions.slice(0, 4).map(({ text, isMet, measured, reason }) => [text, isMet, measured?.value ?? reason]),
       [
         ["average tokens is 10.5", true, 10.5],
         ["p50 tokens at most 10", true, 10],
