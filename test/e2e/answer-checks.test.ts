@@ -54,7 +54,7 @@ describe("answers of a scenario", () => {
       /^OUTPUT0 INT32 \[1,16\]: 3, 3, .*OUTPUT1 INT32 \[1,16\]: 1, 1/,
     );
     assert.equal(failures[0]?.answers?.[0]?.reason, "3 for 2");
-    assert.match(stdout, /the first answers that check refused\n {2}3 for 2\n {4}OUTPUT0 INT32/);
+    assert.match(stdout, /refused by check +the answer\n +3 for 2 +OUTPUT0 INT32/);
     assert.equal(stderr.match(/^completed 1 undefined$/gm)?.length, 20, stderr);
     assert.equal(stderr.match(/^failed 2 check$/gm)?.length, 20, stderr);
   });

@@ -26,14 +26,14 @@ describe("rampart run without code", () => {
     ]);
     assert.equal(code, 0, stdout + stderr);
     assert.match(stdout, /^PASSED {2}ramp in YAML: simple, embedded target, http /m);
-    assert.equal(stdout.match(/^pass/gm)?.length, 3);
+    assert.equal(stdout.match(/^ {2}pass/gm)?.length, 3);
   });
 
   test("runs scenarios/chat.json", async () => {
     const { code, stdout, stderr } = await runRampart(["run", "scenarios/chat.json"]);
     assert.equal(code, 0, stdout + stderr);
     assert.match(stdout, / 42 requests$/m);
-    assert.equal(stdout.match(/^pass/gm)?.length, 4);
+    assert.equal(stdout.match(/^ {2}pass/gm)?.length, 4);
   });
 
   test("lists parameters in its help, and prints the plan of --dry-run", async () => {

@@ -145,7 +145,7 @@ test("a rate that this host can send is sent as it was asked for, and the server
   assert.equal(code, 0);
   // The time in which the load becomes steady has requests too; on a busy machine, what was due in the last moments may be late.
   const perSec = report.levels[0]?.load.delivered ?? 0;
-  assert.ok(perSec >= 90 && perSec <= 101, String(perSec));
+  assert.ok(perSec >= 90 && perSec <= 102, String(perSec));
   assert.deepEqual([completed, report.server?.successCount], [sent, sent]);
 });
 

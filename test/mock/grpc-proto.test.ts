@@ -152,7 +152,11 @@ describe("the mock of a .proto file", () => {
         assert.match(err, /had error: .*(without trailers|reset|INTERNAL_ERROR)/i);
       }
       assert.equal((await call(cutting.port, "demo.v1.Text/Echo", { message: { text: "hi" } })).code, 0);
-      await assert.rejects(responseSizes(cutting.port, "Repeat", "hi"), { sizes: [4, 4] });
+      // A client may drop what it has not handed over when the reset comes.
+      await assert.rejects(responseSizes(cutting.port, "Repeat", "hi"), ({ sizes }: { sizes: readonly number[] }) => {
+        assert.ok(sizes.length <= 2 && sizes.every((size) => size === 4), JSON.stringify(sizes));
+        return true;
+      });
     } finally {
       await cutting.stop();
     }

@@ -50,7 +50,7 @@ test("a server that became ten times slower is worse, and one that did not is no
       }
       assert.match(worse.text, /The plans differ[\s\S]*target\.\S*latency\S*\s+30 → 300/);
 
-      assert.match(worse.text, /slow-1\.json and 2 more against base\.json {3}3 against 3 runs/);
+      assert.match(worse.text, /slow-1\.json and 2 more against base\.json +3 against 3 runs/);
 
       const equal = await runInFolder(folder, ["compare", base, same, ...limits]);
       assert.equal(equal.code, 0, equal.text);
