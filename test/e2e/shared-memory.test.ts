@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { createServer, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -45,9 +45,10 @@ function writeData(file: string, mistake: number): void {
   );
 }
 
-/** What is in shared memory besides Triton's own. */
+/** What is in shared memory besides Triton's own, and besides that of processes that still run, such as other tests. */
 function listSharedMemory(): string[] {
-  return readdirSync("/dev/shm").filter((name) => /^(IN|OUT)PUT/.test(name));
+  const isRunning = (name: string): boolean => existsSync(`/proc/${name.slice(name.lastIndexOf("_") + 1)}`);
+  return readdirSync("/dev/shm").filter((name) => /^(IN|OUT)PUT/.test(name) && !isRunning(name));
 }
 
 describe("system memory with a real Triton", () => {
