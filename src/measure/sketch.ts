@@ -33,8 +33,14 @@ export interface Sketch extends Moments {
 
 /** A sample without values. */
 export const EMPTY_SKETCH: Sketch = {
-  ...{ count: 0, mean: 0, squaredDeviation: 0 },
-  ...{ min: 0, max: 0, step: 0, values: [], upTo: [] },
+  count: 0,
+  mean: 0,
+  squaredDeviation: 0,
+  min: 0,
+  max: 0,
+  step: 0,
+  values: [],
+  upTo: [],
 };
 
 /** Combines counts, means and squared deviations (Chan et al.), without loss of precision in large sums. */
@@ -75,7 +81,7 @@ type Ranks = Pick<Sketch, "values" | "upTo">;
 /** Values that are at most this many times sparser than the multiples of the step are counted in an array. */
 const MOST_SPARSE = 8;
 
-/** Merges ascending lists of values. @param step of which all are multiples; 0: they are not */
+/** Merges ascending lists of values. @param step all values are multiples of it; 0: they are not rounded */
 function joinRanks(parts: readonly Ranks[], step: number): Ranks {
   const [one = { values: [], upTo: [] }] = parts;
   if (parts.length <= 1) return { values: one.values, upTo: one.upTo };
@@ -127,7 +133,7 @@ export function valueAtRank({ count, values, upTo }: Sketch, rank: number): numb
   return found;
 }
 
-/** Returns the index of the first number above another; the number of them when there is none. @param ascending sorted */
+/** Returns the index of the first number above another; the length of the list when no number is. @param ascending sorted */
 function firstAbove(ascending: readonly number[], value: number): number {
   let low = 0;
   let high = ascending.length;
@@ -182,7 +188,7 @@ export function effectiveCountOf(sketch: Sketch, confidence: number = INTERVAL_C
 }
 
 /**
- * Effective sample size for a percentile: the number of independent values of which the ratio below the percentile would vary as much. When
+ * Effective sample size for a percentile: the number of independent values whose ratio below the percentile would vary as much. When
  * too many values are close to the percentile to compute that, returns the effective sample size for the mean.
  */
 export function effectiveCountAt(sketch: Sketch, percentile: number, confidence: number = INTERVAL_CONFIDENCE): number {

@@ -25,7 +25,7 @@ import { startMock } from "./server.ts";
 /** What a mock is asked for: inference over HTTP or gRPC, or a chat. */
 export type WarmUpKind = "http" | "grpc" | "chat";
 
-/** The warm-up ends after this time, of which each kind gets an equal part. On an idle machine it takes a fifth of it for a kind. */
+/** The warm-up ends after this time. Each kind gets an equal part of it; on an idle machine a kind takes a fifth of it. */
 const MOST_MS = 1500;
 /** The most requests of a kind. */
 export const MOST_REQUESTS = 6000;

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { inFolder, type ProcessResult, rampartCommand, runRampart, startProcess } from "./rampart-process.ts";
@@ -7,6 +10,12 @@ import { runInFolder } from "./run-in-folder.ts";
 /** `rampart http`: its flags, its exit codes, and what it sends. */
 
 let server: AnsweringServer;
+
+/** What the JSON report says of the responses. */
+interface Received {
+  readonly receivedBytes: number;
+  readonly responses: Readonly<Record<string, number>>;
+}
 
 before(async () => {
   server = await startAnsweringServer((response) => {
@@ -31,6 +40,38 @@ describe("rampart http", () => {
     assert.match(text, /^http {2}GET \/p\?q=1 on http:\/\/127\.0\.0\.1:\d+\n? +4 in flight {3}.* req\/s$/m);
     assert.match(text, /^ {2}mean \S+ [mu]?s {3}p50 \S+ [mu]?s\*? {3}p90 .* {3}p99 /m);
     assert.match(text, /^ {2}status 200: 50 {3}failed 0 {3}received [\d.]+ (?:bytes|kB)$/m);
+  });
+
+  test("counts the statuses and the bytes that the server wrote", async () => {
+    let writtenBytes = 0;
+    let count = 0;
+    const counting = createServer((connection) => {
+      connection
+        .on("error", () => {})
+        .on("data", (bytes) => {
+          for (const _ of bytes.toString().matchAll(/\r\n\r\n/g)) {
+            const body = "x".repeat(count % 7);
+            const status = count++ % 2 === 0 ? "200 OK" : "202 Accepted";
+            const response = `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+            writtenBytes += response.length;
+            connection.write(response);
+          }
+        });
+    });
+    await new Promise<void>((resolve) => counting.listen(0, "127.0.0.1", resolve));
+    try {
+      await inFolder({}, async (folder) => {
+        const url = `http://127.0.0.1:${(counting.address() as AddressInfo).port}/`;
+        const { code, text } = await runInFolder(folder, ["http", url, "-n", "30", "-c", "3", "--json", "r.json"]);
+        assert.equal(code, 0, text);
+        const report = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as Received;
+        assert.deepEqual([count, report.receivedBytes], [30, writtenBytes]);
+        assert.deepEqual(report.responses, { "200": 15, "202": 15 });
+        assert.match(text, /^ {2}status 200: 15 +(?:status )?202: 15 +failed 0 +received /m);
+      });
+    } finally {
+      counting.close();
+    }
   });
 
   test("names the address to which no connection can be opened, and reports nothing else", async () => {

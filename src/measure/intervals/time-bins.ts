@@ -96,7 +96,7 @@ function sumBins<T extends TimeBins>(parts: readonly T[], binNs: number, startNs
   return toBins(binNs, first, sums) as T;
 }
 
-/** Adds up bins of which only what all parts cover counts as measured. */
+/** Adds up the bins of parallel parts. A bin counts as measured only where every part measured it. */
 function leastCovered<T extends TimeBins>(parts: readonly T[], binNs: number, startNs: number, lastNs: number): T {
   const sum = sumBins(parts, binNs, startNs, lastNs);
   if (!("coveredNs" in sum)) return sum;

@@ -36,7 +36,7 @@ const ALONE = new RegExp(`^(?:${STATISTIC})$`);
 const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
 const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
 
-/** Parses a statistic: `p99`, `average`, `avg`, `max`; undefined when it is none. Percentiles are from 1 to below 100. */
+/** Parses a statistic: `p99`, `average`, `avg`, `max`; undefined for other texts. Percentiles are from 1 to below 100. */
 export function parseStatistic(text: string): Statistic | undefined {
   if (!ALONE.test(text)) return undefined;
   if (text === "min" || text === "max") return text;

@@ -83,7 +83,7 @@ export class BinChannel {
  */
 export class BinTally {
   private binNs = SHORTEST_BIN_NS;
-  /** Number of the first bin, counted from time 0; undefined while there is none. */
+  /** Number of the first bin, counted from time 0; undefined before the first value. */
   private first: number | undefined;
   /** The earliest and the latest time. */
   private leastNs = Number.POSITIVE_INFINITY;

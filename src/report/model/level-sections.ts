@@ -230,7 +230,7 @@ function megabytes(bytes: number | null): number | null {
   return bytes === null ? null : bytes / BYTES_PER_MB;
 }
 
-/** Makes the section of the time line of each level; undefined where there is none. */
+/** Makes the section with the time line of each level; undefined without a time line. */
 export function timelineSection(view: ReportView): Section | undefined {
   const { plan, words, levels, runs } = view;
   const specs: ColumnSpec<TimelineRow>[] = [

@@ -203,7 +203,7 @@ export interface ChangesPlot extends PlotFrame {
   readonly reach: number;
   readonly rows: readonly (PointInterval & {
     readonly name: string;
-    /** Null where there is none. */
+    /** Null: the change is not known. */
     readonly value: number | null;
     readonly mark?: "worse" | "better" | undefined;
   })[];

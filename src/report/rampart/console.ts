@@ -13,7 +13,7 @@ import type { Report, TextSink } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
 import { describeWarning, formatRampartWarning } from "../warnings.ts";
 
-/** Rampart's report on a terminal: how the run goes on standard error, the report on standard output. */
+/** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 
 /** Creates the report. */
 export function createRampartConsole(plan: Plan, sink: TextSink): Report {

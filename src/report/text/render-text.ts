@@ -121,7 +121,8 @@ function sectionLines(
 
 function tableBlocks(table: ModelTable, maxColumns: number, isVerbose: boolean): string[][] {
   const style = {
-    ...{ maxColumns, format: valueText },
+    maxColumns,
+    format: valueText,
     ...(table.showsIntervals === true ? { formatBelow: reachText } : {}),
   };
   const { lines, dropped } = formatTextTable(table, style);

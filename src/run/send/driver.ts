@@ -68,7 +68,9 @@ export class Driver implements DriveHost {
       get laneCount() {
         return driver.laneCount;
       },
-      ...{ stallTimeoutNs: options.stallTimeoutNs, maxResponseBytes: options.maxResponseBytes, onConnectFailure },
+      stallTimeoutNs: options.stallTimeoutNs,
+      maxResponseBytes: options.maxResponseBytes,
+      onConnectFailure,
       get keepBodies() {
         return driver.work?.needsBodies !== false;
       },

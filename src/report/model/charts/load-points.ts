@@ -95,7 +95,7 @@ function overRuns(over: CombinedLevelJson["inferPerSec"]): Estimate | undefined 
   return over === undefined ? undefined : { value: over.mean, low: over.low, high: over.high };
 }
 
-/** A value that too few samples stand behind has no interval. */
+/** A value with too few samples has no interval. */
 function withInterval(value: number, low: number | null, high: number | null, isReliable: boolean): Estimate {
   return isReliable ? { value, low, high } : { value, low: null, high: null };
 }
