@@ -212,8 +212,8 @@ function assertPassed({ code, text }: Ended, { goal, answers }: Case): void {
   const own = failures.filter((line) => !isOverTime || /error rate|< 1 h/.test(line));
   assert.deepEqual(own, [], text);
   const isUnsure = goal === "limit" && text.includes("UNRESOLVED");
-  // A level of 250 ms may have too few requests for a p99.
-  const isOpen = /^ {2}unresolved /m.test(text);
+  // A level of 250 ms may have too few requests for a p99, and a busy client may not send all of its load.
+  const isOpen = /^ {2}unresolved /m.test(text) || text.includes("the client could not send the load");
   assert.equal(code, failures.length > 0 ? 65 : isUnsure || isOpen ? 66 : 0, text);
 }
 

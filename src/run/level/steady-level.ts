@@ -71,7 +71,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
  * @returns counts of requests that ended before
  */
 async function leadIn({ driver, signal, drive, count, durationMs }: SteadyLevel): Promise<WarmUpTally> {
-  const { clock, sentCount, endedCount } = driver;
+  const { clock, sentCount, endedCount, outstanding } = driver;
   const { failedCount } = driver.ended;
   await Promise.race([driver.start(drive, Number.POSITIVE_INFINITY), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
@@ -79,7 +79,9 @@ async function leadIn({ driver, signal, drive, count, durationMs }: SteadyLevel)
     await Promise.race([driver.reachEnded(driver.endedCount + rest), signal.stopped]);
   const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
   await sleepUnless(STEADY_LIMIT_MS, Promise.race([firstRound(driver, endedCount, limitNs), signal.stopped]), clock);
-  return { sentCount: driver.endedCount - endedCount, failedCount: driver.ended.failedCount - failedCount };
+  const failures = driver.ended.failedCount - failedCount;
+  // The level before has counted the requests that it left in flight.
+  return { sentCount: Math.max(failures, driver.endedCount - endedCount - outstanding), failedCount: failures };
 }
 
 /**

@@ -149,6 +149,33 @@ test("a server that stops answering delays the end of a level for no longer than
   assert.equal(durationNs, 70e9);
 });
 
+test("what a level left in flight is no warm-up of the next one", async () => {
+  const { clock, context, meter, driver, signal, server } = makeLevel({
+    mode: { kind: "duration", durationMs: 1000 },
+    lanes: { laneCount: 1, isSync: false },
+  });
+  server.latencyMs = 500;
+  const leadCounts: number[] = [];
+  const level = async (perSec: number): Promise<Measurement> => {
+    const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, meter, perSec);
+    const measured = measureSteady({
+      ...{ run, driver, signal, canceller: undefined, policy: { isWarmingUp: false } },
+      ...{ drive: rate(perSec)(), count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
+      onStart: () => Promise.resolve(),
+      onLead: ({ sentCount }) => leadCounts.push(sentCount),
+    });
+    await clock.advanceMs(3000);
+    return ((await measured) as LevelResult).window;
+  };
+  const windows = [await level(200), await level(50)];
+  const sentCount = driver.sentCount;
+  driver.close();
+  assert.equal(windows[0]?.openAfterCount, 100);
+  const measured = windows.reduce((sum, window) => sum + window.sentCount, 0);
+  const leads = leadCounts.reduce((sum, count) => sum + count, 0);
+  assert.ok(measured + leads <= sentCount, `${measured} and ${leads} of ${sentCount}`);
+});
+
 test("a run that ends before its load is steady has what ended until then, and no window", async () => {
   const { clock, context, meter, driver, signal, server } = makeLevel({ mode: { kind: "duration", durationMs: 5000 } });
   let sentCount = 0;
