@@ -154,7 +154,6 @@ test("what a level left in flight is no warm-up of the next one", async () => {
     mode: { kind: "duration", durationMs: 1000 },
     lanes: { laneCount: 1, isSync: false },
   });
-  server.latencyMs = 500;
   const leadCounts: number[] = [];
   const level = async (perSec: number): Promise<Measurement> => {
     const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, meter, perSec);
@@ -164,13 +163,17 @@ test("what a level left in flight is no warm-up of the next one", async () => {
       onStart: () => Promise.resolve(),
       onLead: ({ sentCount }) => leadCounts.push(sentCount),
     });
+    await clock.advanceMs(600);
+    server.latencyMs = 500;
+    await clock.advanceMs(410);
+    server.latencyMs = 10;
     await clock.advanceMs(3000);
     return ((await measured) as LevelResult).window;
   };
   const windows = [await level(200), await level(50)];
   const sentCount = driver.sentCount;
   driver.close();
-  assert.equal(windows[0]?.openAfterCount, 100);
+  assert.ok((windows[0]?.openAfterCount ?? 0) > 80);
   const measured = windows.reduce((sum, window) => sum + window.sentCount, 0);
   const leads = leadCounts.reduce((sum, count) => sum + count, 0);
   assert.ok(measured + leads <= sentCount, `${measured} and ${leads} of ${sentCount}`);
