@@ -1,10 +1,8 @@
 import { formatDurationNs } from "../plan/units.ts";
 import { latencyOf, type Measurement } from "./measurement.ts";
-import { percentileAt } from "./sketch.ts";
-import { meanOf, percentileOf } from "./statistics.ts";
+import { interpolatedPercentile, percentileAt } from "./sketch.ts";
 import type { TokenMetric } from "./tokens/metrics.ts";
-import type { TokenColumns } from "./tokens/token-columns.ts";
-import { tokenSamples } from "./tokens/token-samples.ts";
+import { shownSketches, type TokenMeasurement } from "./tokens/token-measurement.ts";
 
 /**
  * Whether the client was so late that its times may show it. How much of a latency is the client's cannot be known: no runtime returns when a
@@ -40,7 +38,7 @@ export function clientLagOf({ health, sendMeanNs }: Pick<Measurement, "health" |
  * @param tokens of the same requests; absent when tokens are not measured
  * @param isStreamed whether the responses were streamed
  */
-export function reportedTimes(window: Measurement, tokens?: TokenColumns, isStreamed = false): ReportedTime[] {
+export function reportedTimes(window: Measurement, tokens?: TokenMeasurement, isStreamed = false): ReportedTime[] {
   const { isDecoupled, latency } = window;
   const tallies = [
     ["latency", latency],
@@ -51,16 +49,16 @@ export function reportedTimes(window: Measurement, tokens?: TokenColumns, isStre
     .filter(([, tally]) => tally.count > 0)
     .map(([figure, tally]) => ({ figure, meanNs: tally.mean, p99Ns: percentileAt(tally, 99) }));
   if (tokens === undefined) return times;
-  const samples = tokenSamples(tokens, isStreamed);
+  const samples = shownSketches(tokens, isStreamed);
   const summarize = (metric: TokenMetric): Pick<ReportedTime, "meanNs" | "p99Ns"> | undefined => {
-    const values = samples.get(metric);
-    return values && { meanNs: meanOf(values), p99Ns: percentileOf(values.toSorted(), 99) };
+    const sample = samples.get(metric);
+    return sample && { meanNs: sample.mean, p99Ns: interpolatedPercentile(sample, 99) };
   };
   const first = summarize("timeToFirstTokenNs");
   if (first !== undefined) times.push({ figure: "timeToFirstToken", ...first });
   const gap = summarize("interTokenLatencyNs");
   const counts = samples.get("outputTokens") ?? samples.get("serverOutputTokens");
-  const gaps = counts === undefined ? 1 : Math.max(1, meanOf(counts) - 1);
+  const gaps = counts === undefined ? 1 : Math.max(1, counts.mean - 1);
   if (gap !== undefined) times.push({ figure: "interTokenLatency", ...gap, gaps });
   return times;
 }
@@ -104,7 +102,7 @@ function mayShow(lag: ClientLag, { meanNs, p99Ns, gaps }: ReportedTime): boolean
  * Returns a sentence for each window in which the client's lag affects a reported time.
  * @param tokens of the requests of all windows; used only when there is one window
  */
-export function lagWarnings(windows: readonly Measurement[], tokens: TokenColumns, isStreamed: boolean): string[] {
+export function lagWarnings(windows: readonly Measurement[], tokens: TokenMeasurement, isStreamed: boolean): string[] {
   const ofOne = windows.length === 1 ? tokens : undefined;
   return windows
     .map((window) => explainLag(clientLagOf(window), reportedTimes(window, ofOne, isStreamed)))

@@ -28,11 +28,6 @@ export class Column {
     this.count += values.length;
   }
 
-  /** Forgets the values, not the rows. */
-  forget(): void {
-    this.values = new Float64Array(0);
-  }
-
   /** Returns the value in a row; NaN when nothing was measured or the row does not exist. */
   at(row: number): number {
     return row < this.count && this.values.length > 0 ? (this.values[row] as number) : Number.NaN;

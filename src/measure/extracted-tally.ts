@@ -1,27 +1,11 @@
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
-import { type PercentileEstimate, percentileRanks, withFloor } from "./intervals/percentile-interval.ts";
-import {
-  addMoments,
-  deviationOf,
-  effectiveCountOf,
-  forEachValue,
-  joinSketches,
-  type Moments,
-  rankCounts,
-  type Sketch,
-  skewnessOf,
-  valueAtRank,
-} from "./sketch.ts";
-import { type BinChannel, BinTally } from "./tally/bin-tally.ts";
+import { estimateNumber, type PercentileEstimate } from "./intervals/percentile-interval.ts";
+import { deviationOf, effectiveCountOf, joinSketches, type Sketch, skewnessOf, valueAtRank } from "./sketch.ts";
+import { NumberTally } from "./tally/number-tally.ts";
 
 /** Values extracted from answers: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
 
-/** Above this many different numbers they are rounded to {@link DIGITS} significant digits. */
-const MAX_NUMBERS = 65_536;
-const DIGITS = 3;
-/** Largest error of a rounded number, as a ratio. */
-const ROUNDING_RATIO = 0.5 * 10 ** (1 - DIGITS);
 /** Above this many different texts, new ones count as {@link Extracted.otherCount}. */
 const MAX_TEXTS = 1000;
 const MAX_TEXT_CHARACTERS = 100;
@@ -32,8 +16,6 @@ export interface Extracted {
   /** Answers in which the expression found nothing. */
   readonly missingCount: number;
   readonly numbers: Sketch;
-  /** Whether percentiles are exact to three digits only, because there were too many different numbers. */
-  readonly isRounded: boolean;
   /** Answers by value, for values that are not numbers; lists and objects as JSON. In the order of their first appearance. */
   readonly texts: readonly (readonly [text: string, count: number])[];
   /** Texts beyond the first 1000 different ones. */
@@ -56,20 +38,9 @@ export function estimateExtractedPercentile(
   percentile: number,
   { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): PercentileEstimate {
-  const { numbers, isRounded } = extracted;
-  const value = extractedPercentile(extracted, percentile);
+  const { numbers } = extracted;
   const effective = effectiveCountOf(numbers, confidence);
-  const { low, high } = percentileRanks(numbers.count, percentile, effective, confidence);
-  const errorOf = (number: number): number => (isRounded ? Math.abs(number) * ROUNDING_RATIO : 0);
-  const end = (rank: number, sign: -1 | 1): number => {
-    const number = valueAtRank(numbers, rank);
-    return number + sign * errorOf(number);
-  };
-  return withFloor(numbers.count, percentile, effective, {
-    value,
-    low: low === undefined ? null : Math.min(value, end(low, -1)),
-    high: high === undefined ? null : Math.max(value, end(high, 1)),
-  });
+  return estimateNumber(numbers, percentile, extractedPercentile(extracted, percentile), effective, confidence);
 }
 
 /** Returns the average of the numbers with its 95 % confidence interval. */
@@ -96,27 +67,15 @@ export function joinExtracted(parts: readonly (readonly Extracted[] | undefined)
 
 function joinNamed(name: string, parts: readonly Extracted[]): Extracted {
   const sumOf = (pick: (part: Extracted) => number): number => parts.reduce((sum, part) => sum + pick(part), 0);
-  const numbers = joinSketches(parts.map((part) => part.numbers));
-  const isRounded = parts.some((part) => part.isRounded) || numbers.values.length > MAX_NUMBERS;
   const texts = new TextCounts();
   for (const part of parts) for (const [text, count] of part.texts) texts.add(text, count);
   return {
     name,
     missingCount: sumOf(({ missingCount }) => missingCount),
-    numbers: isRounded ? roundNumbers(numbers) : numbers,
-    isRounded,
+    numbers: joinSketches(parts.map((part) => part.numbers)),
     texts: [...texts.counts],
     otherCount: sumOf(({ otherCount }) => otherCount) + texts.otherCount,
   };
-}
-
-/** Rounds the values to a few digits, so that there are fewer different ones. */
-function roundNumbers(numbers: Sketch): Sketch {
-  const counts = new Map<number, number>();
-  forEachValue(numbers, (value, count) => {
-    counts.set(round(value), (counts.get(round(value)) ?? 0) + count);
-  });
-  return { ...numbers, ...rankCounts(counts) };
 }
 
 /** Counts different texts, up to 1000. */
@@ -135,15 +94,8 @@ class TextCounts {
 class ExtractedColumn {
   private readonly name: string;
   private missingCount = 0;
-  private moments: Moments = { count: 0, mean: 0, squaredDeviation: 0 };
-  private sum = 0;
-  private min = Number.POSITIVE_INFINITY;
-  private max = Number.NEGATIVE_INFINITY;
-  private numbers = new Map<number, number>();
-  private isRounded = false;
+  private readonly numbers = new NumberTally();
   private readonly texts = new TextCounts();
-  private readonly bins = new BinTally();
-  private readonly channel: BinChannel = this.bins.newChannel("numbers");
 
   constructor(name: string) {
     this.name = name;
@@ -151,39 +103,19 @@ class ExtractedColumn {
 
   add(value: unknown, atNs: number): void {
     if (value === null || value === undefined) this.missingCount++;
-    else if (typeof value === "number") this.addNumber(value, atNs);
+    else if (typeof value === "number") this.numbers.add(value, atNs);
     else this.texts.add(toText(value), 1);
   }
 
   cut(startNs: number, endNs: number): Extracted {
-    const { name, missingCount, moments, sum, min, max, isRounded, texts } = this;
-    const isEmpty = moments.count === 0;
-    const numbers: Sketch = {
-      ...moments,
-      ...(isEmpty ? { min: 0, max: 0 } : { mean: sum / moments.count, min, max }),
-      step: 0,
-      ...rankCounts(this.numbers),
-      bins: this.bins.cut(startNs, endNs).samplesOf(this.channel),
+    const { name, missingCount, numbers, texts } = this;
+    return {
+      name,
+      missingCount,
+      numbers: numbers.cut(startNs, endNs),
+      texts: [...texts.counts],
+      otherCount: texts.otherCount,
     };
-    return { name, missingCount, numbers, isRounded, texts: [...texts.counts], otherCount: texts.otherCount };
-  }
-
-  private addNumber(value: number, atNs: number): void {
-    this.moments = addMoments(this.moments, { count: 1, mean: value, squaredDeviation: 0 });
-    this.sum += value;
-    this.min = Math.min(this.min, value);
-    this.max = Math.max(this.max, value);
-    this.channel.add(this.bins.add(atNs), value);
-    const key = this.isRounded ? round(value) : value;
-    this.numbers.set(key, (this.numbers.get(key) ?? 0) + 1);
-    if (this.numbers.size > MAX_NUMBERS && !this.isRounded) this.roundAll();
-  }
-
-  private roundAll(): void {
-    this.isRounded = true;
-    const rounded = new Map<number, number>();
-    for (const [value, count] of this.numbers) rounded.set(round(value), (rounded.get(round(value)) ?? 0) + count);
-    this.numbers = rounded;
   }
 }
 
@@ -204,10 +136,6 @@ export class ExtractedTally {
   cut(startNs: number, endNs: number): Extracted[] {
     return this.columns.map((column) => column.cut(startNs, endNs));
   }
-}
-
-function round(value: number): number {
-  return Number(value.toPrecision(DIGITS));
 }
 
 function toText(value: unknown): string {

@@ -2,7 +2,7 @@ import { hasTags, TARGET_TAG, type Tags } from "../plan/split/tags.ts";
 import type { Measurement } from "./measurement.ts";
 import { joinParallel } from "./merge.ts";
 import type { ServerDelta } from "./server-delta.ts";
-import { TokenColumns, type TokenRows } from "./tokens/token-columns.ts";
+import { joinTokens, type TokenMeasurement } from "./tokens/token-measurement.ts";
 
 /** Splits a measurement by the tags of its requests. */
 
@@ -10,7 +10,7 @@ import { TokenColumns, type TokenRows } from "./tokens/token-columns.ts";
 export interface GroupedLevel {
   readonly window: Measurement;
   /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
-  readonly groupTokens?: readonly (TokenColumns | undefined)[] | undefined;
+  readonly groupTokens?: readonly (TokenMeasurement | undefined)[] | undefined;
 }
 
 /** The requests with certain tags at one level. */
@@ -18,7 +18,7 @@ export interface TaggedPart {
   /** The tags that select it. A tag that the requests lack is undefined. */
   readonly tags: Readonly<Record<string, string | undefined>>;
   readonly window: Measurement;
-  readonly tokens: TokenColumns | undefined;
+  readonly tokens: TokenMeasurement | undefined;
 }
 
 /** Returns the names of all tags, that of the members of a mix first. */
@@ -56,52 +56,12 @@ function joinGroups(
   );
   const { server: _, ...joined } = joinParallel(parts.map((part) => part.window));
   const server = serverOf(window, tags);
-  const columns = parts.flatMap((part) => part.tokens ?? []);
-  return { tags, window: { ...joined, ...(server === undefined ? {} : { server }) }, tokens: joinTokens(columns) };
+  const tokens = joinTokens(parts.flatMap((part) => part.tokens ?? []));
+  return { tags, window: { ...joined, ...(server === undefined ? {} : { server }) }, tokens };
 }
 
 /** The counters of a server count all of its member's requests, so they belong to no smaller part. */
 function serverOf({ memberServers }: Measurement, tags: TaggedPart["tags"]): ServerDelta | undefined {
   const name = tags[TARGET_TAG];
   return name === undefined || Object.keys(tags).length > 1 ? undefined : memberServers?.[name];
-}
-
-/** Joins the tokens of several groups, in the order of the answers' ends; undefined when none are measured. */
-export function joinTokens(columns: readonly TokenColumns[]): TokenColumns | undefined {
-  const [first] = columns;
-  if (first === undefined || columns.length === 1) return first;
-  const together = new TokenColumns();
-  for (const one of columns) together.addRows(one.rows());
-  const joined = new TokenColumns();
-  joined.addRows(sortByEnd(together.rows()));
-  joined.answerKind = first.answerKind;
-  return joined;
-}
-
-/** Adds the tokens of the next window to those before it, group by group. */
-export function addGroupTokens(
-  before: GroupedLevel["groupTokens"],
-  next: GroupedLevel["groupTokens"],
-): GroupedLevel["groupTokens"] {
-  if (before === undefined || next === undefined) return before ?? next;
-  for (const [group, columns] of before.entries()) {
-    const added = next[group];
-    if (added !== undefined) columns?.addRows(added.rows());
-  }
-  return before;
-}
-
-function sortByEnd(rows: TokenRows): TokenRows {
-  const { sendNs, waitNs, sessionOf, metrics } = rows;
-  const endNs = sendNs.map((ns, row) => ns + (metrics.requestLatencyNs[row] as number));
-  const order = Array.from(endNs.keys()).sort((a, b) => (endNs[a] as number) - (endNs[b] as number));
-  const sorted = (values: Float64Array): Float64Array => Float64Array.from(order, (row) => values[row] as number);
-  const columns = Object.entries(metrics).map(([name, values]) => [name, sorted(values)]);
-  return {
-    ...rows,
-    sendNs: sorted(sendNs),
-    waitNs: sorted(waitNs),
-    sessionOf: sorted(sessionOf),
-    metrics: Object.fromEntries(columns) as TokenRows["metrics"],
-  };
 }

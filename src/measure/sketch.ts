@@ -21,8 +21,10 @@ export interface Sketch extends Moments {
   readonly min: number;
   /** Largest value; 0 when empty. */
   readonly max: number;
-  /** `values` are rounded down to multiples of this. 0: they are exact. */
+  /** `values` are rounded down to multiples of this. 0: they are not. */
   readonly step: number;
+  /** `values` are rounded to this many significant digits, because there are too many different ones. Absent: they are not. */
+  readonly digits?: number;
   /** The different values, ascending. */
   readonly values: readonly number[];
   /** For each of them, how many of the sample are at most as large. */
@@ -42,6 +44,20 @@ export const EMPTY_SKETCH: Sketch = {
   values: [],
   upTo: [],
 };
+
+/** Above this many different numbers they are rounded to {@link ROUNDED_DIGITS} significant digits. */
+export const MOST_NUMBERS = 16_384;
+export const ROUNDED_DIGITS = 4;
+
+/** Rounds a number to {@link ROUNDED_DIGITS} significant digits. */
+export function roundNumber(value: number): number {
+  return Number(value.toPrecision(ROUNDED_DIGITS));
+}
+
+/** Largest error of a sketch's rounded values, as a ratio; 0 when they are not rounded. */
+export function roundingRatio({ digits }: Sketch): number {
+  return digits === undefined ? 0 : 0.5 * 10 ** (1 - digits);
+}
 
 /** Combines counts, means and squared deviations (Chan et al.), without loss of precision in large sums. */
 export function addMoments(before: Moments, added: Moments): Moments {
@@ -66,12 +82,15 @@ export function joinSketches(parts: readonly Sketch[]): Sketch {
       )
     : undefined;
   const step = Math.max(0, ...parts.map((part) => part.step));
+  const ranks = joinRanks(known, step);
+  const isRounded =
+    parts.some(({ digits }) => digits !== undefined) || (step === 0 && ranks.values.length > MOST_NUMBERS);
   return {
     ...known.reduce<Moments>(addMoments, { count: 0, mean: 0, squaredDeviation: 0 }),
     min: known.length === 0 ? 0 : Math.min(...known.map(({ min }) => min)),
     max: known.length === 0 ? 0 : Math.max(...known.map(({ max }) => max)),
     step,
-    ...joinRanks(known, step),
+    ...(isRounded ? { digits: ROUNDED_DIGITS, ...roundRanks(ranks) } : ranks),
     ...(bins === undefined ? {} : { bins }),
   };
 }
@@ -109,6 +128,15 @@ function joinDense(parts: readonly Ranks[], least: number, step: number, cellCou
     upTo.push(seen);
   }
   return { values, upTo };
+}
+
+function roundRanks(ranks: Ranks): Ranks {
+  const counts = new Map<number, number>();
+  forEachValue(ranks, (value, count) => {
+    const key = roundNumber(value);
+    counts.set(key, (counts.get(key) ?? 0) + count);
+  });
+  return rankCounts(counts);
 }
 
 function joinSparse(parts: readonly Ranks[]): Ranks {
@@ -150,13 +178,21 @@ export function percentileAt(sketch: Sketch, percentile: number): number {
   return valueAtRank(sketch, Math.floor((percentile / 100) * (sketch.count - 1) + 0.5));
 }
 
+/** Returns a percentile by linear interpolation between the values next to it, as numpy and GenAI-Perf do. */
+export function interpolatedPercentile(sketch: Sketch, percentile: number): number {
+  const at = (percentile / 100) * (sketch.count - 1);
+  const below = valueAtRank(sketch, Math.floor(at));
+  const above = valueAtRank(sketch, Math.ceil(at));
+  return below + (above - below) * (at - Math.floor(at));
+}
+
 /** Returns {@link percentileAt} of durations in nanoseconds, in microseconds. */
 export function percentileUs(sketch: Sketch, percentile: number): number {
   return nsToUs(percentileAt(sketch, percentile));
 }
 
 /** Calls back with each value and its count, ascending. */
-export function forEachValue({ values, upTo }: Sketch, visit: (value: number, count: number) => void): void {
+export function forEachValue({ values, upTo }: Ranks, visit: (value: number, count: number) => void): void {
   for (const [at, value] of values.entries()) visit(value, (upTo[at] as number) - (upTo[at - 1] ?? 0));
 }
 

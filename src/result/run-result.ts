@@ -7,6 +7,7 @@ import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../measure/tokens/token-measurement.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import type { Service } from "../service/service.ts";
@@ -56,9 +57,11 @@ export interface LevelResult {
   /** Requests that were due within the level and not sent, because the client was behind its schedule; above a million estimated. Absent: 0. */
   readonly unsentCount?: number;
   /** Token metrics, if the plan asks for them. */
-  readonly tokens?: TokenColumns;
+  readonly tokens?: TokenMeasurement;
+  /** The metrics of each request, in GenAI-Perf's mode and with MLPerf's rules. */
+  readonly tokenRows?: TokenColumns;
   /** Token metrics of each group of `window`; undefined for a group whose tokens are not measured. Absent without tokens or groups. */
-  readonly groupTokens?: readonly (TokenColumns | undefined)[];
+  readonly groupTokens?: readonly (TokenMeasurement | undefined)[];
   /** Whether the level keeps the plan's limits; absent unless the load searches the highest level that does. */
   readonly limits?: LevelLimits;
   /** What the rules of MLPerf say; absent unless the load is one of its scenarios. */

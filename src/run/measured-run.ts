@@ -2,6 +2,7 @@ import { canLanesWait, type Drive, isScheduled } from "../load/drive.ts";
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad, PreparedPhase } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
+import { goodputsOf } from "../measure/tokens/goodput.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
@@ -23,6 +24,7 @@ import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
 import { repeatLevel } from "./level/level-repeats.ts";
 import { searchLevels } from "./level/level-search.ts";
+import { mlperfRulesOf } from "./level/modes/requests.ts";
 import type { PhaseRun } from "./level/phase-run.ts";
 import { progressOf } from "./level/progress.ts";
 import type { LevelVerdict, RunLevel } from "./level/run-level.ts";
@@ -134,7 +136,11 @@ export class MeasuredRun {
       if (first !== undefined) this.openAhead(first);
       await this.parts.rehearse();
       this.startNs = nowNs();
-      this.tokens?.begin(this.plan, this.startNs, { keepsRequests: this.observer.onTokens !== undefined });
+      this.tokens?.begin(this.plan, this.startNs, {
+        keepsRequests: this.observer.onTokens !== undefined,
+        keepsRows: mlperfRulesOf(this.plan) !== undefined,
+        goodputs: goodputsOf(this.plan),
+      });
       const { behaviour = {} } = this.plan;
       if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
       await this.meter.watch(this.parts);

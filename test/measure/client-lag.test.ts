@@ -9,7 +9,7 @@ import {
   reportedTimes,
 } from "../../src/measure/client-lag.ts";
 import { mergeInTime } from "../../src/measure/merge.ts";
-import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
+import { TokenTally } from "../../src/measure/tokens/token-tally.ts";
 import { makeWindow } from "./make-window.ts";
 
 const MS = 1e6;
@@ -74,7 +74,7 @@ test("a window's times are those that its report shows", () => {
   const window = makeWindow({ latenciesNs: [10 * MS, 20 * MS], firstResponseNs: [4 * MS, 6 * MS], sendMeanNs: 5 });
   assert.deepEqual(reportedTimes(window), [time("latency", 15, 20), time("firstResponse", 5, 6)]);
   assert.deepEqual(reportedTimes(makeWindow({ latenciesNs: [] })), []);
-  const tokens = new TokenColumns();
+  const tally = new TokenTally();
   for (const firstNs of [4 * MS, 6 * MS]) {
     const contentNs = [firstNs, firstNs + 2 * MS, firstNs + 4 * MS];
     const times = {
@@ -85,8 +85,9 @@ test("a window's times are those that its report shows", () => {
       outputTokens: 3,
       reasoningTokens: 0,
     };
-    tokens.add({ sendNs: 0, times, inputTokens: 1 });
+    tally.add({ sendNs: 0, times, inputTokens: 1 });
   }
+  const tokens = tally.cut();
   const [latency, first, gap] = reportedTimes(window, tokens, true);
   assert.equal(latency?.figure, "latency");
   assert.deepEqual(
@@ -103,7 +104,7 @@ test("a window's times are those that its report shows", () => {
 
 test("each window of a run is judged separately, with its tokens when it is the only one", () => {
   const late = makeWindow({ latenciesNs: [10 * MS], health: { loopLagMeanNs: MS } });
-  const tokens = new TokenColumns();
+  const tally = new TokenTally();
   const times = {
     contentNs: [4 * MS],
     eventCount: 1,
@@ -112,7 +113,8 @@ test("each window of a run is judged separately, with its tokens when it is the 
     outputTokens: 1,
     reasoningTokens: 0,
   };
-  tokens.add({ sendNs: 0, times, inputTokens: 1 });
+  tally.add({ sendNs: 0, times, inputTokens: 1 });
+  const tokens = tally.cut();
   assert.match(lagWarnings([late], tokens, true).join(), /^the client woke up about 1 ms late/);
   assert.deepEqual(lagWarnings([makeWindow()], tokens, true), []);
   const [only = "", ...rest] = lagWarnings([late, makeWindow()], tokens, true);

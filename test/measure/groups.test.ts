@@ -3,11 +3,15 @@ import { describe, test } from "node:test";
 import { selectTags, splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../src/measure/groups.ts";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { mergeInTime } from "../../src/measure/merge.ts";
-import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../src/measure/tokens/token-measurement.ts";
+import { TokenTally } from "../../src/measure/tokens/token-tally.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";
 
 /** Three groups: a long, a short, and b without a length. */
-function makeLevel(scale = 1): { readonly window: Measurement; readonly groupTokens: (TokenColumns | undefined)[] } {
+function makeLevel(scale = 1): {
+  readonly window: Measurement;
+  readonly groupTokens: (TokenMeasurement | undefined)[];
+} {
   const groups = [
     {
       tags: { target: "a", length: "long" },
@@ -27,13 +31,13 @@ function makeLevel(scale = 1): { readonly window: Measurement; readonly groupTok
     openAfterCount: 1,
   });
   const window = { ...whole, groups, memberServers: { a: makeDelta(3) } };
-  return { window, groupTokens: [columnsOf(2), columnsOf(1), undefined] };
+  return { window, groupTokens: [tokensOf(2), tokensOf(1), undefined] };
 }
 
-function columnsOf(count: number): TokenColumns {
-  const columns = new TokenColumns();
-  for (let row = 0; row < count; row++) columns.addPlain(row, 1000);
-  return columns;
+function tokensOf(count: number): TokenMeasurement {
+  const tally = new TokenTally();
+  for (let row = 0; row < count; row++) tally.addPlain(row, 1000);
+  return tally.cut();
 }
 
 const countsOf = ({

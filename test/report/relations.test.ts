@@ -11,6 +11,7 @@ import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "
 import { toMeasurement, WindowTally } from "../../src/measure/tally/window-tally.ts";
 import { Timeline } from "../../src/measure/timeline.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
+import { measureColumns } from "../../src/measure/tokens/token-tally.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toGenAiPerfResult } from "../../src/report/genai-perf/result.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
@@ -130,7 +131,10 @@ test("reports of random requests in random windows agree with themselves", () =>
       });
       const level: LevelResult = {
         ...makeLevel({ unit: "request-rate", level: 5, window: mergeInTime(windows) }),
-        tokens: measureTokens(all, 0, endMs * MS),
+        tokens: measureColumns(measureTokens(all, 0, endMs * MS), [{ latency: 200 * MS }], {
+          startNs: 0,
+          endNs: endMs * MS,
+        }),
         timeline: timeline.finish(endMs * MS, openAt(all, endMs * MS)),
       };
       const plan = makePlan({ measurement: { tokens: TOKENS }, assertions: [GOOD] });

@@ -21,6 +21,7 @@ import { http } from "../../src/scenario/targets/http.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Failure } from "../../src/transport/failure.ts";
+import { valuesOf } from "../measure/tokens/make-columns.ts";
 
 const RESULT = { error: undefined } as RunResult;
 
@@ -215,7 +216,7 @@ describe("onRecord of a run", () => {
         countOf((level) => level?.isWarmup === false && level.unit === unit && level.value === value),
         window.requestCount,
       );
-    const firsts = levels.flatMap(({ tokens }) => [...(tokens?.metrics.timeToFirstTokenNs.measured() ?? [])]);
+    const firsts = levels.flatMap(({ tokens }) => valuesOf(tokens?.metrics.timeToFirstTokenNs));
     const measured = records.filter(({ level }) => level?.isWarmup === false).map(({ tokens }) => tokens);
     assert.deepEqual(measured.map((tokens) => tokens?.timeToFirstTokenMs).sort(), firsts.map((ns) => ns / 1e6).sort());
     for (const tokens of measured) {

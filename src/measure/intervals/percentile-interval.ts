@@ -1,5 +1,12 @@
 import { nsToUs } from "../../plan/units.ts";
-import { effectiveCountAt, percentileUs, type Sketch, valueAtRank } from "../sketch.ts";
+import {
+  effectiveCountAt,
+  interpolatedPercentile,
+  percentileUs,
+  roundingRatio,
+  type Sketch,
+  valueAtRank,
+} from "../sketch.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import { certaintyOf } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
@@ -113,6 +120,36 @@ export function estimatePercentile(
     value: us,
     low: low === undefined ? null : Math.min(us, atRankUs(low)),
     high: high === undefined ? null : Math.max(us, above(high)),
+  });
+}
+
+/** Estimates a percentile of numbers by linear interpolation, in their unit. @param percentile above 0 and below 100 */
+export function estimateInterpolated(
+  sketch: Sketch,
+  percentile: number,
+  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
+): PercentileEstimate {
+  const effective = effectiveCountAt(sketch, percentile, confidence);
+  return estimateNumber(sketch, percentile, interpolatedPercentile(sketch, percentile), effective, confidence);
+}
+
+/** Adds the interval to a percentile of numbers. That they are rounded is part of it. */
+export function estimateNumber(
+  sketch: Sketch,
+  percentile: number,
+  value: number,
+  effective: number,
+  confidence: number,
+): PercentileEstimate {
+  const { low, high } = percentileRanks(sketch.count, percentile, effective, confidence);
+  const end = (rank: number, sign: -1 | 1): number => {
+    const number = valueAtRank(sketch, rank);
+    return number + sign * Math.abs(number) * roundingRatio(sketch);
+  };
+  return withFloor(sketch.count, percentile, effective, {
+    value,
+    low: low === undefined ? null : Math.min(value, end(low, -1)),
+    high: high === undefined ? null : Math.max(value, end(high, 1)),
   });
 }
 

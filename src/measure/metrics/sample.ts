@@ -6,12 +6,10 @@ import {
   extractedPercentile,
 } from "../extracted-tally.ts";
 import { type GpuMetric, type GpuTally, gpuSeriesOf } from "../gpu-tally.ts";
-import { batchMeansOf, effectiveCount } from "../intervals/effective-count.ts";
-import { estimateMean, estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
-import { estimatePercentile, type PercentileEstimate, percentileEstimator } from "../intervals/percentile-interval.ts";
+import { estimateMeanNs, type MeanOptions } from "../intervals/mean-interval.ts";
+import { estimateInterpolated, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
 import type { SampleAbove } from "../limits/verdict-state.ts";
-import { countAbove, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
-import { meanOf, percentileOf } from "../statistics.ts";
+import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
 
 /** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
 
@@ -86,35 +84,12 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
   };
 }
 
-/** Values in the order of the requests, without NaN. */
-export function sampleOfValues(values: Float64Array): Sample {
-  let sorted: Float64Array | undefined;
-  const inOrder = (): Float64Array => {
-    sorted ??= values.toSorted();
-    return sorted;
-  };
+/** Numbers in any unit, such as those of tokens. */
+export function sampleOfNumbers(sketch: Sketch): Sample {
   return {
-    count: values.length,
-    get average() {
-      return meanOf(values);
-    },
-    get min() {
-      return inOrder()[0] as number;
-    },
-    get max() {
-      return inOrder().at(-1) as number;
-    },
-    percentile: (percentile) => percentileOf(inOrder(), percentile),
-    averageEnds: (options) => boundsOf(estimateMean(values, options)),
-    percentileEnds: (percentile, confidence) => endsOf(percentileEstimator(values, { confidence })(percentile)),
-    above: (limit, isAtLeast, confidence) => {
-      const isAbove = Float64Array.from(values, (value) => (value > limit || (isAtLeast && value === limit) ? 1 : 0));
-      const aboveCount = isAbove.reduce((sum, one) => sum + one, 0);
-      const count = values.length;
-      const ratio = aboveCount / count;
-      const effective = effectiveCount(count, ratio * (1 - ratio), batchMeansOf(isAbove), confidence);
-      return { count, aboveCount, effectiveCount: effective };
-    },
+    ...sampleOfSketch(sketch),
+    percentile: (percentile) => interpolatedPercentile(sketch, percentile),
+    percentileEnds: (percentile, confidence) => endsOf(estimateInterpolated(sketch, percentile, { confidence })),
   };
 }
 

@@ -1,13 +1,9 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
-import type { GoodputPlan } from "../../plan/tokens.ts";
-import { nsToMs, nsToSec } from "../../plan/units.ts";
-import { type GoodputLimits, goodRows } from "../tokens/goodput.ts";
+import type { Sketch } from "../sketch.ts";
 import {
   directionOf,
   entryOf,
   familiesOf,
-  findLimited,
-  isTimeMetric,
   type METRICS,
   type NameOf,
   nameOfMetric,
@@ -15,12 +11,11 @@ import {
   TOKEN_METRICS,
   type TokenMetric,
 } from "../tokens/metrics.ts";
-import type { TokenColumns } from "../tokens/token-columns.ts";
-import { tokenRateInterval } from "../tokens/token-rate-interval.ts";
-import { goodPerSec, outputTokensPerSec } from "../tokens/token-rates.ts";
+import { findGood, lacksRates, sketchOf, type TokenMeasurement } from "../tokens/token-measurement.ts";
+import { goodPerSec, outputTokensPerSec, sumPerSec, tokenRateInterval } from "../tokens/token-rates.ts";
 import { explainNoRates, explainUnstreamed } from "../tokens/token-warnings.ts";
 import { type Asked, factsOf, type MeasuredPart, type Metric, type Need } from "./metric.ts";
-import { type Ends, sampleOfValues } from "./sample.ts";
+import { type Ends, sampleOfNumbers } from "./sample.ts";
 
 /** Metrics of generative models: those of single requests, from the table in `tokens/metrics.ts`, and those of all responses together. */
 
@@ -66,7 +61,10 @@ function toMetric(metric: TokenMetric): Metric {
     ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),
     isInJson: true,
     statistics: ALL,
-    sample: ({ tokens }) => tokens && sampleOfValues(tokens.metrics[metric].measured()),
+    sample: ({ tokens }) => {
+      const sketch = tokens && sketchOf(tokens, metric);
+      return sketch && sampleOfNumbers(sketch);
+    },
     ...(metric === "outputTokensPerSecPerUser" ? { explain: ({ tokens }) => tokens && explainNoRates(tokens) } : {}),
   };
 }
@@ -81,7 +79,7 @@ const RESPONSES = {
     better: "higher",
     needs: "tokens",
     value: ({ tokens, window }) => tokens && outputTokensPerSec(tokens, window),
-    ends: (part, _metric, asked) => rateEnds(part, asked, ({ metrics }) => metrics.outputTokens.view()),
+    ends: (part, _metric, asked) => rateEnds(part, asked, ({ metrics }) => [metrics.outputTokens]),
   },
   /** Of all requests and responses. */
   totalTokensPerSec: {
@@ -90,9 +88,9 @@ const RESPONSES = {
     unit: "tokens/s",
     better: "higher",
     needs: "tokens",
-    value: ({ tokens, window: { durationNs } }) => {
-      const sum = tokens && allTokens(tokens).reduce((all, one) => all + (Number.isNaN(one) ? 0 : one), 0);
-      return sum === undefined || sum === 0 || durationNs <= 0 ? undefined : sum / nsToSec(durationNs);
+    value: ({ tokens, window }) => {
+      const samples = tokens === undefined ? [] : allTokens(tokens);
+      return samples.includes(undefined) ? undefined : sumPerSec(samples, window);
     },
     ends: (part, _metric, asked) => rateEnds(part, asked, allTokens),
   },
@@ -105,10 +103,11 @@ const RESPONSES = {
     needs: "tokens",
     value: ({ tokens, window }, metric) => {
       if (tokens === undefined || isUnknown(tokens, metric)) return undefined;
-      return goodPerSec(tokens, window, toNamedLimits(metric));
+      return goodPerSec(tokens, window, metric.limits ?? {});
     },
-    ends: (part, metric, asked) => rateEnds(part, asked, (tokens) => goodRows(tokens, "text", toNamedLimits(metric))),
-    explain: ({ tokens }, metric) => (tokens && isUnknown(tokens, metric) ? explainUnstreamed(tokens) : undefined),
+    ends: (part, { limits = {} }, asked) => rateEnds(part, asked, (tokens) => [findGood(tokens, limits)?.sample]),
+    explain: ({ tokens }, metric) =>
+      tokens && isUnknown(tokens, metric) ? (explainUnstreamed(tokens) ?? explainNoRates(tokens)) : undefined,
   },
   goodRatio: {
     label: "good requests",
@@ -122,32 +121,26 @@ const RESPONSES = {
 /** Metrics of generative models: those of single requests, and those of all responses together. */
 export const GENERATIVE_METRICS = { ...PER_REQUEST, ...factsOf(RESPONSES) };
 
-function allTokens({ metrics }: TokenColumns): Float64Array {
-  const inputs = metrics.inputTokens.view();
-  return metrics.outputTokens.view().map((count, row) => count + (inputs[row] as number));
+/** Of all requests and of all responses; undefined for those that were not counted. */
+function allTokens({ metrics }: TokenMeasurement): (Sketch | undefined)[] {
+  return [metrics.inputTokens, metrics.outputTokens];
 }
 
-/** @param weigh returns what each request adds to the rate; undefined when that is not known */
+/** @param samplesOf returns what the requests add to the rate */
 function rateEnds(
   { tokens, window }: MeasuredPart,
   { value, confidence }: Asked,
-  weigh: (tokens: TokenColumns) => Float64Array | undefined,
+  samplesOf: (tokens: TokenMeasurement) => readonly (Sketch | undefined)[],
 ): Ends {
-  const weights = tokens && weigh(tokens);
-  if (tokens === undefined || weights === undefined) return { low: null, high: null };
-  return tokenRateInterval({ columns: tokens, weights, durationNs: window.durationNs }, value, confidence);
+  return tokenRateInterval(tokens === undefined ? [] : samplesOf(tokens), window, value, confidence);
 }
 
-/** Whether limits are on times of tokens, and no answer was streamed. */
-function isUnknown(tokens: TokenColumns, { limits }: MetricPlan): boolean {
-  return tokens.unstreamedCount >= tokens.count && Object.keys(limits ?? {}).some((name) => name !== "latency");
-}
-
-/** Converts limits to GenAI-Perf's names, with times in milliseconds. */
-function toNamedLimits({ limits }: MetricPlan): GoodputLimits {
-  const named = Object.entries(limits ?? ({} satisfies GoodputPlan)).map(([name, limit]) => {
-    const metric = findLimited(name) as TokenMetric;
-    return [entryOf(metric).genaiPerf?.name ?? name, isTimeMetric(metric) ? nsToMs(limit) : limit];
-  });
-  return Object.fromEntries(named) as GoodputLimits;
+/** Whether limits are on times of tokens, and no answer was streamed; or on rates that are not known. */
+function isUnknown(tokens: TokenMeasurement, { limits = {} }: MetricPlan): boolean {
+  const names = Object.keys(limits);
+  const isUnstreamed = tokens.unstreamedCount >= tokens.count;
+  return (
+    (isUnstreamed && names.some((name) => name !== "latency")) ||
+    (names.includes("outputTokensPerSecPerUser") && lacksRates(tokens))
+  );
 }

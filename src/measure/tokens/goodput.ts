@@ -1,6 +1,9 @@
+import type { Plan } from "../../plan/plan.ts";
+import type { GoodputPlan } from "../../plan/tokens.ts";
 import { msToNs } from "../../plan/units.ts";
 import { type AnswerFamily, entryOf, familiesOf, isTimeMetric, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
+import { isSameLimits } from "./token-measurement.ts";
 
 /** Limits of a good request, by GenAI-Perf's metric names: maximum milliseconds, or a minimum rate. */
 export type GoodputLimits = Readonly<Record<string, number>>;
@@ -46,4 +49,10 @@ export function goodRows(columns: TokenColumns, family: AnswerFamily, limits: Go
   return Float64Array.from({ length: columns.count }, (_, row) =>
     checks.some(({ values, isBroken }) => isBroken(values[row] as number, row)) ? 0 : 1,
   );
+}
+
+/** Returns the different limits of the goodputs that a plan judges. */
+export function goodputsOf({ assertions, limits = [] }: Pick<Plan, "assertions" | "limits">): GoodputPlan[] {
+  const all = [...assertions, ...limits].flatMap(({ metric }) => (metric.limits === undefined ? [] : [metric.limits]));
+  return all.filter((one, at) => all.findIndex((other) => isSameLimits(one, other)) === at);
 }

@@ -1,6 +1,6 @@
+import type { AnsweredRequest } from "./answered-request.ts";
 import type { PackedFailure } from "./packed-answers.ts";
 import type { Prompt } from "./prompt.ts";
-import type { AnsweredRequest } from "./token-columns.ts";
 
 /** One answered request. */
 export interface AnsweredCall {

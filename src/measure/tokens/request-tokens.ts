@@ -1,5 +1,6 @@
-import { METRICS, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
-import { type AnsweredRequest, toMetricInput } from "./token-columns.ts";
+import { metricsOf } from "./answer-counts.ts";
+import { type AnsweredRequest, toMetricInput } from "./answered-request.ts";
+import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 
 /**
  * Token metrics of single requests, for the consumers of single requests: the file of records, and a scenario's `onRecord`.
@@ -62,9 +63,7 @@ export class RequestTokensLog {
     const values = new Float64Array(entries.length * TOKEN_METRICS.length).fill(Number.NaN);
     for (const [row, { answered }] of entries.entries()) {
       if (answered === undefined || answered.times.contentNs.length === 0) continue;
-      const input = toMetricInput(answered);
-      for (const [column, metric] of TOKEN_METRICS.entries())
-        values[row * TOKEN_METRICS.length + column] = METRICS[metric].value(input);
+      values.set(metricsOf(toMetricInput(answered)), row * TOKEN_METRICS.length);
     }
     return {
       indices: Float64Array.from(entries, ({ index }) => index),

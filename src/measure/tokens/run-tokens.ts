@@ -1,19 +1,25 @@
 import type { Plan } from "../../plan/plan.ts";
+import type { GoodputPlan } from "../../plan/tokens.ts";
 import type { AnswerSink } from "./packed-answers.ts";
 import type { RequestTokens } from "./request-tokens.ts";
-import type { TokenColumns } from "./token-columns.ts";
+import type { TokenMeasurement } from "./token-measurement.ts";
+import type { MeteredTokens } from "./token-meter.ts";
+import type { Span } from "./token-tally.ts";
 
 /** Token metrics of a level. */
-export interface LevelTokens {
-  readonly tokens: TokenColumns;
+export interface LevelTokens extends MeteredTokens {
   /** By group of requests; undefined for a group whose tokens are not measured. Absent without groups. */
-  readonly groupTokens?: readonly (TokenColumns | undefined)[];
+  readonly groupTokens?: readonly (TokenMeasurement | undefined)[];
 }
 
 /** What a run wants besides the tokens of its levels. */
 export interface BeginOptions {
   /** Whether `takeRequests` has the tokens of single requests. Default: false. */
   readonly keepsRequests?: boolean | undefined;
+  /** Whether levels have the metrics of each request too. Default: false, unless the plan keeps all windows. */
+  readonly keepsRows?: boolean | undefined;
+  /** The limits of each goodput to count. Default: none. */
+  readonly goodputs?: readonly GoodputPlan[] | undefined;
 }
 
 /** Measures the tokens of a run's answers, level by level. */
@@ -26,8 +32,8 @@ export interface RunTokens {
   warmUp(): void;
   /** Starts a level: forgets all measurements. */
   reset(): void;
-  /** Ends a window. */
-  cut(): void;
+  /** Ends a window. @param span its time on the clock of the requests */
+  cut(span: Span): void;
   /** Starts another window. */
   resume(): void;
   /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */

@@ -9,8 +9,10 @@ import { startWorker } from "../../runtime/workers.ts";
 import { AnswerPacker } from "./packed-answers.ts";
 import { type RequestTokens, readTaken, type TakenTokens } from "./request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "./run-tokens.ts";
-import { TokenColumns, type TokenRows } from "./token-columns.ts";
-import type { MeteredRun, TokenTask, TokenThreadData } from "./token-thread.ts";
+import { columnsOf } from "./token-columns.ts";
+import type { MeteredTokens } from "./token-meter.ts";
+import type { Span } from "./token-tally.ts";
+import type { MeteredRun, SentTokens, TokenTask, TokenThreadData } from "./token-thread.ts";
 
 /** Measures the tokens of answers in a separate thread. The thread that times them only packs their bytes. */
 
@@ -38,7 +40,7 @@ export class TokenLink implements RunTokens {
   begin(
     { measurement, outputs, target }: Plan,
     startNs: number,
-    { keepsRequests = false }: BeginOptions = {},
+    { keepsRequests = false, keepsRows = false, goodputs = [] }: BeginOptions = {},
     groupCount = 1,
   ): void {
     for (const packer of this.packers) packer.forgetPrompts();
@@ -48,6 +50,8 @@ export class TokenLink implements RunTokens {
       model: "model" in target ? target.model : "",
       originEpochNs: toEpochNs(0),
       startEpochNs: toEpochNs(startNs),
+      goodputs,
+      keepsRows: keepsRows || measurement.tokens?.keepsAllWindows === true,
       ...(groupCount === 1 ? {} : { groupCount }),
       ...(keepsRequests ? { keepsRequests } : {}),
     };
@@ -64,9 +68,8 @@ export class TokenLink implements RunTokens {
     this.post({ kind: "reset" });
   }
 
-  /** Ends a window. */
-  cut(): void {
-    this.post({ kind: "cut" });
+  cut(span: Span): void {
+    this.post({ kind: "cut", span });
   }
 
   /** Starts another window. */
@@ -75,12 +78,8 @@ export class TokenLink implements RunTokens {
   }
 
   /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
-  async merge(windowCount: number): Promise<TokenColumns> {
-    return (await this.mergeGroups(windowCount))[0] as TokenColumns;
-  }
-
   async mergeLevel(windowCount: number): Promise<LevelTokens> {
-    return { tokens: await this.merge(windowCount) };
+    return (await this.mergeGroups(windowCount))[0] as MeteredTokens;
   }
 
   async takeRequests(isLast: boolean): Promise<readonly RequestTokens[]> {
@@ -89,26 +88,24 @@ export class TokenLink implements RunTokens {
   }
 
   /** Like `merge`, by group. */
-  mergeGroups(windowCount: number): Promise<TokenColumns[]> {
+  mergeGroups(windowCount: number): Promise<MeteredTokens[]> {
     return this.callForGroups({ kind: "merge", windowCount });
   }
 
   async takeRecent(tap: number): Promise<LevelTokens> {
-    return { tokens: (await this.takeRecentGroups(tap))[0] as TokenColumns };
+    return (await this.takeRecentGroups(tap))[0] as MeteredTokens;
   }
 
   /** Like `takeRecent`, by group. */
-  takeRecentGroups(tap: number): Promise<TokenColumns[]> {
+  takeRecentGroups(tap: number): Promise<MeteredTokens[]> {
     return this.callForGroups({ kind: "take-recent", tap });
   }
 
-  private async callForGroups(task: TokenTask): Promise<TokenColumns[]> {
-    const groups = await this.call<TokenRows[]>(task);
-    return groups.map((rows) => {
-      const columns = new TokenColumns();
-      columns.addRows(rows);
-      return columns;
-    });
+  private async callForGroups(task: TokenTask): Promise<MeteredTokens[]> {
+    const groups = await this.call<SentTokens[]>(task);
+    return groups.map(({ tokens, tokenRows }) =>
+      tokenRows === undefined ? { tokens } : { tokens, tokenRows: columnsOf([tokenRows]) },
+    );
   }
 
   /** Renames the file of single requests into place. @throws RunError when it cannot be written */

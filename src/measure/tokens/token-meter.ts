@@ -1,4 +1,5 @@
 import { maskSecrets } from "../../plan/secrets.ts";
+import type { GoodputPlan } from "../../plan/tokens.ts";
 import { type AnswerKind, hasTensors, hasText } from "../../service/openai/answer-kind.ts";
 import { callsTools } from "../../service/openai/answer-parts.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
@@ -6,6 +7,7 @@ import { readAnswer, readTensorAnswer } from "../../service/openai/response-text
 import { explainCutStream } from "../../service/openai/stream-end.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { type AnswerRules, timeAnswer } from "./answer-times.ts";
+import type { AnsweredRequest } from "./answered-request.ts";
 import { detectCustomKind } from "./custom-kind.ts";
 import { EndMarks } from "./end-marks.ts";
 import { MeasuredQueue } from "./measured-queue.ts";
@@ -13,7 +15,9 @@ import type { AnsweredCall, MeasuredSink } from "./measured-request.ts";
 import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
 import type { RequestTokensLog } from "./request-tokens.ts";
-import { type AnsweredRequest, TokenColumns } from "./token-columns.ts";
+import { TokenColumns } from "./token-columns.ts";
+import { joinTokens, type TokenMeasurement } from "./token-measurement.ts";
+import { measureColumns, NO_TOKENS, type Span, TokenTally } from "./token-tally.ts";
 
 /** Windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
 const KEPT_WINDOWS = 4;
@@ -37,6 +41,10 @@ export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReason
    * requests count.
    */
   readonly keepsAllWindows?: boolean | undefined;
+  /** Whether the metrics of each request are kept too. Default: false. */
+  readonly keepsRows?: boolean | undefined;
+  /** The limits of each goodput to count, by metric name in scenarios. Default: none. */
+  readonly goodputs?: readonly GoodputPlan[] | undefined;
   /** What is known of the ends of the server's streams, for meters that share a server. Default: the meter's own. */
   readonly endMarks?: EndMarks | undefined;
   /** Whether the rate of tokens per user leaves out requests whose tokens arrived together. Default: false, as in GenAI-Perf. */
@@ -59,13 +67,14 @@ export class TokenMeter {
   private kind: AnswerKind | undefined;
   private ofUnknownKind: AnsweredCall[] = [];
   private windows: MeterWindow[] = [];
-  private current = openWindow();
+  private current: MeterWindow;
   /** What was measured since each tap was taken last. */
   private readonly taps = new Map<number, MeterWindow>();
   private isWarmup = false;
 
   constructor(rules: MeterRules) {
     this.rules = rules;
+    this.current = this.openWindow();
     this.endMarks = rules.endMarks ?? new EndMarks();
     this.kind = rules.kind === "custom" ? undefined : rules.kind;
     this.queue = new MeasuredQueue(rules.sink, this.endMarks);
@@ -86,7 +95,7 @@ export class TokenMeter {
       },
       onFailure: (failure) => {
         if (this.rules.keepsAllWindows !== true && !isCancelled(failure.failure))
-          this.record(({ columns }) => columns.addFailures(1));
+          this.record(({ answers }) => answers.addFailures(1));
         this.queue.addFailure({ ...failure, prompt: this.prompts.get(failure.step), isWarmup: this.isWarmup });
       },
     });
@@ -114,19 +123,17 @@ export class TokenMeter {
   reset(): void {
     this.isWarmup = false;
     this.windows = [];
-    this.current = openWindow();
+    this.current = this.openWindow();
     this.ofUnknownKind = [];
     this.queue.open();
   }
 
-  /** Ends the current window. */
-  cut(): void {
+  /** Ends the current window. @param span its time. Default: that of its answers */
+  cut(span: Partial<Span> = {}): void {
     if (this.ofUnknownKind.length > 0) this.settleKind("custom");
-    const last = this.windows[0];
-    if (this.rules.keepsAllWindows === true && last !== undefined) appendWindow(last, this.current);
-    else this.windows.push(this.current);
-    if (this.windows.length > KEPT_WINDOWS) this.windows.shift();
-    this.current = openWindow();
+    this.windows.push({ ...this.current, span });
+    if (this.rules.keepsAllWindows !== true && this.windows.length > KEPT_WINDOWS) this.windows.shift();
+    this.current = this.openWindow();
     this.queue.hold();
   }
 
@@ -136,36 +143,55 @@ export class TokenMeter {
   }
 
   /** Ends the level and returns the last windows, or all of them, as one. */
-  merge(windowCount: number): TokenColumns {
-    const merged = new TokenColumns();
-    for (const window of this.windows.slice(-windowCount)) this.addWindow(merged, window);
-    merged.answerKind = this.kind;
-    if (this.rules.omitsBunchedRates === true) merged.forgetFewRates();
+  merge(windowCount: number): MeteredTokens {
+    const windows = this.rules.keepsAllWindows === true ? this.windows : this.windows.slice(-windowCount);
     this.queue.close();
-    return merged;
+    return this.measured(windows);
   }
 
   /**
    * Returns what was measured since the last call for the same tap, warm-ups included; nothing at the first call, which opens the tap.
    * @param tap any number; taps are independent of each other and of windows
    */
-  takeRecent(tap: number): TokenColumns {
-    const taken = new TokenColumns();
-    this.addWindow(taken, this.taps.get(tap) ?? openWindow());
-    taken.answerKind = this.kind;
-    if (this.rules.omitsBunchedRates === true) taken.forgetFewRates();
-    this.taps.set(tap, openWindow());
-    return taken;
+  takeRecent(tap: number): MeteredTokens {
+    const taken = this.taps.get(tap);
+    this.taps.set(tap, this.openWindow());
+    return this.measured(taken === undefined ? [] : [taken]);
   }
 
-  /** Adds a window. Streams without an end mark count as failures if the server marks the ends of its streams. */
-  private addWindow(to: TokenColumns, { columns, unmarked }: MeterWindow): void {
-    const isCut = this.endMarks.state === "marked";
-    to.addRows(columns.rows(isCut ? unmarked.rows : []));
-    to.nameTokenizers({ client: this.rules.tokenizer });
-    if (!isCut) return;
-    to.emptyCount -= unmarked.emptyCount;
-    to.addFailures(unmarked.rows.length + unmarked.emptyCount, unmarked.example);
+  private openWindow(): MeterWindow {
+    const { keepsRows, goodputs } = this.rules;
+    const answers = keepsRows === true ? new TokenColumns() : new TokenTally(goodputs);
+    answers.nameTokenizers({ client: this.rules.tokenizer });
+    return { answers, undecided: [], span: {} };
+  }
+
+  /** Returns windows as one. Nothing may be added to them afterwards. What is not decided by then counts as complete. */
+  private measured(windows: readonly MeterWindow[]): MeteredTokens {
+    const rows = new TokenColumns();
+    const parts = windows.flatMap((window) => {
+      this.settle(window);
+      const open = this.openWindow().answers;
+      for (const { answered } of window.undecided) open.add(answered);
+      return [window.answers, open].map((answers) => {
+        answers.answerKind = this.kind;
+        if (answers instanceof TokenTally) return answers.cut(window.span);
+        rows.addRows(answers.rows());
+        return measureColumns(answers, this.rules.goodputs, window.span);
+      });
+    });
+    rows.answerKind = this.kind;
+    const tokens = joinTokens(parts) ?? { ...NO_TOKENS, ...(this.kind === undefined ? {} : { answerKind: this.kind }) };
+    return this.rules.keepsRows === true ? { tokens, tokenRows: rows } : { tokens };
+  }
+
+  /** Adds the streams without an end mark when it is known whether the server marks the ends of its streams: they have failed if it does. */
+  private settle({ answers, undecided }: MeterWindow): void {
+    const { state } = this.endMarks;
+    if (undecided.length === 0 || state === "unknown") return;
+    for (const { answered, cutError } of undecided.splice(0))
+      if (state === "marked" && cutError !== undefined) answers.addFailures(1, cutError);
+      else answers.add(answered);
   }
 
   /** Passes on all measured requests that still waited for a decision. */
@@ -185,8 +211,10 @@ export class TokenMeter {
 
   /** Adds to the current window and to each tap. */
   private record(add: (window: MeterWindow) => void): void {
-    add(this.current);
-    for (const window of this.taps.values()) add(window);
+    for (const window of [this.current, ...this.taps.values()]) {
+      this.settle(window);
+      add(window);
+    }
   }
 
   private addText(call: AnsweredCall, kind: AnswerKind): void {
@@ -196,7 +224,7 @@ export class TokenMeter {
       : readAnswer(kind, textsOf(call), this.rules.field);
     const { end, finishReason } = answer;
     const request = { prompt, sequenceId, server, sendNs, offsetsNs, finishReason };
-    if (answer.error === undefined && end !== undefined) this.record(({ columns }) => columns.addEnd(end));
+    if (answer.error === undefined && end !== undefined) this.record(({ answers }) => answers.addEnd(end));
     if (answer.error === undefined && this.endMarks.note(end)) {
       this.queue.decide();
       this.rules.log?.decide(this.endMarks.state === "marked");
@@ -204,7 +232,7 @@ export class TokenMeter {
     const cutError = end?.isMarked === false ? explainCutStream(end) : undefined;
     const error = answer.error ?? (this.endMarks.state === "marked" ? cutError : undefined);
     if (error !== undefined) {
-      this.record(({ columns }) => columns.addFailures(1, error));
+      this.record(({ answers }) => answers.addFailures(1, error));
       this.queue.add({ ...request, answered: undefined, error }, undefined);
       this.rules.log?.add(call.index ?? 0, undefined, error);
       return;
@@ -224,13 +252,11 @@ export class TokenMeter {
       omitsBunchedRate: this.rules.omitsBunchedRates,
     };
     const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
-    this.record(({ columns, unmarked }) => {
-      if (isUndecided) {
-        unmarked.example ??= cutError;
-        if (hasContent) unmarked.rows.push(columns.count);
-        else unmarked.emptyCount++;
-      }
-      columns.add(answered);
+    this.record(({ answers, undecided }) => {
+      // Rows keep their order.
+      const waits = isUndecided || (answers instanceof TokenColumns && undecided.length > 0);
+      if (waits) undecided.push({ answered, cutError: isUndecided ? cutError : undefined });
+      else answers.add(answered);
     });
     this.queue.add({ ...request, answered }, isUndecided ? cutError : undefined);
     this.rules.log?.add(call.index ?? 0, answered, undefined, isUndecided ? cutError : undefined);
@@ -243,10 +269,10 @@ export class TokenMeter {
     const texts = kind === "grpc" ? undefined : textsOf(call);
     const error = texts?.map(explainPlain).find((text) => text !== undefined);
     const imageCount = prompt.imageCount(kind);
-    this.record(({ columns }) => {
-      if (latencyNs === undefined || texts?.every((text) => text === "") === true) columns.emptyCount++;
-      else if (error !== undefined) columns.addFailures(1, error);
-      else columns.addPlain(sendNs, latencyNs, imageCount);
+    this.record(({ answers }) => {
+      if (latencyNs === undefined || texts?.every((text) => text === "") === true) answers.emptyCount++;
+      else if (error !== undefined) answers.addFailures(1, error);
+      else answers.addPlain(sendNs, latencyNs, imageCount);
     });
     this.queue.add({ prompt, sequenceId, server, sendNs, offsetsNs, answered: undefined, error }, undefined);
     this.rules.log?.add(call.index ?? 0, undefined, error);
@@ -271,21 +297,20 @@ function explainPlain(text: string): string | undefined {
   return /^\{\s*"(?:error"|object"\s*:\s*"error")/.test(start) ? text : undefined;
 }
 
-/** Requests of one window. Streams without an end mark become failures only when another stream has one. */
+/** What a meter measured. */
+export interface MeteredTokens {
+  readonly tokens: TokenMeasurement;
+  /** The metrics of each request, if they are kept. */
+  readonly tokenRows?: TokenColumns;
+}
+
+/** Requests of one window. */
 interface MeterWindow {
-  readonly columns: TokenColumns;
-  /** Rows of `columns`, and answers without content, from streams that ended before this was known. */
-  readonly unmarked: { readonly rows: number[]; emptyCount: number; example: string | undefined };
-}
-
-function openWindow(): MeterWindow {
-  return { columns: new TokenColumns(), unmarked: { rows: [], emptyCount: 0, example: undefined } };
-}
-
-function appendWindow(to: MeterWindow, { columns, unmarked }: MeterWindow): void {
-  const firstRow = to.columns.count;
-  to.columns.addRows(columns.rows());
-  to.unmarked.rows.push(...unmarked.rows.map((row) => firstRow + row));
-  to.unmarked.emptyCount += unmarked.emptyCount;
-  to.unmarked.example ??= unmarked.example;
+  readonly answers: TokenColumns | TokenTally;
+  /**
+   * Streams without an end mark, with the error that this may be, while it is not known whether the server marks the ends of its streams. In
+   * columns also what follows them.
+   */
+  readonly undecided: { readonly answered: AnsweredRequest; readonly cutError: string | undefined }[];
+  readonly span: Partial<Span>;
 }

@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
-import type { TokensPlan } from "../../plan/tokens.ts";
+import type { GoodputPlan, TokensPlan } from "../../plan/tokens.ts";
 import { serveCalls } from "../../runtime/worker-calls.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { parseResponseField } from "../../service/openai/response-field.ts";
@@ -13,7 +13,9 @@ import type { PackedAnswers } from "./packed-answers.ts";
 import { RequestTokensLog, type TakenTokens } from "./request-tokens.ts";
 import type { TokenRows } from "./token-columns.ts";
 import { TokenGaps } from "./token-gaps.ts";
-import { type MeterRules, TokenMeter } from "./token-meter.ts";
+import type { TokenMeasurement } from "./token-measurement.ts";
+import { type MeteredTokens, type MeterRules, TokenMeter } from "./token-meter.ts";
+import type { Span } from "./token-tally.ts";
 
 /** The thread that measures the tokens of answers, and its tasks. `token-link.ts` is the side of the thread that times the answers. */
 
@@ -32,6 +34,16 @@ export interface MeteredRun {
   readonly groupCount?: number | undefined;
   /** Whether the tokens of single requests can be taken. Default: false. */
   readonly keepsRequests?: boolean | undefined;
+  /** Whether the metrics of each request of a level are returned too. */
+  readonly keepsRows: boolean;
+  /** The limits of each goodput to count. */
+  readonly goodputs: readonly GoodputPlan[];
+}
+
+/** What was measured, as threads send it. */
+export interface SentTokens {
+  readonly tokens: TokenMeasurement;
+  readonly tokenRows?: TokenRows;
 }
 
 /** A task for a meter. */
@@ -40,10 +52,11 @@ export type TokenTask =
   | { readonly kind: "open" }
   | { readonly kind: "begin"; readonly run: MeteredRun }
   | { readonly kind: "answers"; readonly packed: PackedAnswers; readonly group?: number }
-  | { readonly kind: "warm-up" | "reset" | "cut" | "resume" | "discard" }
-  /** The reply is `TokenRows`, by group. */
+  | { readonly kind: "warm-up" | "reset" | "resume" | "discard" }
+  | { readonly kind: "cut"; readonly span?: Span }
+  /** The reply is `SentTokens`, by group. */
   | { readonly kind: "merge"; readonly windowCount: number }
-  /** The reply is `TokenRows`, by group. */
+  /** The reply is `SentTokens`, by group. */
   | { readonly kind: "take-recent"; readonly tap: number }
   /** The reply is `TakenTokens`. */
   | { readonly kind: "take"; readonly isLast: boolean }
@@ -81,18 +94,18 @@ export class MeterDesk {
   }
 
   /** Returns the reply. @throws RunError at the end, when the file of single requests could not be written */
-  handle(task: Extract<TokenTask, { kind: "merge" }>): TokenRows[];
-  handle(task: TokenTask): TokenRows[] | TakenTokens | undefined;
-  handle(task: TokenTask): TokenRows[] | TakenTokens | undefined {
+  handle(task: Extract<TokenTask, { kind: "merge" }>): SentTokens[];
+  handle(task: TokenTask): SentTokens[] | TakenTokens | undefined;
+  handle(task: TokenTask): SentTokens[] | TakenTokens | undefined {
     const { meters } = this;
     if (task.kind === "begin") this.begin(task.run);
     else if (task.kind === "answers") meters[task.group ?? 0]?.addPacked(task.packed);
     else if (task.kind === "warm-up") for (const meter of meters) meter.warmUp();
     else if (task.kind === "reset") for (const meter of meters) meter.reset();
-    else if (task.kind === "cut") for (const meter of meters) meter.cut();
+    else if (task.kind === "cut") for (const meter of meters) meter.cut(task.span);
     else if (task.kind === "resume") for (const meter of meters) meter.resume();
     else if (task.kind === "merge") return this.merge(task.windowCount);
-    else if (task.kind === "take-recent") return meters.map((meter) => meter.takeRecent(task.tap).rows());
+    else if (task.kind === "take-recent") return meters.map((meter) => toSent(meter.takeRecent(task.tap)));
     else if (task.kind === "take") return this.log?.take(task.isLast);
     else if (task.kind === "finish") this.finish();
     else if (task.kind === "discard") this.records?.discard();
@@ -120,6 +133,8 @@ export class MeterDesk {
       wantsStreams: isStreamed,
       isLengthAsked,
       keepsAllWindows,
+      keepsRows: run.keepsRows,
+      goodputs: run.goodputs,
       omitsBunchedRates: keepsBunchedRates !== true,
       readsModels: this.records !== undefined,
       countTokens,
@@ -132,11 +147,12 @@ export class MeterDesk {
     this.meters = Array.from({ length: run.groupCount ?? 1 }, () => new TokenMeter(rules));
   }
 
-  private merge(windowCount: number): TokenRows[] {
+  private merge(windowCount: number): SentTokens[] {
+    const gaps = this.gaps?.summarize();
     return this.meters.map((meter) => {
       const merged = meter.merge(windowCount);
-      merged.gaps = this.gaps?.summarize();
-      return merged.rows();
+      if (merged.tokenRows !== undefined) merged.tokenRows.gaps = gaps;
+      return toSent(merged);
     });
   }
 
@@ -156,6 +172,10 @@ export class MeterDesk {
       this.records?.discard();
     }
   }
+}
+
+function toSent({ tokens, tokenRows }: MeteredTokens): SentTokens {
+  return tokenRows === undefined ? { tokens } : { tokens, tokenRows: tokenRows.rows() };
 }
 
 /** Data to start a scenario's thread. */

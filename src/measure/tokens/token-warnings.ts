@@ -1,10 +1,8 @@
-import { meanOf, sumOf } from "../statistics.ts";
+import type { AnswerCounts } from "./answer-counts.ts";
 import { BUNCHED_RATIO } from "./metrics.ts";
-import type { TokenColumns } from "./token-columns.ts";
+import { type CountedTwice, DIFFERENT_RATIO, lacksRates, type TokenMeasurement } from "./token-measurement.ts";
 
 /** Warnings about token metrics that can mislead. */
-
-const DIFFERENT_RATIO = 0.02;
 
 /** A warning with a code for programs. */
 export interface TokenWarning {
@@ -14,59 +12,59 @@ export interface TokenWarning {
 }
 
 /** Returns one sentence for each warning. */
-export function tokenWarnings(columns: TokenColumns): string[] {
-  return findTokenWarnings(columns).map(({ text }) => text);
+export function tokenWarnings(tokens: TokenMeasurement): string[] {
+  return findTokenWarnings(tokens).map(({ text }) => text);
 }
 
 /** Returns the warnings. */
-export function findTokenWarnings(columns: TokenColumns): TokenWarning[] {
+export function findTokenWarnings(tokens: TokenMeasurement): TokenWarning[] {
   const found: readonly (readonly [code: string, text: string | undefined])[] = [
-    ["not-streamed", explainUnstreamed(columns)],
-    ["bunched-tokens", explainBunching(columns)],
-    ["other-token-count", explainUsage(columns, "output", "outputTokens", "serverOutputTokens")],
-    ["other-token-count", explainUsage(columns, "input", "inputTokens", "serverInputTokens")],
-    ["other-length", explainLength(columns)],
-    ["reasoning", explainReasoning(columns)],
-    ["cut-streams", explainUnmarkedEnds(columns)],
-    ["answers-left-out", explainMissing(columns)],
+    ["not-streamed", explainUnstreamed(tokens)],
+    ["bunched-tokens", explainBunching(tokens)],
+    ["other-token-count", explainUsage(tokens, "output")],
+    ["other-token-count", explainUsage(tokens, "input")],
+    ["other-length", explainLength(tokens)],
+    ["reasoning", explainReasoning(tokens)],
+    ["cut-streams", explainUnmarkedEnds(tokens)],
+    ["answers-left-out", explainMissing(tokens)],
   ];
   return found.flatMap(([code, text]) => (text === undefined ? [] : [{ code, text }]));
 }
 
 /** Explains why answers have no token times although streams were requested; undefined if all were streamed. */
-export function explainUnstreamed({ unstreamedCount, count }: TokenColumns): string | undefined {
+export function explainUnstreamed({ unstreamedCount, count }: AnswerCounts): string | undefined {
   if (unstreamedCount === 0) return undefined;
   return `${unstreamedCount} of ${count} answers were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
 /** Explains why there are no rates of tokens per user although answers were streamed; undefined if there are. */
-export function explainNoRates(columns: TokenColumns): string | undefined {
-  if (!columns.lacksRates || columns.metrics.outputTokensPerSecPerUser.measured().length > 0) return undefined;
-  return `${percent(meanOf(columns.metrics.bunchedRatio.measured()))} of the tokens came together with the one before, so there are no output tokens/s per user`;
+export function explainNoRates(tokens: TokenMeasurement): string | undefined {
+  if (!lacksRates(tokens)) return undefined;
+  return `${percent(tokens.metrics.bunchedRatio?.mean ?? 0)} of the tokens came together with the one before, so there are no output tokens/s per user`;
 }
 
-function explainBunching(columns: TokenColumns): string | undefined {
-  const noRates = explainNoRates(columns);
+function explainBunching(tokens: TokenMeasurement): string | undefined {
+  const noRates = explainNoRates(tokens);
   if (noRates !== undefined)
     return `${noRates}, and inter-token latency shows how the answers were cut, not how fast tokens were made; see the latency per output token`;
-  const ratios = columns.metrics.bunchedRatio.measured();
-  const ratio = ratios.length === 0 ? 0 : meanOf(ratios);
+  const ratio = tokens.metrics.bunchedRatio?.mean ?? 0;
   if (ratio < BUNCHED_RATIO) return undefined;
   return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
 /** Reports whether the server's token counts differ from the client's enough for a warning above. */
-export function isCountedOtherwise(columns: TokenColumns): boolean {
-  return (
-    compareUsage(columns, "outputTokens", "serverOutputTokens") !== undefined ||
-    compareUsage(columns, "inputTokens", "serverInputTokens") !== undefined
-  );
+export function isCountedOtherwise({ inputTwice, outputTwice }: TokenMeasurement): boolean {
+  return isDifferent(inputTwice) || isDifferent(outputTwice);
 }
 
-function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, servers: ServerCount): string | undefined {
-  const sums = compareUsage(columns, ours, servers);
-  if (sums === undefined) return undefined;
-  const { client, server } = columns.tokenizers;
+function isDifferent({ own, server }: CountedTwice): boolean {
+  return server !== 0 && Math.abs(own - server) > DIFFERENT_RATIO * server;
+}
+
+function explainUsage(tokens: TokenMeasurement, what: "input" | "output"): string | undefined {
+  const sums = tokens[`${what}Twice`];
+  if (!isDifferent(sums)) return undefined;
+  const { client, server } = tokens.tokenizers;
   if (client !== undefined && server !== undefined && client !== server)
     return `the server counts ${sums.server} ${what} tokens with ${server}, and the client ${sums.own} with ${client}: give both the same tokenizer`;
   const cause = [
@@ -78,70 +76,27 @@ function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, serve
   return cause === "" ? found : `${found}: ${cause}`;
 }
 
-type OwnCount = "outputTokens" | "inputTokens";
-type ServerCount = "serverOutputTokens" | "serverInputTokens";
-
-/** Compares sums over requests that have both counts; undefined when they agree. */
-function compareUsage(
-  columns: TokenColumns,
-  ours: OwnCount,
-  servers: ServerCount,
-): { readonly own: number; readonly server: number } | undefined {
-  const { reasoningTokens } = columns.metrics;
-  // Servers count reasoning as output.
-  const isOutput = ours === "outputTokens";
-  const own = columns.metrics[ours].view().map((count, row) => count + (isOutput ? reasoningTokens.at(row) || 0 : 0));
-  const server = columns.metrics[servers].view();
-  const has = (_: number, row: number): boolean => !Number.isNaN(own[row]) && !Number.isNaN(server[row]);
-  const ownSum = sumOf(own.filter(has));
-  const serverSum = sumOf(server.filter(has));
-  const isSame = serverSum === 0 || Math.abs(ownSum - serverSum) <= DIFFERENT_RATIO * serverSum;
-  return isSame ? undefined : { own: ownSum, server: serverSum };
-}
-
-/**
- * Explains answers whose length differs from the requested one. Uses the server's count if available, because a limit is in the server's
- * tokens.
- */
-function explainLength({ metrics }: TokenColumns): string | undefined {
-  const { requestedOutputTokens, serverOutputTokens, outputTokens, reasoningTokens } = metrics;
-  const asked: number[] = [];
-  const got: number[] = [];
-  let otherCount = 0;
-  for (const [row, wanted] of requestedOutputTokens.view().entries()) {
-    const servers = serverOutputTokens.at(row);
-    const tokens = Number.isNaN(servers) ? outputTokens.at(row) + (reasoningTokens.at(row) || 0) : servers;
-    if (Number.isNaN(wanted) || Number.isNaN(tokens)) continue;
-    asked.push(wanted);
-    got.push(tokens);
-    // Tokenizing the text again can give one token more or less than was generated.
-    const tolerance = Number.isNaN(servers) ? Math.max(1, DIFFERENT_RATIO * wanted) : 0;
-    if (Math.abs(tokens - wanted) > tolerance) otherCount++;
-  }
+/** Explains answers whose length differs from the requested one. */
+function explainLength({ lengths: { count, asked, got, otherCount } }: TokenMeasurement): string | undefined {
   if (otherCount === 0) return undefined;
-  const [askedMean, gotMean] = [asked, got].map((counts) => meanOf(Float64Array.from(counts))) as [number, number];
   const cause =
-    gotMean < askedMean
+    got < asked
       ? "the model ended them before; ignore_eos or min_tokens in the body prevent that, where the server knows them"
       : "the server does not keep to the limit, or counts tokens differently";
-  return `${otherCount} of ${asked.length} answers do not have the requested length, with ${gotMean.toFixed(1)} tokens on average instead of ${askedMean.toFixed(1)}: ${cause}`;
+  return `${otherCount} of ${count} answers do not have the requested length, with ${(got / count).toFixed(1)} tokens on average instead of ${(asked / count).toFixed(1)}: ${cause}`;
 }
 
-function explainReasoning(columns: TokenColumns): string | undefined {
-  const { timeToFirstReasoningTokenNs, timeToFirstTokenNs } = columns.metrics;
-  const thinking = timeToFirstReasoningTokenNs.view();
-  const first = timeToFirstTokenNs.view();
-  const count = thinking.filter((timeNs, row) => timeNs < (first[row] as number)).length;
-  if (count === 0) return undefined;
-  return `${count} of ${columns.count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
+function explainReasoning({ reasoningFirstCount, count }: TokenMeasurement): string | undefined {
+  if (reasoningFirstCount === 0) return undefined;
+  return `${reasoningFirstCount} of ${count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
 }
 
 /** Describes streams that ended without the end mark of their protocol; undefined without such streams. */
-export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: TokenColumns): number | undefined {
+export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: AnswerCounts): number | undefined {
   return mark === undefined ? undefined : unmarkedCount;
 }
 
-function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } }: TokenColumns): string | undefined {
+function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } }: AnswerCounts): string | undefined {
   if (unmarkedCount === 0) return undefined;
   const meaning =
     markedCount > 0
@@ -150,8 +105,8 @@ function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } 
   return `${unmarkedCount} of ${markedCount + unmarkedCount} streams ended without their end mark (${mark}): ${meaning}`;
 }
 
-function explainMissing(columns: TokenColumns): string | undefined {
-  const { failedCount, emptyCount, toolCallCount, count, failureExample } = columns;
+function explainMissing(counts: AnswerCounts): string | undefined {
+  const { failedCount, emptyCount, toolCallCount, count, failureExample } = counts;
   const total = failedCount + emptyCount + count;
   if (failedCount + emptyCount === 0) return undefined;
   const calls = toolCallCount === 0 ? "" : `, ${toolCallCount} of which only call tools`;
@@ -160,7 +115,7 @@ function explainMissing(columns: TokenColumns): string | undefined {
 }
 
 /** Explains why there is nothing to measure when all answers are valid but have no text; otherwise undefined. */
-export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: TokenColumns): string | undefined {
+export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: AnswerCounts): string | undefined {
   if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
   return `all ${emptyCount} answers only call tools, so there is no text to measure: leave the tools out of the requests`;
 }

@@ -73,6 +73,7 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
     ...rules,
     kind,
     keepsAllWindows: true,
+    keepsRows: true,
     sink: onTimes && { onMeasured: ({ answered }) => answered && onTimes(answered.times) },
   });
   const promptRules = {
@@ -109,9 +110,9 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
     }
   }
   meter.cut();
-  const columns = meter.merge(1);
+  const { tokenRows = new TokenColumns() } = meter.merge(1);
   meter.finish();
-  return columns;
+  return tokenRows;
 }
 
 function readOf(response: Readonly<Record<string, unknown>>): string {

@@ -1,6 +1,8 @@
 import { lagWarnings } from "../../measure/client-lag.ts";
 import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { measureColumns } from "../../measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { isMeasured } from "../../result/is-measured.ts";
 import type { RunResult } from "../../result/run-result.ts";
@@ -44,6 +46,8 @@ declare module "../../plan/plan.ts" {
 export interface Measured {
   readonly about: GenaiPerfPlan;
   readonly columns: TokenColumns;
+  /** The same requests. */
+  readonly tokens: TokenMeasurement;
   readonly result: GenAiPerfResult;
   readonly summary: RunSummary;
   /** Warnings that the numbers may be misleading; whole sentences. First those about the run, then those about single requests. */
@@ -63,14 +67,16 @@ export function toMeasured(
 ): Measured {
   const { goodput, isStreaming, titledType = kind === "custom" ? about.endpointType : kind } = about;
   const family = familyOf(kind);
+  const tokens = run?.levels[0]?.tokens ?? measureColumns(columns);
   const windows = (run?.levels ?? []).map(({ window }) => window);
   return {
     about,
     columns,
+    tokens,
     result: toGenAiPerfResult(columns, { family, endpointType: titledType, isStreaming, goodput, telemetry }),
-    summary: summarizeRun(columns, { family, isStreaming, goodput, run }),
+    summary: summarizeRun(columns, tokens, { family, isStreaming, goodput, run }),
     doubts: run === undefined ? [] : findDoubts(run),
-    warnings: [...lagWarnings(windows, columns, isStreaming), ...tokenWarnings(columns)],
+    warnings: [...lagWarnings(windows, tokens, isStreaming), ...tokenWarnings(tokens)],
     run,
   };
 }
@@ -81,7 +87,7 @@ const computed = new WeakMap<RunResult, Measured>();
 /** Returns the measured requests of a run; undefined when nothing was answered, or the run ended before its first window. */
 export function measuredOf(run: RunResult): Measured | undefined {
   const about = run.prepared.plan.outputs.genaiPerf;
-  const columns = isMeasured(run) ? run.levels[0]?.tokens : undefined;
+  const columns = isMeasured(run) ? run.levels[0]?.tokenRows : undefined;
   if (about === undefined || columns === undefined) return undefined;
   let measured = computed.get(run);
   if (measured === undefined) {

@@ -1,7 +1,7 @@
+import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/answered-request.ts";
 import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
-import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-columns.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";

@@ -1,6 +1,7 @@
 import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { AnswerFamily } from "../../measure/tokens/metrics.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-system.ts";
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
@@ -40,8 +41,8 @@ export interface SummarySettings {
   readonly run: RunResult | undefined;
 }
 
-/** Summarizes a measurement. */
-export function summarizeRun(columns: TokenColumns, settings: SummarySettings): RunSummary {
+/** Summarizes a measurement. @param tokens of the same requests */
+export function summarizeRun(columns: TokenColumns, tokens: TokenMeasurement, settings: SummarySettings): RunSummary {
   const { isStreaming, run } = settings;
   const counts = run && countRequests(run, columns);
   const failed = counts?.failed ?? columns.failedCount;
@@ -51,7 +52,7 @@ export function summarizeRun(columns: TokenColumns, settings: SummarySettings): 
     counts,
     errorRatio: counts === undefined || counts.sent === 0 ? undefined : counts.failed / counts.sent,
     goodRatio: goodRatioOf(columns, settings),
-    isRemarkable: failed > 0 || hasReasoning(columns) || isCountedOtherwise(columns),
+    isRemarkable: failed > 0 || hasReasoning(columns) || isCountedOtherwise(tokens),
   };
 }
 

@@ -1,7 +1,7 @@
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { saturationReason } from "../../measure/metrics.ts";
-import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { nsToMs, nsToUs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
 
@@ -10,7 +10,7 @@ import type { ClientJson } from "../schema/level.ts";
  * @param tokens of the window's requests; absent when none are measured
  * @param isStreamed whether their answers were streamed
  */
-export function toClientJson(window: Measurement, tokens?: TokenColumns, isStreamed = false): ClientJson {
+export function toClientJson(window: Measurement, tokens?: TokenMeasurement, isStreamed = false): ClientJson {
   const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
   const times = reportedTimes(window, tokens, isStreamed);
   const lag = clientLagOf(window);

@@ -12,7 +12,7 @@ import {
   sequencesPerSec,
 } from "../../measure/metrics.ts";
 import { percentileUs } from "../../measure/sketch.ts";
-import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
@@ -73,7 +73,7 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
 /** A level, or the part of it with certain tags. */
 interface MeasuredPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
   readonly window: Measurement;
-  readonly tokens?: TokenColumns;
+  readonly tokens?: TokenMeasurement;
   readonly delayedByLimit?: DelayedRequests;
 }
 

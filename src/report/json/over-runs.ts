@@ -1,9 +1,9 @@
 import { alignLevels } from "../../load/level-identity.ts";
-import { estimateMean, estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { combineRuns, type OverRuns, type RunValue, standardErrorOf } from "../../measure/intervals/over-runs.ts";
 import {
+  estimateInterpolated,
   estimatePercentile,
-  percentileEstimator,
   REPORTED_PERCENTILES,
 } from "../../measure/intervals/percentile-interval.ts";
 import { throughputInterval } from "../../measure/intervals/throughput.ts";
@@ -11,8 +11,8 @@ import { latencyOf } from "../../measure/measurement.ts";
 import { errorRatioOfRun, inferPerSec } from "../../measure/metrics.ts";
 import { deviationOf, type Sketch } from "../../measure/sketch.ts";
 import { entryOf, isTimeMetric } from "../../measure/tokens/metrics.ts";
+import { shownSketches } from "../../measure/tokens/token-measurement.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
-import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
@@ -175,7 +175,7 @@ type TokensOverRunsJson = NonNullable<OverRunsJson["tokens"]>;
 
 function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): TokensOverRunsJson {
   const perRun = level.results.map(({ tokens }) =>
-    tokens === undefined ? undefined : tokenSamples(tokens, isStreamed),
+    tokens === undefined ? undefined : shownSketches(tokens, isStreamed),
   );
   const metrics = [...new Set(perRun.flatMap((samples) => [...(samples?.keys() ?? [])]))];
   const rows = metrics
@@ -191,16 +191,15 @@ function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): Toke
   return { ...(rate === undefined ? {} : { outputTokensPerSec: rate }), metrics: Object.fromEntries(rows) };
 }
 
-function combineSamples(runs: readonly Float64Array[], scale: number): TokensOverRunsJson["metrics"][string] {
+function combineSamples(runs: readonly Sketch[], scale: number): TokensOverRunsJson["metrics"][string] {
   const toError = (error: number | undefined): number | undefined => (error === undefined ? undefined : error / scale);
-  const means = runs.map((values) => {
-    const { value, low, high } = estimateMean(values);
+  const means = runs.map((sketch) => {
+    const { value, low, high } = estimateMeanNs(sketch);
     return { value: value / scale, standardError: toError(standardErrorOf(low, high)) };
   });
-  const estimators = runs.map((values) => percentileEstimator(values));
   const percentiles = byPercentile(TOKEN_PERCENTILES, (percentile) => {
-    const values = estimators.map((estimate) => {
-      const { value, low, high } = estimate(percentile);
+    const values = runs.map((sketch) => {
+      const { value, low, high } = estimateInterpolated(sketch, percentile);
       return { value: value / scale, standardError: toError(standardErrorOf(low, high)) };
     });
     return combineRuns(values);

@@ -1,12 +1,11 @@
 import { type Extracted, estimateExtractedMean, estimateExtractedPercentile } from "../../measure/extracted-tally.ts";
-import { estimateMean } from "../../measure/intervals/mean-interval.ts";
-import { percentileEstimator } from "../../measure/intervals/percentile-interval.ts";
+import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
+import { estimateInterpolated } from "../../measure/intervals/percentile-interval.ts";
 import type { Measurement } from "../../measure/measurement.ts";
-import { meanOf } from "../../measure/statistics.ts";
+import type { Sketch } from "../../measure/sketch.ts";
 import { entryOf, isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
-import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { shownSketches, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
-import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
 import type { ExtractedJson, SpreadJson, TokensJson } from "../schema/latency.ts";
@@ -15,25 +14,23 @@ import { toMetricConfidence } from "./confidence.ts";
 /** Token metrics and extracted values in Rampart's JSON report. */
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const;
-/** Percentiles of this many digits, when an extracted name has too many different numbers. */
-const ROUNDED_DIGITS = 3;
 
 /** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
-export function toTokensJson(columns: TokenColumns, window: Measurement, isStreamed: boolean): TokensJson {
-  const metrics = [...tokenSamples(columns, isStreamed)]
+export function toTokensJson(tokens: TokenMeasurement, window: Measurement, isStreamed: boolean): TokensJson {
+  const metrics = [...shownSketches(tokens, isStreamed)]
     .filter(([metric]) => entryOf(metric).isRow === true)
-    .map(([metric, values]) => [nameInJson(metric), toSpreadJson(metric, values)] as const);
-  const tokensPerSec = outputTokensPerSec(columns, window);
-  const unmarked = countUnmarkedEnds(columns);
+    .map(([metric, sketch]) => [nameInJson(metric), toSpreadJson(metric, sketch)] as const);
+  const tokensPerSec = outputTokensPerSec(tokens, window);
+  const unmarked = countUnmarkedEnds(tokens);
   return {
-    requests: columns.count,
-    withoutContent: columns.emptyCount,
+    requests: tokens.count,
+    withoutContent: tokens.emptyCount,
     ...(unmarked === undefined ? {} : { withoutEndMark: unmarked }),
-    failed: columns.failedCount,
+    failed: tokens.failedCount,
     durationSec: nsToSec(window.durationNs),
     ...(tokensPerSec === undefined ? {} : { outputTokensPerSec: tokensPerSec }),
     metrics: Object.fromEntries(metrics),
-    warnings: tokenWarnings(columns),
+    warnings: tokenWarnings(tokens),
   };
 }
 
@@ -42,15 +39,16 @@ export function nameInJson(metric: TokenMetric): string {
   return isTimeMetric(metric) ? `${nameOfMetric(metric)}Us` : metric;
 }
 
-function toSpreadJson(metric: TokenMetric, values: Float64Array): SpreadJson {
+function toSpreadJson(metric: TokenMetric, sketch: Sketch): SpreadJson {
   const scale = (value: number): number => (isTimeMetric(metric) ? nsToUs(value) : value);
-  const sorted = values.toSorted();
-  const found = toMetricConfidence(estimateMean(values), PERCENTILES, percentileEstimator(values), scale);
+  const estimate = (percentile: number) => estimateInterpolated(sketch, percentile);
+  const found = toMetricConfidence(estimateMeanNs(sketch), PERCENTILES, estimate, scale);
+  const { count, mean, min, max } = sketch;
   return {
-    count: values.length,
-    mean: scale(meanOf(values)),
-    min: scale(sorted[0] as number),
-    max: scale(sorted.at(-1) as number),
+    count,
+    mean: scale(mean),
+    min: scale(min),
+    max: scale(max),
     ...found.percentiles,
     confidence95: { mean: found.mean, ...found.intervals },
   };
@@ -62,8 +60,8 @@ export function toExtractedJson(columns: readonly Extracted[]): ExtractedJson {
 }
 
 function toColumnJson(column: Extracted): ExtractedJson[string] {
-  const { missingCount, texts, otherCount, isRounded } = column;
-  const { count, mean, min, max } = column.numbers;
+  const { missingCount, texts, otherCount } = column;
+  const { count, mean, min, max, digits } = column.numbers;
   const numbers = (): SpreadJson => {
     const found = toMetricConfidence(estimateExtractedMean(column), PERCENTILES, (percentile) =>
       estimateExtractedPercentile(column, percentile),
@@ -72,7 +70,7 @@ function toColumnJson(column: Extracted): ExtractedJson[string] {
     return { count, mean, min, max, ...found.percentiles, confidence95 };
   };
   return {
-    ...(count === 0 ? {} : { numbers: numbers(), ...(isRounded ? { percentileDigits: ROUNDED_DIGITS } : {}) }),
+    ...(count === 0 ? {} : { numbers: numbers(), ...(digits === undefined ? {} : { percentileDigits: digits }) }),
     ...(texts.length === 0 ? {} : { texts: Object.fromEntries([...texts].sort(([, a], [, b]) => b - a)) }),
     ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
     missing: missingCount,

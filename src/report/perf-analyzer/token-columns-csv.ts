@@ -1,9 +1,8 @@
 import type { Measurement } from "../../measure/measurement.ts";
-import { meanOf, percentileOf } from "../../measure/statistics.ts";
+import { interpolatedPercentile } from "../../measure/sketch.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
-import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { shownSketches, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
-import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 
 const PERCENTILES = [50, 90, 99] as const;
@@ -19,20 +18,19 @@ export const TOKEN_CSV_COLUMNS: readonly string[] = [
 ];
 
 /** Returns the cells of {@link TOKEN_CSV_COLUMNS}; empty ones when nothing was measured. */
-export function tokenCsvCells(columns: TokenColumns, window: Measurement, isStreamed: boolean): string[] {
-  const samples = tokenSamples(columns, isStreamed);
+export function tokenCsvCells(tokens: TokenMeasurement, window: Measurement, isStreamed: boolean): string[] {
+  const samples = shownSketches(tokens, isStreamed);
   const time = (metric: TokenMetric): string[] => {
-    const values = samples.get(metric);
-    if (values === undefined) return new Array<string>(1 + PERCENTILES.length).fill("");
-    const sorted = values.toSorted();
-    const statistics = [meanOf(values), ...PERCENTILES.map((percentile) => percentileOf(sorted, percentile))];
+    const sample = samples.get(metric);
+    if (sample === undefined) return new Array<string>(1 + PERCENTILES.length).fill("");
+    const statistics = [sample.mean, ...PERCENTILES.map((percentile) => interpolatedPercentile(sample, percentile))];
     return statistics.map((ns) => String(toWholeUs(ns)));
   };
-  const rate = outputTokensPerSec(columns, window);
+  const rate = outputTokensPerSec(tokens, window);
   const outputTokens = samples.get("outputTokens");
   return [
     rate === undefined ? "" : formatStreamNumber(rate),
-    outputTokens === undefined ? "" : formatStreamNumber(meanOf(outputTokens)),
+    outputTokens === undefined ? "" : formatStreamNumber(outputTokens.mean),
     ...time("timeToFirstTokenNs"),
     ...time("interTokenLatencyNs"),
   ];

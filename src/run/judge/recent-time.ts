@@ -3,7 +3,7 @@ import { mergeInTime } from "../../measure/merge.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { toMeasurement, type WindowFrame, type WindowTally } from "../../measure/tally/window-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
-import { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { joinGroupTokens, joinTokens } from "../../measure/tokens/token-measurement.ts";
 import type { RequestGroups } from "../split/request-groups.ts";
 
 const NOTHING_OPEN = { count: 0, ageSumNs: 0 };
@@ -131,16 +131,8 @@ export class RecentTime {
 /** Joins the tokens of consecutive slices; undefined without any. */
 export async function joinSlices(slices: readonly Promise<LevelTokens>[]): Promise<LevelTokens | undefined> {
   const known = await Promise.all(slices);
-  const [first] = known;
-  if (first === undefined) return undefined;
-  const groupTokens = first.groupTokens?.map((columns, group) =>
-    columns === undefined ? undefined : joinRows(known.map((slice) => slice.groupTokens?.[group])),
-  );
-  return { tokens: joinRows(known.map(({ tokens }) => tokens)), ...(groupTokens === undefined ? {} : { groupTokens }) };
-}
-
-function joinRows(parts: readonly (TokenColumns | undefined)[]): TokenColumns {
-  const joined = new TokenColumns();
-  for (const part of parts) if (part !== undefined) joined.addRows(part.rows());
-  return joined;
+  const tokens = joinTokens(known.map((slice) => slice.tokens));
+  if (tokens === undefined) return undefined;
+  const groupTokens = known.map((slice) => slice.groupTokens).reduce(joinGroupTokens);
+  return { tokens, ...(groupTokens === undefined ? {} : { groupTokens }) };
 }

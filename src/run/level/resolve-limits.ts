@@ -4,7 +4,7 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { sentPerSec } from "../../measure/metrics.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
-import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { JudgedLevel } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
@@ -26,13 +26,13 @@ export interface ResolvingParts {
   /** Waits for the end of the next window and returns it; undefined when the run has stopped. */
   nextWindow(trial: number): Promise<Measurement | undefined>;
   /** Returns the tokens of the window that ended last; undefined when tokens are not measured. */
-  takeTokens(): Promise<TokenColumns | undefined>;
+  takeTokens(): Promise<TokenMeasurement | undefined>;
 }
 
 /** A level whose limits were judged. */
 export interface ResolvedLevel {
   readonly windows: readonly Measurement[];
-  readonly tokens: TokenColumns | undefined;
+  readonly tokens: TokenMeasurement | undefined;
   readonly limits: LevelLimits;
 }
 
@@ -45,14 +45,13 @@ export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLeve
   const { windowMs, maxMs } = parts;
   const windows: Measurement[] = [];
   const looks = planLooks(maxMs / windowMs);
-  let tokens: TokenColumns | undefined;
+  let tokens: TokenMeasurement | undefined;
   for (;;) {
     const window = await parts.nextWindow(windows.length + 1);
     if (window === undefined) return undefined;
     windows.push(window);
     const taken = await parts.takeTokens();
-    if (tokens === undefined) tokens = taken;
-    else if (taken !== undefined) tokens.addRows(taken.rows());
+    tokens = joinTokens([tokens, taken].filter((one) => one !== undefined));
     const look = looks.find(({ windowCount }) => windowCount === windows.length);
     if (look === undefined) continue;
     const limits = judgeLevel(parts, { level: parts.level, window: mergeInTime(windows), tokens }, look.error);

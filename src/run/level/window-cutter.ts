@@ -162,7 +162,7 @@ export class WindowCutter {
     this.openBefore = openAfter;
     this.sentBefore = driver.sentCount;
     this.endedBefore = driver.endedCount;
-    this.context.tokens?.cut();
+    this.context.tokens?.cut({ startNs, endNs });
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
     observer.onWindowStart?.(this.meter.windowNumber);
     await this.countersRead;

@@ -310,12 +310,11 @@ export class Driver implements DriveHost {
 
   private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {
     const feed = this.feed as RequestFeed;
-    const { slots } = this;
     this.sentCount++;
     this.outstandingCount++;
-    slots.fill(slot, feed, sequence, intendedNs, isDelayed);
+    this.slots.fill(slot, feed, sequence, intendedNs, isDelayed);
     this.groups?.countSent(feed.step);
-    if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
+    if (slot >= this.client.calls.length) void this.client.reserve(this.slots.count);
     this.client.send(slot, request, feed.stamp);
     this.sharing?.sent();
   }

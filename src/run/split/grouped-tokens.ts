@@ -1,9 +1,11 @@
-import { joinTokens } from "../../measure/groups.ts";
 import type { AnswerSink } from "../../measure/tokens/packed-answers.ts";
 import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
-import { TokenColumns } from "../../measure/tokens/token-columns.ts";
+import { columnsOf } from "../../measure/tokens/token-columns.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
+import { joinTokens } from "../../measure/tokens/token-measurement.ts";
+import type { MeteredTokens } from "../../measure/tokens/token-meter.ts";
+import { NO_TOKENS, type Span } from "../../measure/tokens/token-tally.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RequestGroups } from "./request-groups.ts";
 
@@ -47,8 +49,8 @@ export class GroupedTokens implements RunTokens {
     for (const link of this.links()) link.reset();
   }
 
-  cut(): void {
-    for (const link of this.links()) link.cut();
+  cut(span: Span): void {
+    for (const link of this.links()) link.cut(span);
   }
 
   resume(): void {
@@ -64,11 +66,16 @@ export class GroupedTokens implements RunTokens {
   }
 
   /** Asks each member for its groups. */
-  private async collect(ask: (link: TokenLink) => Promise<readonly TokenColumns[]>): Promise<LevelTokens> {
+  private async collect(ask: (link: TokenLink) => Promise<readonly MeteredTokens[]>): Promise<LevelTokens> {
     const byMember = await Promise.all(this.members.map(({ link }) => link && ask(link)));
-    const groupTokens = this.groups.list.map(({ member }, group) => byMember[member]?.[this.indices[group] as number]);
-    const known = groupTokens.filter((columns) => columns !== undefined);
-    return { tokens: joinTokens(known) ?? new TokenColumns(), groupTokens };
+    const groups = this.groups.list.map(({ member }, group) => byMember[member]?.[this.indices[group] as number]);
+    const known = groups.filter((group) => group !== undefined);
+    const rows = known.flatMap(({ tokenRows }) => tokenRows?.rows() ?? []);
+    return {
+      tokens: joinTokens(known.map(({ tokens }) => tokens)) ?? NO_TOKENS,
+      groupTokens: groups.map((group) => group?.tokens),
+      ...(rows.length === 0 ? {} : { tokenRows: columnsOf(rows) }),
+    };
   }
 
   async takeRequests(isLast: boolean): Promise<readonly RequestTokens[]> {

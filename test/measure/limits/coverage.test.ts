@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import { estimateMetric, type MetricEstimate } from "../../../src/measure/metrics/read-metric.ts";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { completionBins, completionsAt, makeWindow, tallyOf } from "../make-window.ts";
@@ -120,7 +121,8 @@ for (const [name, metric, arrivals, truth] of [
         ...makeWindow({ durationNs, completions: completionsAt(ends.toSorted(), 0, durationNs) }),
         ...{ latency, requestCount: REQUESTS },
       };
-      return estimateMetric(metric, { window, tokens: columns }, 1);
+      const tokens = measureColumns(columns, [goodput.limits ?? {}], { startNs: 0, endNs: durationNs });
+      return estimateMetric(metric, { window, tokens }, 1);
     });
     assert.ok(covered >= 0.9, String(covered));
     assert.ok(unknown <= 0.1, String(unknown));

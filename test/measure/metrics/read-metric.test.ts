@@ -5,7 +5,7 @@ import { mergeInTime } from "../../../src/measure/merge.ts";
 import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
 import { estimateMetric } from "../../../src/measure/metrics/read-metric.ts";
 import { inferPerSec } from "../../../src/measure/metrics.ts";
-import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { completionBins, makeWindow } from "../make-window.ts";
 
@@ -78,7 +78,7 @@ test("without requests there is no value", () => {
 });
 
 test("tokens have intervals, and none without tokens", () => {
-  const tokens = new TokenColumns();
+  const tokens = new TokenTally();
   for (let index = 0; index < 300; index++) {
     const firstNs = 5e6 + (index % 7) * 1e5;
     tokens.add({
@@ -90,7 +90,7 @@ test("tokens have intervals, and none without tokens", () => {
   const level = makeLevel(3);
   const metric: MetricPlan = { key: "timeToFirstToken", statistic: 90 };
   assert.equal(estimateMetric(metric, level, 1), undefined);
-  const estimate = estimateMetric(metric, { ...level, tokens }, 1);
+  const estimate = estimateMetric(metric, { ...level, tokens: tokens.cut() }, 1);
   assert.ok(estimate?.low !== null && estimate?.high !== null && estimate !== undefined);
   assert.ok(estimate.low <= estimate.value && estimate.value <= estimate.high);
 });

@@ -1,5 +1,7 @@
+import { forEachValue, type Sketch } from "../../../src/measure/sketch.ts";
 import type { AnswerTimes } from "../../../src/measure/tokens/answer-times.ts";
-import { type AnsweredRequest, TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import type { AnsweredRequest } from "../../../src/measure/tokens/answered-request.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 
 /** Measured requests for tests. */
 
@@ -24,4 +26,12 @@ export function makeColumns(
   const columns = new TokenColumns();
   for (const request of requests) columns.add({ sendNs: 0, inputTokens: 7, ...request });
   return columns;
+}
+
+/** All values of a sketch, ascending; none without one. */
+export function valuesOf(sketch: Sketch | undefined): number[] {
+  const values: number[] = [];
+  if (sketch !== undefined)
+    forEachValue(sketch, (value, count) => values.push(...new Array<number>(count).fill(value)));
+  return values;
 }

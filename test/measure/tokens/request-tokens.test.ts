@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AnsweredRequest } from "../../../src/measure/tokens/answered-request.ts";
 import { RequestTokensLog, readTaken } from "../../../src/measure/tokens/request-tokens.ts";
-import type { AnsweredRequest } from "../../../src/measure/tokens/token-columns.ts";
 
 /** Tokens of single requests, between the thread that measures and that of the run. */
 

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AnswerTimes, timeAnswer } from "../../../src/measure/tokens/answer-times.ts";
+import { toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
 import { countGood, GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
 import { METRICS, type TokenMetric } from "../../../src/measure/tokens/metrics.ts";
-import { TokenColumns, toMetricInput } from "../../../src/measure/tokens/token-columns.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { sketchOf } from "../../../src/measure/tokens/token-measurement.ts";
 import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { readAnswer } from "../../../src/service/openai/response-text.ts";
 
@@ -76,26 +79,25 @@ test("tokens that arrived at once have no rate, instead of a division by zero", 
   assert.equal(columns.metrics.interTokenLatencyNs.at(0), 0);
   assert.equal(columns.metrics.outputTokensPerSecPerUser.at(0), Number.NaN);
   assert.equal(columns.metrics.bunchedRatio.at(0), 1);
-  assert.match(tokenWarnings(columns)[0] ?? "", /^100 % of the tokens came together/);
+  assert.match(tokenWarnings(measureColumns(columns))[0] ?? "", /^100 % of the tokens came together/);
 });
 
-test("a request whose tokens arrived together has no rate where that is omitted, and few rates are forgotten", () => {
-  const columns = new TokenColumns();
+test("a request whose tokens arrived together has no rate where that is omitted, and few rates are no sample", () => {
   const single = makeTimes([10, 20, 30, 40, 50, 60], 6);
   const paired = makeTimes([10, 20, 30], 6, { eventCount: 6 });
-  for (const times of [paired, single, paired])
-    columns.add({ sendNs: 0, times, inputTokens: 7, omitsBunchedRate: true });
+  const columnsOf = (...all: readonly AnswerTimes[]): TokenColumns => {
+    const columns = new TokenColumns();
+    for (const times of all) columns.add({ sendNs: 0, times, inputTokens: 7, omitsBunchedRate: true });
+    return columns;
+  };
+  const columns = columnsOf(paired, single, paired);
   assert.deepEqual(
     [0, 1, 2].map((row) => columns.metrics.outputTokensPerSecPerUser.at(row)),
     [Number.NaN, 100, Number.NaN],
   );
-  const half = new TokenColumns();
-  half.addRows(columns.rows([0]));
-  half.forgetFewRates();
-  assert.deepEqual([...half.metrics.outputTokensPerSecPerUser.measured()], [100]);
-  columns.forgetFewRates();
-  assert.equal(columns.metrics.outputTokensPerSecPerUser.measured().length, 0);
-  assert.equal(columns.metrics.outputTokensPerSecPerUser.length, 3);
+  const rates = (of: TokenColumns) => sketchOf(measureColumns(of), "outputTokensPerSecPerUser")?.values;
+  assert.deepEqual(rates(columnsOf(single, paired)), [100]);
+  assert.equal(rates(columns), undefined);
   assert.deepEqual([...measure([0, paired]).metrics.outputTokensPerSecPerUser.measured()], [250]);
 });
 
@@ -152,7 +154,10 @@ test("answers without content and failed requests are counted, and are in no sta
     effectiveConcurrency: 1,
     errorRatio: 0.5,
   });
-  assert.match(tokenWarnings(columns).join("\n"), /of 4 answers, 2 are not valid and 1 have no content/);
+  assert.match(
+    tokenWarnings(measureColumns(columns)).join("\n"),
+    /of 4 answers, 2 are not valid and 1 have no content/,
+  );
 });
 
 test("concurrency is the average number in flight", () => {
@@ -232,7 +237,7 @@ test("reasoning is as if nothing came by GenAI-Perf's rule, but is measured besi
     outputTokens: 4,
     reasoningTokens: 3,
   });
-  assert.match(tokenWarnings(columns).join("\n"), /1 of 1 answers began with reasoning/);
+  assert.match(tokenWarnings(measureColumns(columns)).join("\n"), /1 of 1 answers began with reasoning/);
 });
 
 test("reasoning counts as content where that is asked for", () => {
@@ -245,7 +250,7 @@ test("reasoning counts as content where that is asked for", () => {
     outputTokens: 7,
     interTokenLatencyNs: Math.round((50 * MS) / 6),
   });
-  assert.doesNotMatch(tokenWarnings(columns).join("\n"), /reasoning/);
+  assert.doesNotMatch(tokenWarnings(measureColumns(columns)).join("\n"), /reasoning/);
 });
 
 test("counts may be given instead of a counter", () => {
@@ -267,7 +272,7 @@ test("without a tokenizer the server's counts stand in for the client's", () => 
     serverOutputTokens: 3,
     serverInputTokens: 9,
   });
-  assert.deepEqual(tokenWarnings(columns), []);
+  assert.deepEqual(tokenWarnings(measureColumns(columns)), []);
 });
 
 test("values from the server's counts are consistent: output is everything except reasoning", () => {
@@ -296,7 +301,7 @@ test("answers of another length than requested are reported, by the server's cou
       const usage = servers === undefined ? undefined : counted(servers);
       columns.add({ sendNs: 0, times, inputTokens: 7, requestedTokens, usage });
     }
-    return tokenWarnings(columns)
+    return tokenWarnings(measureColumns(columns))
       .filter((text) => text.includes("length"))
       .join();
   };
@@ -315,7 +320,7 @@ test("the client's counts are compared with the server's", () => {
   const columns = new TokenColumns();
   const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: undefined };
   columns.add({ sendNs: 0, times: makeTimes([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 10), inputTokens: 7, usage });
-  assert.deepEqual(tokenWarnings(columns), [
+  assert.deepEqual(tokenWarnings(measureColumns(columns)), [
     "the server counts 12 output tokens where the client counts 10: it uses another tokenizer, or the answers have tokens without text",
   ]);
 });

@@ -9,6 +9,7 @@ import { makePlan } from "../../plan/make-plan.ts";
 import { addAnswers, answer, TINY, TOKENS } from "./added-answers.ts";
 
 const LIMIT = { timeout: 180_000 };
+const SPAN = { startNs: 0, endNs: 1e9 };
 
 describe("a thread that measures tokens", () => {
   test("gives the numbers that a meter in this thread gives, level by level", LIMIT, async () => {
@@ -16,8 +17,8 @@ describe("a thread that measures tokens", () => {
     try {
       link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
       addAnswers(link.answers);
-      link.cut();
-      const rows = (await link.merge(1)).rows();
+      link.cut(SPAN);
+      const { tokens } = await link.mergeLevel(1);
       const tokenizer = await loadTokenizer(TINY, { revision: "main" });
       const meter = new TokenMeter({
         kind: "chat",
@@ -29,13 +30,14 @@ describe("a thread that measures tokens", () => {
       const here = new AnswerPacker((packed) => meter.addPacked(packed));
       addAnswers(here);
       here.flush();
-      meter.cut();
-      assert.deepEqual(rows, meter.merge(1).rows());
+      meter.cut(SPAN);
+      assert.deepEqual(tokens, meter.merge(1).tokens);
+      assert.deepEqual(JSON.parse(JSON.stringify(tokens)), tokens, "plain data");
       link.reset();
       link.answers.addAnswer(answer("one"));
-      link.cut();
+      link.cut(SPAN);
       assert.equal(
-        (await link.merge(1)).count,
+        (await link.mergeLevel(1)).tokens.count,
         1,
         "what an earlier level measured is forgotten, and the prompt is not",
       );
@@ -56,7 +58,7 @@ describe("a thread that measures tokens", () => {
   test("answers no call once it is closed", LIMIT, async () => {
     const { link, close } = await startTokenThread({ ...TOKENS, tokenizer: "none" });
     link.begin(makePlan({ measurement: { tokens: TOKENS } }), 0);
-    const merging = link.merge(1);
+    const merging = link.mergeLevel(1);
     const rejected = assert.rejects(merging, /the thread that counts tokens was closed/);
     await close();
     await rejected;

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { MeasuredSink } from "../../../src/measure/tokens/measured-request.ts";
 import { AnswerPacker, type PackedAnswer, type PackedFailure } from "../../../src/measure/tokens/packed-answers.ts";
+import type { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { explainNoText, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
+import { valuesOf } from "./make-columns.ts";
 
 const encoder = new TextEncoder();
 const words = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
@@ -42,9 +44,9 @@ describe("a meter of tokens", () => {
     packer.addAnswer(answer(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
     packer.flush();
     made.cut();
-    const { metrics, count } = made.merge(1);
+    const { metrics, count } = made.merge(1).tokens;
     assert.equal(count, 1);
-    const first = (name: keyof typeof metrics): number => metrics[name].at(0);
+    const first = (name: keyof typeof metrics): number => metrics[name]?.mean ?? Number.NaN;
     assert.deepEqual(
       [first("timeToFirstTokenNs"), first("timeToSecondTokenNs"), first("interTokenLatencyNs")],
       [10e6, 1e6, 1e6],
@@ -59,7 +61,7 @@ describe("a meter of tokens", () => {
       packer.addAnswer(answer(0, event(texts), "data: [DONE]\n\n"));
       packer.flush();
     };
-    const take = (tap: number): number[] => [...made.takeRecent(tap).metrics.outputTokens.view()];
+    const take = (tap: number): number[] => valuesOf(made.takeRecent(tap).tokens.metrics.outputTokens);
     add("before");
     assert.deepEqual(take(0), [], "opens the tap");
     add("a b");
@@ -68,11 +70,11 @@ describe("a meter of tokens", () => {
     assert.deepEqual(take(1), [], "opens the tap");
     packer.addFailure(failure);
     add("a");
-    const taken = made.takeRecent(0);
-    assert.deepEqual([[...taken.metrics.outputTokens.view()], taken.failedCount], [[2, 3, 1], 1]);
+    const taken = made.takeRecent(0).tokens;
+    assert.deepEqual([valuesOf(taken.metrics.outputTokens), taken.failedCount], [[1, 2, 3], 1]);
     assert.deepEqual([take(0), take(1)], [[], [1]]);
     made.cut();
-    assert.deepEqual([...made.merge(2).metrics.outputTokens.view()], [1, 2, 3, 1], "windows have them too");
+    assert.deepEqual(valuesOf(made.merge(2).tokens.metrics.outputTokens), [1, 1, 2, 3], "windows have them too");
   });
 
   test("merges the last windows, and forgets all but prompts when a level begins", () => {
@@ -86,7 +88,7 @@ describe("a meter of tokens", () => {
     };
     for (const count of [1, 2, 4, 8, 16]) answerWindow(count);
     assert.deepEqual(
-      [1, 3, 4, 5].map((windows) => [made.merge(windows).count, made.merge(windows).failedCount]),
+      [1, 3, 4, 5].map((windows) => [made.merge(windows).tokens.count, made.merge(windows).tokens.failedCount]),
       [
         [16, 1],
         [28, 3],
@@ -96,8 +98,8 @@ describe("a meter of tokens", () => {
     );
     made.reset();
     answerWindow(1);
-    const merged = made.merge(3);
-    assert.deepEqual([merged.count, merged.metrics.inputTokens.at(0)], [1, 3]);
+    const merged = made.merge(3).tokens;
+    assert.deepEqual([merged.count, merged.metrics.inputTokens?.mean], [1, 3]);
   });
 
   test("counts answers without content, and those that report an error", () => {
@@ -107,7 +109,7 @@ describe("a meter of tokens", () => {
     packer.addAnswer(answer(0, event("a"), "data: {not JSON\n\n"));
     packer.flush();
     made.cut();
-    const { count, emptyCount, failedCount } = made.merge(1);
+    const { count, emptyCount, failedCount } = made.merge(1).tokens;
     assert.deepEqual([count, emptyCount, failedCount], [0, 1, 1]);
   });
 
@@ -121,18 +123,18 @@ describe("a meter of tokens", () => {
     };
     const cut = [event("a"), event(" b")];
     answerWindow(cut, [event("a")], []);
-    const before = made.merge(1);
+    const before = made.merge(1).tokens;
     assert.deepEqual([before.count, before.emptyCount, before.failedCount], [2, 1, 0]);
     assert.deepEqual(before.streamEnds, { markedCount: 0, unmarkedCount: 2, mark: "[DONE] or a finish_reason" });
     assert.match(tokenWarnings(before).join(), /2 of 2 streams ended without their end mark .*no stream .* had one/);
 
     answerWindow(cut, [...cut, "data: [DONE]\n\n"]);
-    const after = made.merge(2);
+    const after = made.merge(2).tokens;
     assert.deepEqual([after.count, after.emptyCount, after.failedCount], [1, 1, 3]);
     assert.match(after.failureExample ?? "", /ended after 2 events without its end mark/);
     assert.match(tokenWarnings(after).join(), /3 of 4 streams .* were cut short, and they count as failed/);
     answerWindow(cut);
-    const last = made.merge(1);
+    const last = made.merge(1).tokens;
     assert.deepEqual([last.count, last.failedCount], [0, 1]);
   });
 });
@@ -144,7 +146,14 @@ describe("a meter that keeps all windows", () => {
       onMeasured: ({ sendNs, error }) => seen.push(error === undefined ? `${sendNs}` : `${sendNs} failed`),
       onFailure: ({ isWarmup }) => seen.push(isWarmup ? "lost in warm-up" : "lost"),
     };
-    const made = new TokenMeter({ kind: "chat", countTokens: words, keepsAllWindows: true, sink, ...rules });
+    const made = new TokenMeter({
+      kind: "chat",
+      countTokens: words,
+      keepsAllWindows: true,
+      keepsRows: true,
+      sink,
+      ...rules,
+    });
     const packer = new AnswerPacker((packed) => made.addPacked(packed));
     packer.addPrompt(0, prompt);
     return { meter: made, packer, seen };
@@ -169,7 +178,7 @@ describe("a meter that keeps all windows", () => {
     add(packer, 8);
     packer.addFailure(failure);
     packer.flush();
-    const columns = made.merge(3);
+    const columns = made.merge(3).tokenRows as TokenColumns;
     add(packer, 9);
     made.finish();
     assert.deepEqual([...columns.sendNs.view()], [2, 3, 4, 5, 6, 7]);
@@ -188,7 +197,7 @@ describe("a meter that keeps all windows", () => {
     made.resume();
     add(packer, 3);
     made.cut();
-    assert.equal(made.merge(1).count, 3);
+    assert.equal(made.merge(1).tokens.count, 3);
     made.finish();
     assert.deepEqual(seen, ["1", "2", "lost", "3"]);
   });
@@ -202,7 +211,7 @@ describe("a meter that keeps all windows", () => {
         else packer.addAnswer(answer(sendNs, event("a"), event("b")));
       packer.flush();
       made.cut();
-      const { count, failedCount } = made.merge(1);
+      const { count, failedCount } = made.merge(1).tokens;
       made.finish();
       assert.deepEqual([count, failedCount], [1, 2]);
       assert.deepEqual(
@@ -222,7 +231,7 @@ describe("a meter that keeps all windows", () => {
     packer.addAnswer(answer(1001, event("a"), event("b")));
     packer.flush();
     made.cut();
-    const { count, failedCount } = made.merge(1);
+    const { count, failedCount } = made.merge(1).tokens;
     assert.deepEqual([count, failedCount, seen.length], [1002, 0, 1002]);
   });
 
@@ -239,9 +248,9 @@ describe("a meter that keeps all windows", () => {
       packer.addAnswer(answer(2, body));
       packer.flush();
       made.cut();
-      const columns = made.merge(1);
-      assert.deepEqual([columns.answerKind, columns.count], [kind, 2]);
-      assert.equal(columns.metrics.outputTokens.measured().length, kind === "custom" ? 2 : 0);
+      const tokens = made.merge(1).tokens;
+      assert.deepEqual([tokens.answerKind, tokens.count], [kind, 2]);
+      assert.equal(tokens.metrics.outputTokens?.count ?? 0, kind === "custom" ? 2 : 0);
     }
   });
 });
@@ -270,7 +279,7 @@ describe("answers that only call tools are counted separately", () => {
       packer.addAnswer(answer(0, JSON.stringify(body)));
       packer.flush();
       meter.cut();
-      const columns = meter.merge(1);
+      const columns = meter.merge(1).tokens;
       assert.equal(columns.toolCallCount, expected);
       const warned = tokenWarnings(columns).some((text) => text.includes(", 1 of which only call tools; only 0 are"));
       assert.equal(warned, expected === 1);

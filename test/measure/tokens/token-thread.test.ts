@@ -10,7 +10,10 @@ import {
 import { RunError } from "../../../src/plan/problem.ts";
 import { addAnswers, TOKENS } from "./added-answers.ts";
 
-const RUN: MeteredRun = { plan: TOKENS, recordsFile: "", model: "m", originEpochNs: 0n, startEpochNs: 0n };
+const RUN: MeteredRun = {
+  ...{ plan: TOKENS, recordsFile: "", model: "m", originEpochNs: 0n, startEpochNs: 0n },
+  ...{ keepsRows: false, goodputs: [] },
+};
 
 const FAILURE: PackedFailure = {
   step: 0,
@@ -72,7 +75,7 @@ describe("the file of single requests", () => {
     addAnswers(answers);
     answers.flush();
     handle({ kind: "cut" });
-    assert.equal(desk.handle({ kind: "merge", windowCount: 1 })[0]?.sendNs.length, 2);
+    assert.equal(desk.handle({ kind: "merge", windowCount: 1 })[0]?.tokens.count, 2);
     assert.throws(() => desk.handle({ kind: "finish" }), full);
     assert.equal(discardCount, 1);
   });

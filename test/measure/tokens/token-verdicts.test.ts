@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatMetric } from "../../../src/measure/metrics/metric-text.ts";
-import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
+import { NO_TOKENS, TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import { judge } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
 
 /** Two answers of five tokens each, in a second: the first token after 100 and 200 ms, then one every 10 ms. */
-function twoAnswers(): TokenColumns {
-  const columns = new TokenColumns();
+function twoAnswers(): TokenMeasurement {
+  const columns = new TokenTally([
+    { timeToFirstToken: 1e8 },
+    { latency: 3e8, outputTokensPerSecPerUser: 101 },
+    { latency: 1e9 },
+  ]);
   for (const [sendNs, firstMs] of [
     [0, 100],
     [760e6, 200],
@@ -24,7 +29,7 @@ function twoAnswers(): TokenColumns {
     };
     columns.add({ sendNs, times, inputTokens: 7 });
   }
-  return columns;
+  return columns.cut();
 }
 
 const METRICS: readonly (readonly [metric: MetricPlan, value: number, text: string])[] = [
@@ -65,7 +70,7 @@ test("rates are over the level's own time, as its throughput is, and not from th
 
 test("a metric that no request has is unresolved", () => {
   const window = makeWindow({ latenciesNs: [1e6] });
-  for (const tokens of [undefined, new TokenColumns()]) {
+  for (const tokens of [undefined, NO_TOKENS]) {
     for (const [metric] of METRICS) {
       const verdict = judge({ metric, comparison: "at-least", limit: 0 }, [{ level: 1, window, tokens }], 1);
       assert.deepEqual([verdict.state, verdict.measured], ["unresolved", undefined]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import {
   countUnmarkedEnds,
   explainNoText,
@@ -101,16 +102,16 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
 ];
 for (const [name, columns, expected] of WARNINGS)
   test(`${expected.length === 0 ? "does not warn" : "warns"} of ${name}`, () => {
-    const found = tokenWarnings(columns);
+    const found = tokenWarnings(measureColumns(columns));
     assert.equal(found.length, expected.length, found.join("\n"));
     for (const [index, pattern] of expected.entries()) assert.match(found[index] as string, pattern);
   });
 
 test("counts that differ by 2 % or less agree", () => {
   const times = makeTimes([50, 60], { outputTokens: 98 });
-  assert.equal(isCountedOtherwise(makeColumns({ times, usage: usageOf(7, 100) })), false);
-  assert.equal(isCountedOtherwise(makeColumns({ times, usage: usageOf(7, 101) })), true);
-  assert.equal(isCountedOtherwise(makeColumns({ times })), false);
+  assert.equal(isCountedOtherwise(measureColumns(makeColumns({ times, usage: usageOf(7, 100) }))), false);
+  assert.equal(isCountedOtherwise(measureColumns(makeColumns({ times, usage: usageOf(7, 101) }))), true);
+  assert.equal(isCountedOtherwise(measureColumns(makeColumns({ times }))), false);
 });
 
 test("unmarked ends are only counted for kinds with a mark", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { measureColumns, NO_TOKENS } from "../../../src/measure/tokens/token-tally.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
 import { findDoubts, reportCourse, reportFailures } from "../../../src/report/genai-perf/run-notes.ts";
@@ -64,7 +65,11 @@ test("requests are counted without the warm-up, and those whose answer turned ou
   const columns = new TokenColumns();
   for (const sendMs of [0, 100, 200, 300, 400]) addPlain(columns, sendMs);
   columns.failedCount = 1;
-  const { counts, errorRatio, goodRatio } = summarizeRun(columns, settingsOf({ goodput: { request_latency: 50 } }));
+  const { counts, errorRatio, goodRatio } = summarizeRun(
+    columns,
+    measureColumns(columns),
+    settingsOf({ goodput: { request_latency: 50 } }),
+  );
   assert.deepEqual(counts, { sent: 10, completed: 5, failed: 4, cancelled: 1 });
   assert.equal(errorRatio, 0.4);
   // Five good ones, one with an error in its answer, three without an answer.
@@ -76,7 +81,7 @@ test("the notes on failures, their causes and the summary count the same request
   for (const sendMs of [0, 100, 200, 300, 400]) addPlain(columns, sendMs);
   columns.failedCount = 1;
   columns.failureExample = "nothing is at nope";
-  const { counts } = summarizeRun(columns, settingsOf());
+  const { counts } = summarizeRun(columns, measureColumns(columns), settingsOf());
   const notes: string[] = [];
   reportFailures(RUN, columns, (text) => notes.push(text));
   const text = notes.join("\n");
@@ -101,14 +106,21 @@ test("a goodput that some requests miss", () => {
   for (let i = 0; i < 4; i++) addThinking(columns, i);
   const goodput = { time_to_first_token: 20 };
   // 1 of 5 that were answered and 3 that failed.
-  assert.equal(summarizeRun(columns, settingsOf({ goodput })).goodRatio, 1 / 8);
-  assert.equal(summarizeRun(columns, settingsOf({ goodput: { nonsense: 1 } })).goodRatio, undefined);
+  assert.equal(summarizeRun(columns, measureColumns(columns), settingsOf({ goodput })).goodRatio, 1 / 8);
+  assert.equal(
+    summarizeRun(columns, measureColumns(columns), settingsOf({ goodput: { nonsense: 1 } })).goodRatio,
+    undefined,
+  );
 });
 
 test("merged exports know nothing of requests without an answer", () => {
   const columns = new TokenColumns();
   addPlain(columns, 0);
-  const merged = summarizeRun(columns, settingsOf({ run: undefined, goodput: { request_latency: 50 } }));
+  const merged = summarizeRun(
+    columns,
+    measureColumns(columns),
+    settingsOf({ run: undefined, goodput: { request_latency: 50 } }),
+  );
   assert.deepEqual([merged.counts, merged.errorRatio, merged.goodRatio], [undefined, undefined, undefined]);
 });
 
@@ -136,7 +148,7 @@ for (const [name, fill, run, isRemarkable] of remarkable) {
   test(`worth a look unasked: ${name}: ${isRemarkable}`, () => {
     const columns = new TokenColumns();
     fill(columns);
-    assert.equal(summarizeRun(columns, settingsOf({ run })).isRemarkable, isRemarkable);
+    assert.equal(summarizeRun(columns, measureColumns(columns), settingsOf({ run })).isRemarkable, isRemarkable);
   });
 }
 
@@ -153,7 +165,7 @@ test("the table has the measurements, with the server's counts beside the client
   const columns = new TokenColumns();
   addThinking(columns, 0, USAGE);
   addThinking(columns, 80, { ...USAGE, promptTokens: 17 });
-  const summary = summarizeRun(columns, settingsOf({ goodput: { request_latency: 80 } }));
+  const summary = summarizeRun(columns, measureColumns(columns), settingsOf({ goodput: { request_latency: 80 } }));
   const table = formatMoreMetrics(summary);
   assert.match(table, /^ +Rampart \| More Metrics +\n┏/);
   assert.deepEqual(rowsOf(table), {
@@ -182,14 +194,16 @@ test("the table has the measurements, with the server's counts beside the client
 test("rows without data are left out", () => {
   const columns = new TokenColumns();
   addPlain(columns, 0);
-  const table = formatMoreMetrics(summarizeRun(columns, settingsOf({ isStreaming: false, run: fine })));
+  const table = formatMoreMetrics(
+    summarizeRun(columns, measureColumns(columns), settingsOf({ isStreaming: false, run: fine })),
+  );
   assert.deepEqual(Object.keys(rowsOf(table)), [
     "Time Per Output Token, Normalized (ms)",
     "Total Token Throughput (tokens/sec)",
     "Effective Concurrency (requests)",
     "Error Rate (%)",
   ]);
-  const nothing = summarizeRun(new TokenColumns(), settingsOf({ run: undefined }));
+  const nothing = summarizeRun(new TokenColumns(), NO_TOKENS, settingsOf({ run: undefined }));
   assert.equal(formatMoreMetrics(nothing), "");
 });
 
@@ -198,9 +212,11 @@ test("the JSON file has everything with its unit, sample sizes, counts and the c
   for (let i = 0; i < 4; i++) addThinking(columns, 80 * i, USAGE);
   columns.failedCount = 1;
   columns.failureExample = "overloaded";
-  const summary = summarizeRun(columns, settingsOf());
+  const summary = summarizeRun(columns, measureColumns(columns), settingsOf());
   const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
-  const json = JSON.parse(formatRampartJson({ summary, columns, run: RUN, about }, ["a doubt"]));
+  const json = JSON.parse(
+    formatRampartJson({ summary, columns, tokens: measureColumns(columns), run: RUN, about }, ["a doubt"]),
+  );
   assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [1, VERSION, ["tiny"], ["a doubt"]]);
   assert.deepEqual([json.startedAt, json.runDurationSec, json.isPartial], ["2023-11-14T22:13:20.000Z", 3.5, false]);
   assert.deepEqual(json.requests, { sent: 10, completed: 5, failed: 4, cancelled: 1, measured: 4, withoutContent: 0 });
@@ -246,8 +262,8 @@ test("the JSON file of a load with due times has latencies from these, and why t
   };
   const run = makeResult(makePlan({}), [makeLevel({ unit: "request-rate", level: 5, window })]);
   const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
-  const summary = summarizeRun(columns, settingsOf({ run }));
-  const text = formatRampartJson({ summary, columns, run, about }, []);
+  const summary = summarizeRun(columns, measureColumns(columns), settingsOf({ run }));
+  const text = formatRampartJson({ summary, columns, tokens: measureColumns(columns), run, about }, []);
   const [level] = JSON.parse(text).levels;
   assert.deepEqual([level.unit, level.level], ["request-rate", 5]);
   assert.deepEqual([level.latencyFromDueTimeMs.avg, level.latencyFromDueTimeMs.count], [25, 1]);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
+import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import { createJsonReport } from "../../../src/report/json/report-json.ts";
 import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../../measure/make-window.ts";
@@ -18,8 +19,8 @@ interface Made {
 }
 
 /** Four answers of 11 tokens, the first after 100 to 400 ms, one sent each second; and one that failed. */
-function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}): TokenColumns {
-  const columns = new TokenColumns();
+function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}): TokenMeasurement {
+  const columns = new TokenTally();
   for (let index = 0; index < 4; index++) {
     const firstNs = (index + 1) * 100e6;
     const contentNs = Array.from({ length: 11 }, (_, token) => firstNs + token * gapMs * 1e6);
@@ -38,7 +39,7 @@ function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}
     columns.add({ sendNs: index * 1e9, times, inputTokens: 7, usage });
   }
   columns.failedCount = 1;
-  return columns;
+  return columns.cut();
 }
 
 const TOKENS = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;

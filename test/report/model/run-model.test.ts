@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import { addGpuReading, NO_GPU_READINGS } from "../../../src/measure/gpu-tally.ts";
-import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
+import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
@@ -176,8 +177,8 @@ test("a level says how many requests it has, and what they are worth", () => {
 });
 
 /** Four answers of 11 tokens, the first after 100 to 400 ms, 10 ms apart. */
-function makeTokens(): TokenColumns {
-  const columns = new TokenColumns();
+function makeTokens(): TokenMeasurement {
+  const columns = new TokenTally();
   for (let index = 0; index < 4; index++) {
     const firstNs = (index + 1) * 100e6;
     const contentNs = Array.from({ length: 11 }, (_, token) => firstNs + token * 10e6);
@@ -187,7 +188,7 @@ function makeTokens(): TokenColumns {
     };
     columns.add({ sendNs: index * 1e9, times, inputTokens: 7, usage: undefined });
   }
-  return columns;
+  return columns.cut();
 }
 
 describe("answers with tokens", () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RecordColumns } from "../../../src/measure/records.ts";
 import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import type { LevelTokens } from "../../../src/measure/tokens/run-tokens.ts";
-import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
 import { joinSlices, RecentTime } from "../../../src/run/judge/recent-time.ts";
 import { fill } from "../../measure/make-records.ts";
 
@@ -67,9 +67,10 @@ test("groups are measured apart", () => {
 });
 
 test("tokens are those of the slices, without what was measured before a level", async () => {
-  const taken: LevelTokens[] = [1, 2, 3].map((sendNs) => {
-    const tokens = new TokenColumns();
-    tokens.addPlain(sendNs, 10);
+  const taken: LevelTokens[] = [1, 2, 3].map((latencyNs) => {
+    const tally = new TokenTally();
+    tally.addPlain(0, latencyNs);
+    const tokens = tally.cut();
     return { tokens, groupTokens: [tokens, undefined] };
   });
   const waiting = [...taken];
@@ -78,9 +79,9 @@ test("tokens are those of the slices, without what was measured before a level",
   assert.equal(recent.cut(10), undefined);
   const { tokens = [] } = recent.cut(20) ?? {};
   const joined = await joinSlices(tokens);
-  assert.deepEqual([...(joined?.tokens.sendNs.view() ?? [])], [2, 3]);
+  assert.deepEqual(joined?.tokens.metrics.requestLatencyNs?.values, [2, 3]);
   assert.deepEqual(
-    joined?.groupTokens?.map((columns) => columns && [...columns.sendNs.view()]),
+    joined?.groupTokens?.map((group) => group?.metrics.requestLatencyNs?.values),
     [[2, 3], undefined],
   );
   assert.equal(taken[1]?.tokens.count, 1, "slices are not changed, because the next moment needs them too");

@@ -70,6 +70,6 @@ async function judgeQueries(
   const { sampleTokens } = await import("../../../measure/mlperf/token-sample.ts");
   const required = { minQueryCount: (count ?? 0) / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
   const merged = await context.tokens?.mergeLevel(windowCount);
-  const tokens = merged && sampleTokens(merged.tokens);
+  const tokens = merged?.tokenRows && sampleTokens(merged.tokenRows);
   return { ...merged, mlperf: judgeMlperf(rules, required, meter.mlperf.sample(), startNs, tokens) };
 }

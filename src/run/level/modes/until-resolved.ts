@@ -1,6 +1,6 @@
-import { addGroupTokens } from "../../../measure/groups.ts";
 import type { Measurement } from "../../../measure/measurement.ts";
 import { stabilizingLatencyNs } from "../../../measure/metrics.ts";
+import { joinGroupTokens } from "../../../measure/tokens/token-measurement.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
@@ -27,7 +27,7 @@ export async function measureUntilResolved(
   let groupTokens: LevelResult["groupTokens"];
   const takeTokens = async () => {
     const taken = await tokens?.mergeLevel(1);
-    groupTokens = addGroupTokens(groupTokens, taken?.groupTokens);
+    groupTokens = joinGroupTokens(groupTokens, taken?.groupTokens);
     return taken?.tokens;
   };
   const { level, batchSize } = frame;

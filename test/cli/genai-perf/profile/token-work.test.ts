@@ -19,6 +19,7 @@ import { readGood } from "../read.ts";
 /** Requests are made and answers measured in a thread of their own, with the same outcome as in the caller's. */
 
 const LIMIT = { timeout: 180_000 };
+const SPAN = { startNs: 0, endNs: 1e9 };
 const TINY = fileURLToPath(new URL("../../../tokenize/fixtures/tiny", import.meta.url));
 const CHAT = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--streaming", "--tokenizer", TINY];
 const noNote = (text: string): void => assert.fail(text);
@@ -73,14 +74,14 @@ async function doAll(work: TokenWork, read: Read): Promise<object> {
     const bodies = [event("the"), event(" end"), encoder.encode("data: [DONE]\n\n")];
     for (const sendNs of [1000, 2000])
       answers.addAnswer({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], bodies });
-    work.link.cut();
-    const columns = await work.link.merge(1);
+    work.link.cut(SPAN);
+    const { tokenRows: columns } = await work.link.mergeLevel(1);
     await work.link.finish();
     const records = await readFile(join(folder, "records.jsonl"), "utf8");
     return {
       inputs: await readFile(path, "utf8"),
       written,
-      rows: columns.rows(),
+      rows: columns?.rows(),
       // When the process began is another moment each time.
       records: records.replace(/"request_start_(ns|time)":("[^"]*"|\d+)|"request_(ack|end)_ns":\d+/g, ""),
     };
@@ -120,9 +121,9 @@ test("tokens of bodies that a template made are known to the thread that made th
       work.link.answers.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
       const bodies = [encoder.encode('{"text": "the"}')];
       work.link.answers.addAnswer({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
-      work.link.cut();
-      const { metrics } = await work.link.merge(1);
-      assert.deepEqual([...metrics.inputTokens.view()], [20]);
+      work.link.cut(SPAN);
+      const { tokens } = await work.link.mergeLevel(1);
+      assert.deepEqual(tokens.metrics.inputTokens?.values, [20]);
     }),
   );
 });
@@ -163,8 +164,8 @@ test("errors are those of the work without a thread, and the thread works on", L
         return true;
       });
       begin(work, read, join(folder, "absent"));
-      work.link.cut();
-      assert.equal((await work.link.merge(1)).count, 0);
+      work.link.cut(SPAN);
+      assert.equal((await work.link.mergeLevel(1)).tokens.count, 0);
       await assert.rejects(work.link.finish(), /records\.jsonl cannot be written/);
       assert.equal((await work.write({ ...read, folder })).entryCount, 100);
     }),
@@ -176,7 +177,7 @@ test("after closing nothing is done, and pending work is rejected", LIMIT, async
   await inFolder(async (folder) => {
     const work = await startTokenWork(read.settings, noNote);
     const pending = work.write({ ...read, folder }).catch((error: unknown) => error);
-    const merging = work.link.merge(1).catch((error: unknown) => error);
+    const merging = work.link.mergeLevel(1).catch((error: unknown) => error);
     await work.close();
     assert.ok((await pending) instanceof RunError);
     assert.ok((await merging) instanceof RunError);

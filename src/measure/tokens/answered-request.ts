@@ -1,0 +1,77 @@
+import type { ServerUsage } from "../../service/openai/answer-parts.ts";
+import { roundHalfEven } from "../statistics.ts";
+import type { AnswerTimes } from "./answer-times.ts";
+import type { MetricInput } from "./metrics.ts";
+
+/** One answered request. */
+export interface AnsweredRequest {
+  /** When it was sent, in nanoseconds after an origin that all requests share. */
+  readonly sendNs: number;
+  /** From the time when it was due to the send, in nanoseconds. Default: 0, as without a schedule. */
+  readonly waitNs?: number | undefined;
+  readonly times: AnswerTimes;
+  /** Tokens of the request's text; NaN when not counted. */
+  readonly inputTokens: number;
+  /** Number of tokens that the request asks for; absent or NaN if it leaves that to the server. */
+  readonly requestedTokens?: number | undefined;
+  readonly usage?: ServerUsage | undefined;
+  /** A stream was requested, but the answer arrived whole. It has no first token. Default: false. */
+  readonly lacksStream?: boolean | undefined;
+  /** Whether the answer calls tools. Without content, it is only a tool call. Default: false. */
+  readonly callsTools?: boolean | undefined;
+  /** The conversation to which it belongs. */
+  readonly session?: string | undefined;
+  /** Whether it has no rate of tokens per user if its tokens arrived together. Default: false, as in GenAI-Perf. */
+  readonly omitsBunchedRate?: boolean | undefined;
+}
+
+/** Converts a request with content to the input of its metrics. */
+export function toMetricInput(request: AnsweredRequest): MetricInput {
+  const { times, usage, requestedTokens = Number.NaN, lacksStream = false, omitsBunchedRate } = request;
+  const { contentNs } = times;
+  // Without a tokenizer, only the server's counts exist.
+  const inputTokens = Number.isNaN(request.inputTokens) ? (usage?.promptTokens ?? Number.NaN) : request.inputTokens;
+  const outputTokens = Number.isNaN(times.outputTokens) ? outputOf(usage) : times.outputTokens;
+  const latencyNs = contentNs.at(-1) ?? Number.NaN;
+  const hasIntervals = contentNs.length > 1 && outputTokens > 1;
+  const interTokenLatencyNs = hasIntervals
+    ? roundHalfEven((latencyNs - (contentNs[0] as number)) / (outputTokens - 1))
+    : Number.NaN;
+  return {
+    latencyNs,
+    times,
+    inputTokens,
+    outputTokens,
+    requestedTokens,
+    interTokenLatencyNs,
+    usage,
+    lacksStream,
+    imageCount: 0,
+    omitsBunchedRate,
+  };
+}
+
+/** Returns the server's count of output without reasoning, like the client's count. */
+function outputOf(usage: ServerUsage | undefined): number {
+  return (usage?.completionTokens ?? Number.NaN) - (usage?.reasoningTokens ?? 0);
+}
+
+/** A request whose answer is not text. */
+export const NO_TEXT: MetricInput = {
+  latencyNs: Number.NaN,
+  times: {
+    contentNs: [],
+    eventCount: 0,
+    firstOutputNs: Number.NaN,
+    firstReasoningNs: Number.NaN,
+    outputTokens: Number.NaN,
+    reasoningTokens: Number.NaN,
+  },
+  inputTokens: Number.NaN,
+  outputTokens: Number.NaN,
+  requestedTokens: Number.NaN,
+  interTokenLatencyNs: Number.NaN,
+  usage: undefined,
+  lacksStream: false,
+  imageCount: 0,
+};

@@ -1,0 +1,118 @@
+import type { GoodputPlan } from "../../plan/tokens.ts";
+import { joinSketches, type Sketch } from "../sketch.ts";
+import { type AnswerCounts, joinCounts } from "./answer-counts.ts";
+import { entryOf, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+
+/** The tokens of a measurement: plain data in bounded memory, which can be cloned, stored, sent and joined. */
+
+/** Counts and lengths that differ by more than this count as different. */
+export const DIFFERENT_RATIO = 0.02;
+
+/** Sums over the requests that have both counts. */
+export interface CountedTwice {
+  /** By the client, reasoning included. */
+  readonly own: number;
+  readonly server: number;
+}
+
+/** Answers whose length was asked for. */
+export interface AskedLengths {
+  readonly count: number;
+  /** Sums of tokens, by the server's count if available, because a limit is in the server's tokens. */
+  readonly asked: number;
+  readonly got: number;
+  /** Answers of another length. */
+  readonly otherCount: number;
+}
+
+/** The requests that meet certain limits. */
+export interface GoodRequests {
+  readonly limits: GoodputPlan;
+  /** 1 for each request that meets them, 0 for each other one. */
+  readonly sample: Sketch;
+}
+
+/** The tokens of the answers of a measurement. */
+export interface TokenMeasurement extends AnswerCounts {
+  /** Those without any value are absent. Times are in nanoseconds. */
+  readonly metrics: Readonly<Partial<Record<TokenMetric, Sketch>>>;
+  /** One for each goodput that the plan judges. */
+  readonly good: readonly GoodRequests[];
+  readonly inputTwice: CountedTwice;
+  readonly outputTwice: CountedTwice;
+  readonly lengths: AskedLengths;
+  /** Answers that began with reasoning. */
+  readonly reasoningFirstCount: number;
+}
+
+/** Joins the tokens of measurements, of consecutive or of parallel ones; undefined without any. */
+export function joinTokens(parts: readonly TokenMeasurement[]): TokenMeasurement | undefined {
+  const [first] = parts;
+  if (first === undefined || parts.length === 1) return first;
+  const metrics = TOKEN_METRICS.flatMap((metric) => {
+    const sketches = parts.flatMap((part) => part.metrics[metric] ?? []);
+    return sketches.length === 0 ? [] : [[metric, joinSketches(sketches)] as const];
+  });
+  const good = first.good.map(({ limits }) => {
+    const samples = parts.flatMap((part) => findGood(part, limits)?.sample ?? []);
+    return { limits, sample: joinSketches(samples) };
+  });
+  return {
+    ...joinCounts(parts),
+    count: parts.reduce((sum, { count }) => sum + count, 0),
+    metrics: Object.fromEntries(metrics),
+    good,
+    inputTwice: addFields(parts.map(({ inputTwice }) => inputTwice)),
+    outputTwice: addFields(parts.map(({ outputTwice }) => outputTwice)),
+    lengths: addFields(parts.map(({ lengths }) => lengths)),
+    reasoningFirstCount: parts.reduce((sum, part) => sum + part.reasoningFirstCount, 0),
+  };
+}
+
+function addFields<T extends object>(parts: readonly T[]): T {
+  const sums = new Map<string, number>();
+  for (const part of parts)
+    for (const [name, value] of Object.entries(part)) sums.set(name, (sums.get(name) ?? 0) + (value as number));
+  return Object.fromEntries(sums) as T;
+}
+
+/** Joins the tokens of each group with those of the next window. */
+export function joinGroupTokens(
+  before: readonly (TokenMeasurement | undefined)[] | undefined,
+  next: readonly (TokenMeasurement | undefined)[] | undefined,
+): readonly (TokenMeasurement | undefined)[] | undefined {
+  if (before === undefined || next === undefined) return before ?? next;
+  return before.map((tokens, group) => joinTokens([tokens, next[group]].filter((one) => one !== undefined)));
+}
+
+/** Returns the requests that meet limits; undefined for limits that the plan does not judge. */
+export function findGood({ good }: TokenMeasurement, limits: GoodputPlan): GoodRequests | undefined {
+  return good.find((one) => isSameLimits(one.limits, limits));
+}
+
+/** Whether two goodputs have the same limits. */
+export function isSameLimits(one: GoodputPlan, other: GoodputPlan): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+}
+
+/** Whether fewer than half of the streams have a rate of tokens per user: the rest is not a fair sample. */
+export function lacksRates({ metrics: { outputTokensPerSecPerUser, bunchedRatio } }: TokenMeasurement): boolean {
+  return 2 * (outputTokensPerSecPerUser?.count ?? 0) < (bunchedRatio?.count ?? 0);
+}
+
+/** Returns the values of a metric; undefined without any, or without a fair sample of them. */
+export function sketchOf(tokens: TokenMeasurement, metric: TokenMetric): Sketch | undefined {
+  return metric === "outputTokensPerSecPerUser" && lacksRates(tokens) ? undefined : tokens.metrics[metric];
+}
+
+/** Returns the metrics that reports show, in the order of their table, with their values. Leaves out reasoning when there was none. */
+export function shownSketches(tokens: TokenMeasurement, isStreamed: boolean): ReadonlyMap<TokenMetric, Sketch> {
+  const shown = TOKEN_METRICS.filter((metric) => isStreamed || entryOf(metric).isStreamed !== true);
+  const found = shown.flatMap((metric) => {
+    const sketch = sketchOf(tokens, metric);
+    const isReasoning = metric === "reasoningTokens" || metric === "serverReasoningTokens";
+    return sketch === undefined || (isReasoning && sketch.max === 0) ? [] : [[metric, sketch] as const];
+  });
+  return new Map(found);
+}

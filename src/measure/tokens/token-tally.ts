@@ -1,0 +1,142 @@
+import type { GoodputPlan } from "../../plan/tokens.ts";
+import { NumberTally } from "../tally/number-tally.ts";
+import { AnswerCounter } from "./answer-counts.ts";
+import type { AnsweredRequest } from "./answered-request.ts";
+import { entryOf, findLimited, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import type { TokenColumns } from "./token-columns.ts";
+import { type CountedTwice, DIFFERENT_RATIO, type TokenMeasurement } from "./token-measurement.ts";
+
+/** The time of a measurement, in nanoseconds on the clock of its requests. */
+export interface Span {
+  readonly startNs: number;
+  readonly endNs: number;
+}
+
+type ReadMetric = (metric: TokenMetric) => number;
+
+const INDEX_OF = new Map(TOKEN_METRICS.map((metric, at) => [metric, at]));
+
+/** Collects the tokens of answers in bounded memory. */
+export class TokenTally extends AnswerCounter {
+  private rowCount = 0;
+  private readonly samples = new Map<TokenMetric, NumberTally>();
+  private readonly good: readonly { readonly limits: GoodputPlan; readonly sample: NumberTally }[];
+  private inputTwice: CountedTwice = { own: 0, server: 0 };
+  private outputTwice: CountedTwice = { own: 0, server: 0 };
+  private readonly lengths = { count: 0, asked: 0, got: 0, otherCount: 0 };
+  private reasoningFirstCount = 0;
+  /** Of what was added. */
+  private leastNs = Number.POSITIVE_INFINITY;
+  private mostNs = Number.NEGATIVE_INFINITY;
+
+  /** @param goodputs the limits of each goodput to count, by metric name in scenarios */
+  constructor(goodputs: readonly GoodputPlan[] = []) {
+    super();
+    this.good = goodputs.map((limits) => ({ limits, sample: new NumberTally() }));
+  }
+
+  get count(): number {
+    return this.rowCount;
+  }
+
+  /** Adds the rows and the counts of columns. */
+  addColumns(columns: TokenColumns): void {
+    const { sendNs, metrics } = columns;
+    const all = TOKEN_METRICS.map((metric) => metrics[metric].view());
+    for (const [row, atNs] of sendNs.view().entries())
+      this.push(
+        { sendNs: atNs },
+        Float64Array.from(all, (values) => values[row] as number),
+      );
+    this.addCounts(columns.counts());
+  }
+
+  /** Returns what was measured. Nothing may be added afterwards. @param span the time of the measurement. Default: that of the answers */
+  cut(span: Partial<Span> = {}): TokenMeasurement {
+    const isEmpty = this.rowCount === 0;
+    const { startNs = isEmpty ? 0 : this.leastNs, endNs = isEmpty ? 0 : this.mostNs } = span;
+    const metrics = TOKEN_METRICS.flatMap((metric) => {
+      const tally = this.samples.get(metric);
+      return tally === undefined ? [] : [[metric, tally.cut(startNs, endNs)] as const];
+    });
+    const { inputTwice, outputTwice, lengths, reasoningFirstCount } = this;
+    return {
+      ...this.counts(),
+      count: this.rowCount,
+      metrics: Object.fromEntries(metrics),
+      good: this.good.map(({ limits, sample }) => ({ limits, sample: sample.cut(startNs, endNs) })),
+      ...{ inputTwice, outputTwice, lengths: { ...lengths }, reasoningFirstCount },
+    };
+  }
+
+  protected push({ sendNs }: Pick<AnsweredRequest, "sendNs">, values: Float64Array): void {
+    const read: ReadMetric = (metric) => values[INDEX_OF.get(metric) as number] as number;
+    const endNs = sendNs + read("requestLatencyNs");
+    this.rowCount++;
+    this.leastNs = Math.min(this.leastNs, endNs);
+    this.mostNs = Math.max(this.mostNs, endNs);
+    for (const [at, metric] of TOKEN_METRICS.entries()) {
+      const value = values[at] as number;
+      if (!Number.isNaN(value)) this.sampleOf(metric).add(value, endNs);
+    }
+    for (const { limits, sample } of this.good) sample.add(isGood(limits, read) ? 1 : 0, endNs);
+    this.compare(read);
+  }
+
+  private sampleOf(metric: TokenMetric): NumberTally {
+    const sample = this.samples.get(metric) ?? new NumberTally();
+    this.samples.set(metric, sample);
+    return sample;
+  }
+
+  /** Counts what warnings are about. */
+  private compare(read: ReadMetric): void {
+    // Servers count reasoning as output.
+    const output = read("outputTokens") + (read("reasoningTokens") || 0);
+    const serverOutput = read("serverOutputTokens");
+    this.inputTwice = addTwice(this.inputTwice, read("inputTokens"), read("serverInputTokens"));
+    this.outputTwice = addTwice(this.outputTwice, output, serverOutput);
+    if (read("timeToFirstReasoningTokenNs") < read("timeToFirstTokenNs")) this.reasoningFirstCount++;
+    const wanted = read("requestedOutputTokens");
+    const isServers = !Number.isNaN(serverOutput);
+    const tokens = isServers ? serverOutput : output;
+    if (Number.isNaN(wanted) || Number.isNaN(tokens)) return;
+    const { lengths } = this;
+    lengths.count++;
+    lengths.asked += wanted;
+    lengths.got += tokens;
+    // Tokenizing the text again can give one token more or less than was generated.
+    const tolerance = isServers ? 0 : Math.max(1, DIFFERENT_RATIO * wanted);
+    if (Math.abs(tokens - wanted) > tolerance) lengths.otherCount++;
+  }
+}
+
+function addTwice(sums: CountedTwice, own: number, server: number): CountedTwice {
+  if (Number.isNaN(own) || Number.isNaN(server)) return sums;
+  return { own: sums.own + own, server: sums.server + server };
+}
+
+/** A missing value breaks no limit, except that of a stream that did not come. */
+function isGood(limits: GoodputPlan, read: ReadMetric): boolean {
+  return Object.entries(limits).every(([name, limit]) => {
+    const metric = findLimited(name) as TokenMetric;
+    const { isStreamed, limit: bound } = entryOf(metric);
+    if (isStreamed === true && Number.isNaN(read("timeToFirstTokenNs"))) return false;
+    const value = read(metric);
+    return Number.isNaN(value) || (bound === "most" ? value <= limit : value >= limit);
+  });
+}
+
+/** Returns the tokens of columns. @param goodputs the limits of each goodput to count @param span the time of the measurement */
+export function measureColumns(
+  columns: TokenColumns,
+  goodputs: readonly GoodputPlan[] = [],
+  span: Partial<Span> = {},
+): TokenMeasurement {
+  const tally = new TokenTally(goodputs);
+  tally.addColumns(columns);
+  return tally.cut(span);
+}
+
+/** No tokens at all. */
+export const NO_TOKENS: TokenMeasurement = new TokenTally().cut();
