@@ -243,7 +243,10 @@ export class MeasuredRun {
     const drive = this.driveAt(level);
     const run = new LevelRun(this.contextOf(drive), this.meter, level);
     this.isDriverOpen = true;
+    const { mode } = this.plan.measurement;
+    const isFirst = this.measuredCount === 0 && mode.kind === "duration";
     return measureSteady({
+      firstMs: isFirst ? mode.durationMs : undefined,
       ...{ run, driver, policy, canceller, signal, drive, count, durationMs },
       quota: this.requestCount() ?? Number.POSITIVE_INFINITY,
       onStart: (isWarmup) => {

@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { msToNs } from "../../plan/units.ts";
+import { msToNs, nsToMs } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
@@ -11,6 +11,12 @@ import type { WarmUp, WarmUpTally } from "./warm-up.ts";
 /** Longest wait for a load to become steady. A server that stalls is measured as it is. */
 const STEADY_LIMIT_MS = 60_000;
 
+/** Longest time for which a run's first level is not measured because the client's code may still be compiled. */
+const COMPILE_LIMIT_MS = 1000;
+/** Below this rate it does not matter how fast the client's code is. */
+const LEAST_FULL_PER_SEC = 2000;
+const RATE_PROBE_MS = 20;
+
 /** A level that is measured from the moment when its load is steady. */
 export interface SteadyLevel extends Pick<WarmUp, "driver" | "signal" | "drive" | "count" | "durationMs"> {
   readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
@@ -18,6 +24,8 @@ export interface SteadyLevel extends Pick<WarmUp, "driver" | "signal" | "drive" 
   readonly run: LevelRun;
   /** Maximum number of requests to measure. */
   readonly quota: number;
+  /** Of a run's first level: its length, so that code compiles under the same load for at most as long. Absent: it is not the first. */
+  readonly firstMs?: number | undefined;
   /** Called when the load has begun, and again when a warm-up has ended. */
   onStart(isWarmup: boolean): Promise<void>;
   /** Receives the counts of requests that ended before the measurement. */
@@ -70,8 +78,9 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
  * into an empty server, and too few ends.
  * @returns counts of requests that ended before
  */
-async function leadIn({ driver, signal, drive, count, durationMs }: SteadyLevel): Promise<WarmUpTally> {
+async function leadIn({ driver, signal, drive, count, durationMs, firstMs = 0 }: SteadyLevel): Promise<WarmUpTally> {
   const { clock, sentCount, endedCount, outstanding } = driver;
+  const compiledNs = clock.nowNs() + msToNs(Math.min(COMPILE_LIMIT_MS, firstMs));
   const { failedCount } = driver.ended;
   await Promise.race([driver.start(drive, Number.POSITIVE_INFINITY), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
@@ -79,9 +88,18 @@ async function leadIn({ driver, signal, drive, count, durationMs }: SteadyLevel)
     await Promise.race([driver.reachEnded(driver.endedCount + rest), signal.stopped]);
   const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
   await sleepUnless(STEADY_LIMIT_MS, Promise.race([firstRound(driver, endedCount, limitNs), signal.stopped]), clock);
+  if (clock.nowNs() < compiledNs && (await isAtFullRate(driver, signal)))
+    await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
   const failures = driver.ended.failedCount - failedCount;
   // The level before has counted the requests that it left in flight.
   return { sentCount: Math.max(failures, driver.endedCount - endedCount - outstanding), failedCount: failures };
+}
+
+/** Whether so many requests end that the client's own speed decides how many. */
+async function isAtFullRate(driver: Driver, signal: SteadyLevel["signal"]): Promise<boolean> {
+  const { endedCount } = driver;
+  await sleepUnless(RATE_PROBE_MS, signal.stopped, driver.clock);
+  return driver.endedCount - endedCount >= (LEAST_FULL_PER_SEC * RATE_PROBE_MS) / 1000;
 }
 
 /**

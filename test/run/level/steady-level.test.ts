@@ -25,10 +25,18 @@ interface Case {
   readonly levelMs: number;
   readonly warmUpMs: number;
   readonly bookkeepingMs?: number;
+  readonly firstMs?: number | undefined;
 }
 
 /** Measures a level as a scenario does: from the moment when its load is steady. */
-async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 }: Case): Promise<Measurement> {
+async function measure({
+  drive,
+  latencyMs,
+  levelMs,
+  warmUpMs,
+  bookkeepingMs = 0,
+  firstMs,
+}: Case): Promise<Measurement> {
   const load = drive();
   const isRate = isScheduled(load);
   const level = makeLevel({
@@ -42,7 +50,7 @@ async function measure({ drive, latencyMs, levelMs, warmUpMs, bookkeepingMs = 0 
   const run = new LevelRun({ ...level.context, isScheduled: isRate, canLanesWait: isRate, roundSize }, meter, 1);
   const measured = measureSteady({
     ...{ run, driver, signal, canceller: undefined, policy: { isWarmingUp: false } },
-    ...{ drive: load, count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY },
+    ...{ drive: load, count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY, firstMs },
     onStart: () => Promise.resolve(),
     onLead: () => {},
   });
@@ -147,6 +155,19 @@ test("a server that stops answering delays the end of a level for no longer than
   const latencyMs = (): number => (sentCount++ < 4 ? 200 : Number.POSITIVE_INFINITY);
   const { durationNs } = await measure({ drive: closed(2), latencyMs, levelMs: 60_000, warmUpMs: 0 });
   assert.equal(durationNs, 70e9);
+});
+
+test("a run's first level begins after 1 s at full rate, or after its own length if that is less", async () => {
+  const startMs = async (perSec: number, firstMs: number | undefined, warmUpMs = 0): Promise<number> => {
+    const { startNs } = await measure({
+      ...{ drive: rate(perSec), latencyMs: () => 1, levelMs: 200, warmUpMs, firstMs },
+    });
+    return Math.round((startNs - 50e9) / 1e6);
+  };
+  assert.deepEqual([await startMs(4000, 5000), await startMs(4000, 300)], [1000, 300]);
+  assert.ok((await startMs(4000, undefined)) < 10, "another level");
+  assert.ok((await startMs(1000, 5000)) < 50, "a rate at which the client's speed does not count");
+  assert.ok((await startMs(4000, 5000, 1500)) < 1600, "its own warm-up is long enough");
 });
 
 test("what a level left in flight is no warm-up of the next one", async () => {
