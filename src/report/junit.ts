@@ -26,7 +26,7 @@ interface Problem {
 }
 
 /** A test case. It passes without a failure and an error. */
-interface TestCase {
+export interface TestCase {
   readonly name: string;
   readonly timeSec: number;
   /** Why it failed. */
@@ -37,8 +37,8 @@ interface TestCase {
   readonly output?: string | undefined;
 }
 
-/** A suite: the plan's assertions, or a run. */
-interface TestSuite {
+/** A suite: the plan's assertions, a run, or a comparison. */
+export interface TestSuite {
   readonly name: string;
   readonly startedAt: string;
   readonly durationSec: number;
@@ -47,10 +47,14 @@ interface TestSuite {
 
 /** Formats the file. */
 export function formatJunit(model: ReportModel, plan: Plan, json: ReportJson): string {
-  const suites = suitesOf(model, viewReport(plan, json));
+  return formatSuites(model.name, suitesOf(model, viewReport(plan, json)), json.durationSec);
+}
+
+/** Formats suites as a file. */
+export function formatSuites(name: string, suites: readonly TestSuite[], durationSec: number): string {
   const cases = suites.flatMap((suite) => suite.cases);
   return `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="${escapeXml(model.name)}" ${countsOf(cases, json.durationSec)}>
+<testsuites name="${escapeXml(name)}" ${countsOf(cases, durationSec)}>
 ${suites.map(formatSuite).join("\n")}
 </testsuites>
 `;
@@ -103,7 +107,7 @@ function seconds(value: number): string {
 }
 
 /** Returns what a test case has of a result. */
-function outcomeOf(state: VerdictState, problem: Problem): Pick<TestCase, "failure" | "error" | "output"> {
+export function outcomeOf(state: VerdictState, problem: Problem): Pick<TestCase, "failure" | "error" | "output"> {
   if (state === "pass") return { output: problem.message };
   return state === "fail" ? { failure: problem } : { error: problem };
 }

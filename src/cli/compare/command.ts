@@ -5,6 +5,7 @@ import type { Comparison } from "../../report/compare/comparison.ts";
 import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
+import { formatComparisonJunit } from "../../report/compare/junit.ts";
 import { type ChangeLimit, type ComparedSides, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
@@ -39,7 +40,7 @@ interface Request {
 /** Width of the tables with all metrics. */
 const MOST_COLUMNS = 110;
 
-const OUTPUTS = ["json", "markdown", "html"] as const;
+const OUTPUTS = ["json", "markdown", "html", "junit"] as const;
 type OutputFiles = Readonly<Partial<Record<(typeof OUTPUTS)[number], string>>>;
 
 /** Runs `rampart compare`. Returns the exit code. */
@@ -149,7 +150,7 @@ async function writeFiles(
   model: ReportModel,
   { files, isStrict }: Request,
 ): Promise<void> {
-  const { json, markdown, html } = files;
+  const { json, markdown, html, junit } = files;
   const write = (flag: string, path: string | undefined, format: () => string): void => {
     if (path === undefined) return;
     try {
@@ -161,6 +162,7 @@ async function writeFiles(
   };
   write("--json", json, () => `${JSON.stringify(toComparisonJson(sides, isStrict), null, 2)}\n`);
   write("--markdown", markdown, () => formatMarkdownReport(model));
+  write("--junit", junit, () => formatComparisonJunit(model, sides, isStrict));
   if (html === undefined) return;
   const paint = createSvgPainter(await readChartLibrary(), "transparent");
   write("--html", html, () => formatHtml(model, sides, paint));

@@ -40,5 +40,10 @@ export const FLAGS: readonly Flag[] = [
     help: "Write it as Markdown, for a pull request. - is standard output; the text then goes to stderr.",
   },
   { name: "html", value: "FILE", help: "Write it as one HTML page that needs no other file." },
+  {
+    name: "junit",
+    value: "FILE",
+    help: "Write the limits of --fail-if as JUnit XML. A limit without a result is an error where the exit code is 66.",
+  },
   HELP_FLAG,
 ];

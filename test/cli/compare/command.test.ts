@@ -165,6 +165,27 @@ describe("outputs", () => {
     });
   });
 
+  test("have JUnit's results that agree with the exit code", async () => {
+    for (const [next, strict, code, tag] of [
+      [SAME, [], 0, undefined],
+      [WORSE, [], 65, "failure"],
+      [WIDE, [], 0, undefined],
+      [WIDE, ["--strict"], 66, "error"],
+    ] as const)
+      await inFolder(FILES, async (folder) => {
+        const limit = ["--fail-if", "p99 > +5%", ...strict, "--junit", "c.xml"];
+        assert.equal((await runInFolder(folder, ["compare", BASE, next, ...limit])).code, code);
+        const xml = readFileSync(join(folder, "c.xml"), "utf8");
+        assert.deepEqual(
+          [...xml.matchAll(/<(failure|error) message/g)].map(([, found]) => found),
+          tag === undefined ? [] : [tag],
+          xml,
+        );
+        assert.match(xml, /<testcase name="p99 &gt; \+5%" /);
+        assert.match(xml, /<system-out>(PASSED|FAILED|UNRESOLVED) {2}/);
+      });
+  });
+
   test("on standard output are alone there", async () => {
     await inFolder(FILES, async (folder) => {
       const { startRampart } = await import("../rampart-process.ts");
