@@ -11,6 +11,19 @@ import { writeReport } from "./write-report.ts";
 /** Renders a report: its model, and the data that the model was built from. */
 export type RenderReport = (model: ReportModel, plan: Plan, json: ReportJson) => string;
 
+/** Creates a report of a run's JSON: when the runs have ended, `show` gets it, with the warnings that appeared meanwhile. */
+function createDataReport(plan: Plan, { word }: TextSink, show: (json: ReportJson) => void): Report {
+  const warned: string[] = [];
+  const options = { warned, word };
+  return {
+    onWarning: (warning) => {
+      warned.push(describeWarning(warning));
+    },
+    finish: (result) => show(toReportJson(plan, result, options)),
+    finishRuns: (repeated) => show(toRepeatedJson(plan, repeated, options)),
+  };
+}
+
 /**
  * Creates a report that is a rendered model: when the runs have ended, it builds the model, renders it and writes the text.
  * @param write receives the text
@@ -21,20 +34,18 @@ export function createModelReport(
   render: RenderReport,
   write: (text: string) => void,
 ): Report {
-  const warned: string[] = [];
-  const options = { warned, word: sink.word };
-  const show = (json: ReportJson): void => write(render(buildRunModel(plan, json), plan, json));
-  return {
-    onWarning: (warning) => {
-      warned.push(describeWarning(warning));
-    },
-    finish: (result) => show(toReportJson(plan, result, options)),
-    finishRuns: (repeated) => show(toRepeatedJson(plan, repeated, options)),
-  };
+  return createDataReport(plan, sink, (json) => write(render(buildRunModel(plan, json), plan, json)));
 }
 
 /** Creates such a report in a file. @param at the setting that chooses the file */
 export function createModelFile(render: RenderReport, at: SettingPath) {
   return (plan: Plan, sink: TextSink, path: string): Report =>
     createModelReport(plan, sink, render, (text) => writeReport(path, text, at));
+}
+
+/** Creates the report for programs, which is the JSON itself. @param path of its file */
+export function createJsonReport(plan: Plan, sink: TextSink, path: string): Report {
+  return createDataReport(plan, sink, (json) =>
+    writeReport(path, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json"),
+  );
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { RunError } from "../../src/plan/problem.ts";
-import { createJsonReport } from "../../src/report/json/report-json.ts";
+import { createJsonReport } from "../../src/report/model-report.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
 import { createReports } from "../../src/report/reports.ts";
@@ -240,4 +240,19 @@ for (const [outputs, count] of kinds) {
 test("a file of no report is refused, whoever built the plan", async () => {
   const outputs = { style: "rampart", files: { cvs: "x.csv" } } as NonNullable<PlanChange["outputs"]>;
   await assert.rejects(createReports(makePlan({ outputs }), makeSink()), /outputs\.files\.cvs.*is not known/);
+});
+
+test("a warning during the run is a note of the JSON, as on the console", () => {
+  withFolder((folder) => {
+    const json = join(folder, "out.json");
+    const plan = makePlan({ outputs: { files: { json } } });
+    const report = createJsonReport(plan, makeSink(), json);
+    report.onWarning?.({ kind: "many-versions", model: "simple" });
+    tell(report, makeResult(plan, [makeLevel()]));
+    const { notes } = JSON.parse(readFileSync(json, "utf8")) as { notes: { text: string }[] };
+    assert.ok(
+      notes.some(({ text }) => text.startsWith("Several versions of model simple")),
+      JSON.stringify(notes),
+    );
+  });
 });

@@ -8,30 +8,18 @@ import type { RunResult } from "../../result/run-result.ts";
 import { describeMachine } from "../../runtime/machine.ts";
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
-import type { Report, TextSink } from "../report.ts";
 import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { describeAssertion, judgeWhole } from "../verdict.ts";
 import { VERSION } from "../version.ts";
-import { writeReport } from "../write-report.ts";
 import { toFindMaxJson } from "./find-max.ts";
 import { toLevelJson } from "./level.ts";
 import { toCombinationJson } from "./over-runs.ts";
 import { toPhasesJson } from "./phases.ts";
 import { toEstimateJson, toValueJson } from "./values.ts";
 
-/** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
-
-/** Creates the report. @param path of its file */
-export function createJsonReport(plan: Plan, sink: TextSink, path: string): Report {
-  const write = (document: object): void =>
-    writeReport(path, `${JSON.stringify(document, null, 2)}\n`, "outputs.files.json");
-  return {
-    finish: (result) => write(toReportJson(plan, result, { word: sink.word })),
-    finishRuns: (repeated) => write(toRepeatedJson(plan, repeated, { word: sink.word })),
-  };
-}
+/** The JSON of runs, from which all reports are made. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
 /** Converts the report to JSON. */
 export function toReportJson(plan: Plan, result: RunResult, options: NoteOptions = {}): SingleJson {
