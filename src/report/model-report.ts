@@ -1,26 +1,38 @@
 import type { Plan } from "../plan/plan.ts";
 import type { SettingPath } from "../plan/setting-names.ts";
-import { toRepeatedJson, toReportJson } from "./json/report-json.ts";
+import type { RunResult } from "../result/run-result.ts";
+import { type ReportOptions, toRepeatedJson, toReportJson } from "./json/report-json.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
+import { type FollowedRuns, followRuns } from "./over-time/followed-runs.ts";
 import type { Report, TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
 import { describeWarning } from "./warnings.ts";
 import { writeReport } from "./write-report.ts";
 
 /** Renders a report: its model, and the data that the model was built from. */
-export type RenderReport = (model: ReportModel, plan: Plan, json: ReportJson) => string;
+export type RenderReport = (model: ReportModel, plan: Plan, json: ReportJson) => string | Promise<string>;
 
-/** Creates a report of a run's JSON: when the runs have ended, `show` gets it, with the warnings that appeared meanwhile. */
-function createDataReport(plan: Plan, { word }: TextSink, show: (json: ReportJson) => void): Report {
+/** Receives the JSON of runs that have ended. */
+type ShowJson = (json: ReportJson) => void | Promise<void>;
+
+/**
+ * Creates a report of the JSON of runs, with the warnings that appeared meanwhile.
+ * @param followed what follows the runs over time. Absent: the JSON lacks that
+ */
+function createDataReport(plan: Plan, { word }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
   const warned: string[] = [];
-  const options = { warned, word };
+  const optionsOf = (results: readonly RunResult[]): ReportOptions => ({
+    ...{ warned, word },
+    ...(followed === undefined ? {} : { overTime: followed.toJson(results) }),
+  });
   return {
+    ...followed?.observer,
     onWarning: (warning) => {
       warned.push(describeWarning(warning));
     },
-    finish: (result) => show(toReportJson(plan, result, options)),
-    finishRuns: (repeated) => show(toRepeatedJson(plan, repeated, options)),
+    finish: (result) => show(toReportJson(plan, result, optionsOf([result]))),
+    finishRuns: (repeated) => show(toRepeatedJson(plan, repeated, optionsOf(repeated.runs))),
   };
 }
 
@@ -33,8 +45,13 @@ export function createModelReport(
   sink: TextSink,
   render: RenderReport,
   write: (text: string) => void,
+  followed?: FollowedRuns,
 ): Report {
-  return createDataReport(plan, sink, (json) => write(render(buildRunModel(plan, json), plan, json)));
+  const show: ShowJson = (json) => {
+    const text = render(buildRunModel(plan, json), plan, json);
+    return typeof text === "string" ? write(text) : text.then(write);
+  };
+  return createDataReport(plan, sink, show, followed);
 }
 
 /** Creates such a report in a file. @param at the setting that chooses the file */
@@ -43,9 +60,14 @@ export function createModelFile(render: RenderReport, at: SettingPath) {
     createModelReport(plan, sink, render, (text) => writeReport(path, text, at));
 }
 
+/** Creates such a page, with the run over time. @param path of its file */
+export function createPage(plan: Plan, sink: TextSink, path: string, render: RenderReport): Report {
+  const write = (text: string): void => writeReport(path, text, "outputs.files.html", false);
+  return createModelReport(plan, sink, render, write, followRuns(plan));
+}
+
 /** Creates the report for programs, which is the JSON itself. @param path of its file */
 export function createJsonReport(plan: Plan, sink: TextSink, path: string): Report {
-  return createDataReport(plan, sink, (json) =>
-    writeReport(path, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json"),
-  );
+  const show: ShowJson = (json) => writeReport(path, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
+  return createDataReport(plan, sink, show, followRuns(plan));
 }

@@ -9,6 +9,7 @@ import { describeMachine } from "../../runtime/machine.ts";
 import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import { judgeAssertions, judgeRepeated } from "../run-verdicts.ts";
+import type { OverTimeJson } from "../schema/over-time.ts";
 import type { AssertionJson, RepeatedJson, RunJson, SingleJson } from "../schema/report-schema.ts";
 import { REPORT_VERSION } from "../schema/version.ts";
 import { describeAssertion, judgeWhole } from "../verdict.ts";
@@ -21,11 +22,17 @@ import { toEstimateJson, toValueJson } from "./values.ts";
 
 /** The JSON of runs, from which all reports are made. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
+/** What a report has besides its result. */
+export interface ReportOptions extends NoteOptions {
+  /** Of each run. Absent: the report has no charts over time. */
+  readonly overTime?: readonly OverTimeJson[];
+}
+
 /** Converts the report to JSON. */
-export function toReportJson(plan: Plan, result: RunResult, options: NoteOptions = {}): SingleJson {
+export function toReportJson(plan: Plan, result: RunResult, options: ReportOptions = {}): SingleJson {
   return {
     ...toHeadJson(plan, result, result, options),
-    ...toRunJson(plan, result),
+    ...toRunJson(plan, result, options.overTime?.[0]),
     plan: { ...withoutSecrets(plan) },
   };
 }
@@ -39,7 +46,7 @@ export function toReportJson(plan: Plan, result: RunResult, options: NoteOptions
  * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
  * the highest load over the runs whose answer is certain, what was measured at it, and the runs without an answer.
  */
-export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: NoteOptions = {}): RepeatedJson {
+export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: ReportOptions = {}): RepeatedJson {
   const { runs, precision } = repeated;
   const [first] = runs as [RunResult];
   const complete = completeRuns(repeated);
@@ -64,7 +71,7 @@ export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: No
             },
           }),
     },
-    runs: runs.map((run) => toRunJson(plan, run)),
+    runs: runs.map((run, index) => toRunJson(plan, run, options.overTime?.[index])),
     combination: toCombinationJson(plan, repeated),
     assertions: judgeRepeated(plan, repeated).map((verdict) => toAssertionJson(plan, verdict)),
     plan: { ...withoutSecrets(plan) },
@@ -100,7 +107,7 @@ function toIsoTime({ startEpochNs }: RunResult): string {
 }
 
 /** Converts one run: all that can differ between the runs of a plan. */
-function toRunJson(plan: Plan, result: RunResult): RunJson {
+function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJson {
   const levels = measuredLevels(result);
   const warnings = [describeRepeats(result), warnOfResends(result)].filter((text) => text !== undefined);
   const { seed = 0 } = result.prepared.plan;
@@ -143,6 +150,7 @@ function toRunJson(plan: Plan, result: RunResult): RunJson {
     })),
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(overTime === undefined ? {} : { overTime }),
     ...(result.server === undefined ? {} : { server: result.server }),
     ...(result.phased === undefined ? {} : toPhasesJson(plan, result.phased, levels)),
     ...(result.findMax === undefined ? {} : { findMax: toFindMaxJson(plan, result.findMax) }),

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { FAILURE_KINDS } from "../../transport/failure.ts";
 import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
+import { overTimeSchema } from "./over-time.ts";
 import { count, estimateSchema, type Parts, valueSchema } from "./parts.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 import { REPORT_VERSION } from "./version.ts";
@@ -175,6 +176,7 @@ function runEntries(parts: Parts) {
       }),
     ),
     warnings: optional(v.array(v.string())),
+    overTime: optional(overTimeSchema(parts)),
     server: optional(serverSchema(parts)),
     findMax: optional(findMaxSchema(parts)),
     ...phaseEntries(parts),

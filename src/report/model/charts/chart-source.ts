@@ -1,12 +1,12 @@
-import type { GpuMetric } from "../../../measure/gpu-tally.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
 import { throughputUnitOf } from "../../../registry/service-kinds.ts";
+import { BINS_PER_DECADE, type OverTimeJson } from "../../schema/over-time.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../../schema/report-schema.ts";
 import { nameLevel } from "../report-view.ts";
 import { timeUnitOf } from "../values.ts";
 
-/** What charts of a report are made of: its JSON, and what was seen of its runs over time. */
+/** What charts of a report are made of. */
 export interface ChartSource {
   readonly plan: Plan;
   readonly json: ReportJson;
@@ -21,7 +21,7 @@ export interface ChartRun {
   readonly name: string;
   readonly json: RunJson;
   readonly levels: readonly NamedLevel[];
-  /** Absent if it was not followed. */
+  /** Absent in files of earlier versions: the charts over time are left out. */
   readonly times?: RunTimes | undefined;
 }
 
@@ -31,65 +31,31 @@ export interface NamedLevel {
   readonly json: LevelJson;
 }
 
-/** A run over time, as plain data. Times are seconds since its start. */
-export interface RunTimes {
+/** A run over time. */
+export interface RunTimes extends Omit<OverTimeJson, "steps"> {
   readonly columns: readonly TimeColumn[];
-  readonly windows: readonly TimeWindow[];
-  readonly spans: readonly TimeSpan[];
-  readonly gpus: readonly GpuReadings[];
 }
 
 /** An interval of the run. */
-export interface TimeColumn {
-  readonly startSec: number;
-  readonly endSec: number;
-  /** Successful requests that ended in it. */
-  readonly requests: number;
-  readonly failed: number;
-  readonly inFlightMean: number;
+export interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBins"> {
   /** Counts of the latencies of the successful requests: bins that have any, ascending. See {@link binStartUs}. */
   readonly latencyBins: readonly (readonly [bin: number, count: number])[];
 }
 
-/** A measuring window. */
-export interface TimeWindow {
-  /** From 1, in its level. */
-  readonly trial: number;
-  readonly startSec: number;
-  readonly endSec: number;
-  readonly inferPerSec: number;
-  /** The latency that stability is based on. */
-  readonly latencyUs: number;
-  /** Means in the server; absent without its statistics. */
-  readonly server?: { readonly queueUs: number; readonly computeUs: number };
+/** Reads a run over time from JSON. */
+export function toRunTimes({ steps, ...rest }: OverTimeJson): RunTimes {
+  const parse = (text: string): (readonly [number, number])[] =>
+    text === "" ? [] : text.split(",").map((one) => one.split(":").map(Number) as [number, number]);
+  return { ...rest, columns: steps.map((step) => ({ ...step, latencyBins: parse(step.latencyBins) })) };
 }
-
-/** A part of the run: a warm-up or a level. */
-export interface TimeSpan {
-  readonly label: string;
-  readonly isWarmup: boolean;
-  readonly startSec: number;
-  readonly endSec: number;
-}
-
-/** A metric of a GPU over time. */
-export interface GpuReadings {
-  readonly metric: GpuMetric;
-  readonly uuid: string;
-  readonly timesSec: readonly number[];
-  readonly values: readonly number[];
-}
-
-/** Latencies within a bin differ by 1 %. */
-export const BINS_PER_DECADE = 240;
 
 /** Returns the lowest latency of a bin in microseconds. */
 export function binStartUs(bin: number): number {
   return 10 ** (bin / BINS_PER_DECADE);
 }
 
-/** Creates the source of charts. @param times of each run. Default: the charts over time are left out */
-export function chartSource(plan: Plan, json: ReportJson, times: readonly RunTimes[] = []): ChartSource {
+/** Creates the source of charts. */
+export function chartSource(plan: Plan, json: ReportJson): ChartSource {
   const runs = runsOf(json);
   return {
     plan,
@@ -99,7 +65,7 @@ export function chartSource(plan: Plan, json: ReportJson, times: readonly RunTim
       name: runs.length === 1 ? "" : `run ${index + 1}`,
       json: run,
       levels: run.levels.map((level) => ({ name: nameLevel(plan, level), json: level })),
-      times: times[index],
+      times: run.overTime && toRunTimes(run.overTime),
     })),
   };
 }

@@ -1,5 +1,6 @@
 import type { CellScale, Plot } from "../../plots/plot.ts";
-import { BINS_PER_DECADE, binStartUs, type ChartSource, type TimeColumn, timeUnitFor } from "./chart-source.ts";
+import { BINS_PER_DECADE } from "../../schema/over-time.ts";
+import { binStartUs, type ChartSource, type TimeColumn, timeUnitFor } from "./chart-source.ts";
 import { TIME, timedRuns, widthOf } from "./time-charts.ts";
 
 /** The heat map of latencies over time. */

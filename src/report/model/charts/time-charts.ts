@@ -84,7 +84,7 @@ export function timeLine(source: ChartSource): Plot[] {
           },
         ]
       : []),
-    { label: "Requests in flight", series: steps("in flight", "inFlight", ({ inFlightMean }) => inFlightMean) },
+    { label: "Requests in flight", series: steps("in flight", "inFlight", ({ outstandingMean }) => outstandingMean) },
     ...(isOne ? [...serverPanel(first), ...gpuPanels(first)] : []),
   ];
   const stalls = isOne ? stallsOf(first.run) : [];
@@ -181,13 +181,15 @@ const GPU_PANELS: readonly (readonly [metric: GpuMetric, what: string, label: st
 
 function gpuPanels({ times }: TimedRun): TimeLinePanel[] {
   return GPU_PANELS.flatMap(([metric, what, label, scale]) => {
-    const read = times.gpus.filter((gpu) => gpu.metric === metric);
+    const read = times.gpus.flatMap(({ uuid, atSec, [metric]: values }) =>
+      values === undefined ? [] : [{ uuid, atSec, values }],
+    );
     if (read.length === 0) return [];
     const series = read.map(
-      ({ uuid, timesSec, values }): XySeries => ({
+      ({ uuid, atSec, values }): XySeries => ({
         name: read.length === 1 ? `GPU ${what}` : `${uuid} ${what}`,
         style: "line",
-        points: timesSec.map((sec, i): PlotPoint => [roundForPlot(sec), roundForPlot((values[i] ?? 0) * scale)]),
+        points: atSec.map((sec, i): PlotPoint => [roundForPlot(sec), roundForPlot((values[i] ?? 0) * scale)]),
       }),
     );
     return [{ label, series }];
@@ -196,7 +198,7 @@ function gpuPanels({ times }: TimedRun): TimeLinePanel[] {
 
 /** Draws throughput and latency of each window; nothing where each level was measured in one. */
 export function windowCharts(source: ChartSource): Plot[] {
-  const windowed = timedRuns(source).filter(({ times }) => times.windows.some(({ trial }) => trial > 1));
+  const windowed = timedRuns(source).filter(({ times }) => times.windows.some(({ index }) => index > 1));
   const [first] = windowed;
   if (first === undefined) return [];
   const isOne = source.runs.length === 1;

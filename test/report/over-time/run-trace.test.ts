@@ -3,9 +3,9 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { nsToSec } from "../../../src/plan/units.ts";
-import { RunTrace } from "../../../src/report/html/run-trace.ts";
-import type { TimeColumn } from "../../../src/report/model/charts/chart-source.ts";
+import { type TimeColumn, toRunTimes } from "../../../src/report/model/charts/chart-source.ts";
 import { percentileUs } from "../../../src/report/model/charts/time-charts.ts";
+import { RunTrace } from "../../../src/report/over-time/run-trace.ts";
 import { fill } from "../../measure/make-records.ts";
 
 /** The requests of a run over time: whatever their number and length, the columns add up to them. */
@@ -40,7 +40,8 @@ function traceOf(all: readonly Request[]): RunTrace {
 
 /** Returns columns in seconds since the trace began. */
 function columnsOf(all: readonly Request[], most: number, fewest = most, perColumn = 0): TimeColumn[] {
-  return traceOf(all).columns(most, fewest, perColumn, (atNs) => nsToSec(atNs - 5e9));
+  const steps = traceOf(all).steps(most, fewest, perColumn, (atNs) => nsToSec(atNs - 5e9));
+  return [...toRunTimes({ steps, windows: [], spans: [], gpus: [] }).columns];
 }
 
 test("the columns count every request once, and add up to the time in flight, at any width", () => {
@@ -59,7 +60,7 @@ test("the columns count every request once, and add up to the time in flight, at
         ],
         [count("answered"), count("failed"), count("answered")],
       );
-      const inFlightSec = sum(({ inFlightMean, startSec, endSec }) => inFlightMean * (endSec - startSec));
+      const inFlightSec = sum(({ outstandingMean, startSec, endSec }) => outstandingMean * (endSec - startSec));
       const expectedSec = all.reduce((total, { tookMs }) => total + tookMs / 1000, 0);
       assert.ok(Math.abs(inFlightSec - expectedSec) < 1e-6 * expectedSec + 1e-6, `${inFlightSec} ${expectedSec}`);
     }),

@@ -5,10 +5,10 @@ import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
 import { Readings } from "../../telemetry/readings.ts";
-import type { RunTimes, TimeSpan, TimeWindow } from "../model/charts/chart-source.ts";
+import type { OverTimeJson } from "../schema/over-time.ts";
 import { RunTrace } from "./run-trace.ts";
 
-/** Keeps what a page shows of a run beyond its result. Memory is bounded. Times are monotonic nanoseconds. */
+/** Keeps what reports show of a run over time, beyond its result. Memory is bounded. Times are monotonic nanoseconds. */
 
 const MOST_WINDOWS = 2_000;
 const MOST_SPANS = 500;
@@ -18,12 +18,15 @@ const FEWEST_COLUMNS = 20;
 const REQUESTS_PER_COLUMN = 10;
 
 /** A part of the run. The end is undefined while it lasts. */
-interface SeenSpan extends Pick<TimeSpan, "label" | "isWarmup"> {
+interface SeenSpan extends Pick<OverTimeJson["spans"][number], "label" | "isWarmup"> {
   readonly startNs: number;
   readonly endNs: number | undefined;
 }
 
-type SeenWindow = Omit<TimeWindow, "startSec" | "endSec"> & { readonly startNs: number; readonly endNs: number };
+type SeenWindow = Omit<OverTimeJson["windows"][number], "startSec" | "endSec"> & {
+  readonly startNs: number;
+  readonly endNs: number;
+};
 
 /** Follows one run. */
 export class RunFollower {
@@ -54,11 +57,11 @@ export class RunFollower {
     if (last !== undefined && last.endNs === undefined) this.spans[this.spans.length - 1] = { ...last, endNs: atNs };
   }
 
-  addWindow(trial: number, window: Measurement, latencyNs: number): void {
+  addWindow(index: number, window: Measurement, latencyNs: number): void {
     if (this.windows.length >= MOST_WINDOWS) return;
     const { startNs, endNs, server } = window;
     this.windows.push({
-      trial,
+      index,
       startNs,
       endNs,
       inferPerSec: inferPerSec(window, this.batchSize),
@@ -83,10 +86,10 @@ export class RunFollower {
   }
 
   /** Returns what was seen, in seconds since the run began. @param startNs start of the run @param endNs its end */
-  times(startNs: number, endNs: number): RunTimes {
+  toJson(startNs: number, endNs: number): OverTimeJson {
     const secondsOf = (atNs: number): number => Math.max(0, nsToSec(atNs - startNs));
     return {
-      columns: this.trace.columns(MOST_COLUMNS, FEWEST_COLUMNS, REQUESTS_PER_COLUMN, secondsOf),
+      steps: this.trace.steps(MOST_COLUMNS, FEWEST_COLUMNS, REQUESTS_PER_COLUMN, secondsOf),
       windows: this.windows.map(({ startNs: fromNs, endNs: toNs, ...window }) => ({
         ...window,
         startSec: secondsOf(fromNs),
@@ -102,10 +105,9 @@ export class RunFollower {
         [...byUuid].map(([uuid, readings]) => {
           const { timesSec, values } = readings.view();
           return {
-            metric,
             uuid,
-            timesSec: Array.from(timesSec, (sec) => secondsOf(secToNs(sec))),
-            values: Array.from(values),
+            atSec: Array.from(timesSec, (sec) => secondsOf(secToNs(sec))),
+            [metric]: Array.from(values),
           };
         }),
       ),

@@ -1,6 +1,6 @@
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
-import { BINS_PER_DECADE, type TimeColumn } from "../model/charts/chart-source.ts";
+import { BINS_PER_DECADE, type OverTimeJson } from "../schema/over-time.ts";
 
 /**
  * The requests of a run over time: counts, latencies in bins, and requests in flight, in up to 240 columns. The columns start short; when
@@ -52,12 +52,12 @@ export class RunTrace {
   }
 
   /**
-   * Returns the columns, joined to at most this number.
+   * Returns the columns as steps, joined to at most this number.
    * @param fewest minimum number of columns
    * @param perColumn wanted requests in each
    * @param secondsOf converts monotonic nanoseconds to the time of the columns
    */
-  columns(most: number, fewest: number, perColumn: number, secondsOf: (atNs: number) => number): TimeColumn[] {
+  steps(most: number, fewest: number, perColumn: number, secondsOf: (atNs: number) => number): OverTimeJson["steps"] {
     const total = this.requests.reduce((sum, count) => sum + count, 0);
     let stride = 1;
     const isTooMany = (): boolean => {
@@ -95,8 +95,8 @@ export class RunTrace {
     this.used = Math.ceil(this.used / 2);
   }
 
-  private join(stride: number, secondsOf: (atNs: number) => number): TimeColumn[] {
-    const columns: TimeColumn[] = [];
+  private join(stride: number, secondsOf: (atNs: number) => number): OverTimeJson["steps"] {
+    const columns: OverTimeJson["steps"] = [];
     const widthSec = nsToSec(stride * this.columnNs);
     const open = { count: 0, sumSec: 0 };
     for (let first = 0; first < this.used; first += stride) {
@@ -118,12 +118,17 @@ export class RunTrace {
         endSec: secondsOf(this.startNs + (first + stride) * this.columnNs),
         requests: sum(this.requests),
         failed: sum(this.failed),
-        inFlightMean: Math.max(0, inFlightSec / widthSec),
-        latencyBins: [...bins.entries()].filter(([, count]) => count > 0),
+        outstandingMean: Math.max(0, inFlightSec / widthSec),
+        latencyBins: formatBins(bins),
       });
     }
     return columns;
   }
+}
+
+/** Formats the bins that have any latency. */
+function formatBins(bins: Uint32Array): string {
+  return [...bins.entries()].flatMap(([bin, count]) => (count === 0 ? [] : [`${bin}:${count}`])).join(",");
 }
 
 /** Adds each second group of cells to the one before, and moves the sums to the front. */
