@@ -109,6 +109,12 @@ export const COMMANDS: readonly Command[] = [
       (await import("./shell/command.ts")).runManCommand({ args, command, io, describe: describeCommands }),
   },
   {
+    name: "report",
+    summary: "show the JSON report of a run again, and make its page from it",
+    usage: () => usageOf(import("./report.ts"), { name: "REPORT", takes: "file" }),
+    run: async (args, command, io) => (await import("./report.ts")).runReportCommand(args, command, io),
+  },
+  {
     name: "compare",
     summary: "compare reports of whole runs, and find regressions",
     usage: () => usageOf(import("./compare/flags.ts"), { name: "REPORT", takes: "file" }),

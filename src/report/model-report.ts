@@ -4,7 +4,7 @@ import type { RunResult } from "../result/run-result.ts";
 import { type ReportOptions, toRepeatedJson, toReportJson } from "./json/report-json.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import { type FollowedRuns, followRuns } from "./over-time/followed-runs.ts";
+import type { FollowedRuns } from "./over-time/followed-runs.ts";
 import type { Report, TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
 import { describeWarning } from "./warnings.ts";
@@ -27,7 +27,6 @@ function createDataReport(plan: Plan, { word }: TextSink, show: ShowJson, follow
     ...(followed === undefined ? {} : { overTime: followed.toJson(results) }),
   });
   return {
-    ...followed?.observer,
     onWarning: (warning) => {
       warned.push(describeWarning(warning));
     },
@@ -60,14 +59,14 @@ export function createModelFile(render: RenderReport, at: SettingPath) {
     createModelReport(plan, sink, render, (text) => writeReport(path, text, at));
 }
 
-/** Creates such a page, with the run over time. @param path of its file */
-export function createPage(plan: Plan, sink: TextSink, path: string, render: RenderReport): Report {
-  const write = (text: string): void => writeReport(path, text, "outputs.files.html", false);
-  return createModelReport(plan, sink, render, write, followRuns(plan));
-}
-
-/** Creates the report for programs, which is the JSON itself. @param path of its file */
-export function createJsonReport(plan: Plan, sink: TextSink, path: string): Report {
+/** Creates the report for programs, which is the JSON itself. @param path of its file @param followed the runs over time */
+export function createJsonReport(
+  plan: Plan,
+  sink: TextSink,
+  path: string,
+  _meter?: unknown,
+  followed?: FollowedRuns,
+): Report {
   const show: ShowJson = (json) => writeReport(path, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
-  return createDataReport(plan, sink, show, followRuns(plan));
+  return createDataReport(plan, sink, show, followed);
 }

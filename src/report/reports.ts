@@ -5,6 +5,7 @@ import { type SettingPath, setting } from "../plan/setting-names.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
 import { createLiveReports, isLiveWanted } from "./live/live.ts";
 import { outputFilesOf } from "./output-place.ts";
+import type { FollowedRuns } from "./over-time/followed-runs.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import type { Report, TextSink } from "./report.ts";
 
@@ -14,8 +15,17 @@ interface ReportKind {
   create(plan: Plan, sink: TextSink): Report | Promise<Report>;
 }
 
-/** @param meter measures the tokens of the run, if a front door has opened it */
-type CreateFile = (plan: Plan, sink: TextSink, path: string, meter: TokenLink | undefined) => Report;
+/**
+ * @param meter measures the tokens of the run, if a front door has opened it
+ * @param followed what follows the runs over time, for the reports that show that
+ */
+type CreateFile = (
+  plan: Plan,
+  sink: TextSink,
+  path: string,
+  meter: TokenLink | undefined,
+  followed: FollowedRuns | undefined,
+) => Report;
 
 /** Reports on the terminal, and the removal of earlier files, in the order in which they receive events. */
 const REPORTS: readonly ReportKind[] = [
@@ -74,14 +84,22 @@ export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLin
   const reports: Report[] = [...(live?.reports ?? [])];
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
+  const { json, html } = plan.outputs.files;
+  const followed = json === undefined && html === undefined ? undefined : await follow(plan);
+  if (followed !== undefined) reports.push({ ...followed.observer, finish() {}, finishRuns() {} });
   for (const [key, load] of Object.entries(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
     if (path === undefined) continue;
-    const report = (await load())(plan, out, path, meter);
+    const report = (await load())(plan, out, path, meter, followed);
     if (plan.repeat !== undefined && report.finishRuns === undefined) throw lacksRoom(key);
     reports.push(report);
   }
   return reports;
+}
+
+/** Follows the runs once, so that all reports show the same times. */
+async function follow(plan: Plan): Promise<FollowedRuns> {
+  return (await import("./over-time/followed-runs.ts")).followRuns(plan);
 }
 
 function lacksRoom(key: string): UserError {

@@ -3,20 +3,30 @@ import { formatCount } from "../../plan/units.ts";
 import { chartSource } from "../model/charts/chart-source.ts";
 import { withCharts } from "../model/charts/run-charts.ts";
 import type { ReportModel } from "../model/report-model.ts";
-import { createPage } from "../model-report.ts";
+import { createModelReport } from "../model-report.ts";
+import type { FollowedRuns } from "../over-time/followed-runs.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import type { Report, TextSink } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
+import { writeReport } from "../write-report.ts";
 import { formatReportPage } from "./report-page.ts";
 
 /** `--report`: the run as a page for people. */
 
-/** Creates the report. @param path of its file */
-export function createHtmlReport(plan: Plan, sink: TextSink, path: string): Report {
-  return createPage(plan, sink, path, formatPage);
+/** Creates the report. @param path of its file @param followed the runs over time */
+export function createHtmlReport(
+  plan: Plan,
+  sink: TextSink,
+  path: string,
+  _meter?: unknown,
+  followed?: FollowedRuns,
+): Report {
+  const write = (text: string): void => writeReport(path, text, "outputs.files.html", false);
+  return createModelReport(plan, sink, formatPage, write, followed);
 }
 
-async function formatPage(model: ReportModel, plan: Plan, json: ReportJson): Promise<string> {
+/** Formats the page. */
+export async function formatPage(model: ReportModel, plan: Plan, json: ReportJson): Promise<string> {
   const library = await readChartLibrary();
   const all = withCharts(model, chartSource(plan, json));
   return formatReportPage(all, { library, footer: describeRun(json), plan: json.plan });

@@ -1,0 +1,65 @@
+import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { readStoredReport, STORED_FORMATS } from "../report/stored-report.ts";
+import { renderText } from "../report/text/render-text.ts";
+import { writeReport } from "../report/write-report.ts";
+import { EXIT } from "../result/exit-codes.ts";
+import type { CommandIo } from "./execute.ts";
+import { explainErrors } from "./explain.ts";
+import { type Flag, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
+import { besideReports, findReadOutputs } from "./output-files.ts";
+import { REPORT_FLAGS, readReportFiles } from "./report-flags.ts";
+
+/** `rampart report FILE.json`: shows a stored report, and makes others from it. */
+
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
+  { name: "verbose", short: "v", help: "Show all tables and notes." },
+  ...REPORT_FLAGS.filter(({ file }) => file in STORED_FORMATS),
+  HELP_FLAG,
+];
+
+/** Runs the command. Returns the exit code. */
+export function runReportCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  return explainErrors(command, io, async () => {
+    const flags = parseFlags(FLAGS, args, 1);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    const [path = ""] = flags.positionals;
+    const problems: Problem[] = [...flags.problems];
+    if (path === "") problems.push(problem("missing", "FILE", "is missing", "Give the JSON report of a run."));
+    const files = readReportFiles(flags, problems);
+    const named = REPORT_FLAGS.map(({ name, file }) => [`--${name}`, files[file]] as const);
+    problems.push(...findReadOutputs(named, [path]));
+    if (problems.length > 0) throw new UserError(problems);
+    const { model, plan, json } = readStoredReport(path);
+    const out = besideReports(io, files);
+    out.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: out.hasColor }));
+    for (const [key, load] of Object.entries(STORED_FORMATS)) {
+      const file = files[key as keyof typeof STORED_FORMATS];
+      if (file === undefined) continue;
+      const render = await load();
+      writeReport(file, await render(model, plan, json), `outputs.files.${key as keyof typeof STORED_FORMATS}`, false);
+    }
+    return EXIT.passed;
+  });
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} FILE.json [options]`,
+    "",
+    "Shows the report of a run again, and makes its page, its summary and its JUnit file from the JSON that --json wrote.",
+    "",
+    "Options:",
+    formatFlags(FLAGS),
+    "",
+    "Examples:",
+    `  ${command} report.json -v`,
+    `  ${command} report.json --report report.html --markdown summary.md`,
+    "",
+    "Exit codes: 0 shown, whatever the verdict is; 64 wrong usage or file, 74 a report could not be written.",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,54 @@
+import * as v from "valibot";
+import type { Plan } from "../plan/plan.ts";
+import { unreadable, userError } from "../plan/problem.ts";
+import { checkPlan } from "../registry/check-plan.ts";
+import { readFileText } from "../runtime/files.ts";
+import { buildRunModel } from "./model/build-model.ts";
+import type { ReportModel } from "./model/report-model.ts";
+import type { RenderReport } from "./model-report.ts";
+import { createReportSchema, type ReportJson } from "./schema/report-schema.ts";
+import { REPORT_VERSION } from "./schema/version.ts";
+
+/** Rampart's JSON of a run, read again: all other reports are made from it. */
+
+/** A stored report. */
+export interface StoredReport {
+  readonly model: ReportModel;
+  readonly plan: Plan;
+  readonly json: ReportJson;
+}
+
+/** The reports that can be made from it, by the key of their file in a plan. Each is loaded when needed. */
+export const STORED_FORMATS = {
+  html: async () => (await import("./html/html-report.ts")).formatPage,
+  junit: async () => (await import("./junit.ts")).formatJunit,
+  markdown: async () => (await import("./markdown.ts")).formatMarkdownReport,
+} satisfies Readonly<Record<string, () => Promise<RenderReport>>>;
+
+/** Reads a report. @throws UserError when the file is none of this version */
+export function readStoredReport(path: string): StoredReport {
+  const document = parse(path);
+  const version = (document as { readonly version?: unknown } | null)?.version;
+  if (typeof version === "number" && version !== REPORT_VERSION)
+    throw userError("mismatch", path, `is a report of version ${version}`, "Use the Rampart that wrote it.");
+  const read = v.safeParse(createReportSchema(), document);
+  if (!read.success)
+    throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
+  const json = read.output as ReportJson;
+  const plan = checkPlan(json.plan as unknown as Plan);
+  return { model: buildRunModel(plan, json), plan, json };
+}
+
+function parse(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileText(path);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

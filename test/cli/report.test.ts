@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { inFolder } from "./rampart-process.ts";
+import { runInFolder } from "./run-in-folder.ts";
+
+/** `rampart report`: a stored report gives what the run gave. */
+
+const SCENARIO = `import { defineScenario, embedded, p99, steps } from "rampart";
+export default defineScenario({
+  name: "stored",
+  target: embedded({ latency: "2 ms" }),
+  load: steps([1, 2], { for: "300 ms" }),
+  assert: [p99("latency").below("1 s")],
+});
+`;
+
+const LIMIT = { timeout: 120_000 };
+
+describe("a stored report", () => {
+  test("gives the first screen, the page, the summary and JUnit's file of its run", LIMIT, async () => {
+    for (const repeat of ["", "  repeat: 2,\n"])
+      await inFolder({ "load.ts": SCENARIO.replace("  assert", `${repeat}  assert`) }, async (folder) => {
+        const files = (name: string): string[] =>
+          [
+            ["--report", "html"],
+            ["--markdown", "md"],
+            ["--junit", "xml"],
+          ].flatMap(([flag = "", ending]) => [flag, `${name}.${ending}`]);
+        const run = await runInFolder(folder, ["run", "load.ts", "--json", "run.json", ...files("run")]);
+        const shown = await runInFolder(folder, ["report", "run.json", ...files("again")]);
+        assert.equal(shown.code, 0, shown.text);
+        assert.ok(run.text.includes(shown.text.trim()), `${run.text}\n${shown.text}`);
+        for (const ending of ["html", "md", "xml"]) {
+          const [first, second] = ["run", "again"].map((name) =>
+            readFileSync(join(folder, `${name}.${ending}`), "utf8"),
+          );
+          assert.equal(second, first, ending);
+        }
+      });
+  });
+
+  test("that is none, or of another version, is refused by name before anything is written", LIMIT, async () => {
+    await inFolder({ "v9.json": '{"version": 9}', "other.json": "[1]", "text.json": "no JSON" }, async (folder) => {
+      for (const [args, message] of [
+        [["nothing.json"], /nothing\.json: cannot be read: there is no such file/],
+        [["v9.json"], /v9\.json: is a report of version 9\. Use the Rampart that wrote it/],
+        [["other.json"], /other\.json: is not the JSON of a run\. Give the JSON report of Rampart/],
+        [["text.json"], /text\.json: is not the JSON of a run/],
+        [[], /FILE: is missing/],
+        [["v9.json", "--markdown", "v9.json"], /--markdown: is also a file that the run reads/],
+      ] as const) {
+        const { code, text } = await runInFolder(folder, ["report", ...args, "--report", "page.html"]);
+        assert.equal(code, 64, text);
+        assert.match(text, message);
+        assert.throws(() => readFileSync(join(folder, "page.html")));
+      }
+    });
+  });
+});
