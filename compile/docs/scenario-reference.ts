@@ -4,6 +4,7 @@ import { FLAGS as DOCTOR_FLAGS } from "../../src/cli/doctor/flags.ts";
 import { FLAGS as HTTP_FLAGS } from "../../src/cli/http/flags.ts";
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
+import { FLAGS as REPORT_COMMAND_FLAGS } from "../../src/cli/report.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
 import { FLAGS as TYPES_FLAGS } from "../../src/cli/types/command.ts";
 import { findEntry, METRIC_KEYS } from "../../src/measure/metrics/catalogue.ts";
@@ -147,6 +148,7 @@ export function formatScenarioReference(): string {
     listOwnOptions("types", TYPES_FLAGS),
     listOwnOptions("http", HTTP_FLAGS),
     listOwnOptions("chat", CHAT_FLAGS),
+    listOwnOptions("report", REPORT_COMMAND_FLAGS),
     listOwnOptions("compare", COMPARE_FLAGS),
     listOwnOptions("doctor", DOCTOR_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
