@@ -44,7 +44,7 @@ const NAMES: Readonly<Record<ReasonJson["state"], VerdictName>> = {
   unresolved: "unresolved",
 };
 
-/** Judges a run, or all runs of a repeated plan. The worst of what happened is the verdict. */
+/** Judges a run, or all runs of a repeated plan. The verdict is that the run ended early, or the worst of what happened. */
 export function judgeWhole(plan: Plan, whole: RunResult | RepeatedResult): WholeVerdict {
   const repeated = "runs" in whole ? whole : { runs: [whole] };
   const { runs } = repeated;
@@ -65,11 +65,14 @@ export function judgeWhole(plan: Plan, whole: RunResult | RepeatedResult): Whole
   const reasons = sorted.flatMap(({ state, code, headline, texts = [headline] }) =>
     texts.map((text) => ({ state, code, text })),
   );
-  const [worst] = sorted;
+  // The exit code is then that of the end, whatever was asserted.
+  const worst = sorted.find(({ code }) => code === ENDED_EARLY) ?? sorted[0];
   const exitCode = exitCodeOfRuns(runs, sorted);
   if (worst === undefined) return { ...praise(plan, repeated, judged.length), reasons, exitCode };
   return { name: NAMES[worst.state], headline: worst.headline, reasons, exitCode };
 }
+
+const ENDED_EARLY = "ended-early";
 
 const IMPRECISE: Finding = {
   state: "unresolved",
@@ -115,7 +118,7 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
   if (runs.some(({ isInterrupted, error }) => isInterrupted || error !== undefined)) {
     const errors = runs.flatMap(({ error }) => error?.message ?? []);
     const headline = errors.length > 0 ? `the run ended early: ${errors.join("; ")}` : "the run was interrupted";
-    findings.push({ state: "partial", code: "ended-early", headline });
+    findings.push({ state: "partial", code: ENDED_EARLY, headline });
   } else if (only.length > 0) {
     const failed = only.reduce((sum, { failedCount }) => sum + failedCount, 0);
     const example = only[0]?.failures[0]?.example ?? "";

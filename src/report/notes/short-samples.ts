@@ -2,6 +2,7 @@ import type { SeriesShape } from "../../measure/intervals/series-shape.ts";
 import { metricText } from "../../measure/metrics/metric-text.ts";
 import { estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
+import { judge } from "../../measure/verdicts.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
@@ -9,13 +10,13 @@ import type { LevelResult } from "../../result/run-result.ts";
 import { quantityOfMetric } from "../model/values.ts";
 import type { Finding } from "./load-notes.ts";
 
-/** Notes on samples that are too small for what was asserted of them, with how long to measure instead. */
+/** Notes on samples that are too small to decide what was asserted of them, with how long to measure instead. */
 
 /** An interval that reaches further than this to a side, as a ratio of its value, is wide. */
 const WIDE_RATIO = 0.1;
 
 /**
- * Returns the wide intervals of the times that the plan asserts at this level.
+ * Returns the wide intervals of the times that the plan asserts at this level, where they leave an assertion open.
  * @param whole the plan of the run
  * @param isOnly whether it is the only level
  */
@@ -23,12 +24,15 @@ export function findShortSamples(whole: Plan, plan: Plan, result: LevelResult, i
   const { window, outcome } = result;
   // A level that ended early is short for another reason. A search measures until its limits are decided.
   if (outcome === "partial" || window.durationNs <= 0 || result.limits !== undefined) return [];
-  const metrics = new Map(
-    whole.assertions.filter(({ where }) => where === undefined).map(({ metric }) => [metricText(metric), metric]),
+  const { batchSize } = whole.target;
+  // A verdict that is certain needs no longer measurement.
+  const open = whole.assertions.filter(
+    (one) => one.where === undefined && judge(one, [result], batchSize).state === "unresolved",
   );
+  const metrics = new Map(open.map(({ metric }) => [metricText(metric), metric]));
   const short = [...metrics].flatMap(([name, metric]) => {
     if (quantityOfMetric(metric) !== "time") return [];
-    const found = sizeUp(metric, result, whole.target.batchSize);
+    const found = sizeUp(metric, result, batchSize);
     return found === undefined ? [] : [{ name, ...found }];
   });
   const shape = findShape(result, short.length > 0);
@@ -132,7 +136,8 @@ export function adviseLonger(plan: Plan, durationNs: number, requestCount: numbe
     return plan.outputs.style === "rampart" ? `Use requests: ${count}` : `Send ${formatCount(count)} requests`;
   }
   const wanted = nsToSec(durationNs) * factor;
-  const seconds = NICE_SECONDS.find((one) => one >= wanted) ?? Math.ceil(wanted / 3600) * 3600;
+  const seconds = NICE_SECONDS.find((one) => one >= wanted);
+  if (seconds === undefined) return "That takes hours: assert a lower percentile";
   const text = seconds > SEC_PER_MIN ? `${seconds / SEC_PER_MIN} min` : `${seconds} s`;
   return plan.outputs.style === "rampart" ? `Use for: "${text}"` : `Measure for ${text}`;
 }

@@ -68,6 +68,16 @@ test("a sample that is too short for an asserted percentile says how long to mea
   );
 });
 
+test("a verdict that is certain needs no longer measurement", () => {
+  const level = makeLevel({ window: makeWindow({ latenciesNs: spread(60) }) });
+  const broken = { metric: { key: "latency", statistic: 50 }, comparison: "below", limit: 1.1e6 } as const;
+  const notes = notesOf([level], { ...ASSERTED, assertions: [broken] });
+  assert.deepEqual(
+    notes.filter(({ code }) => code === "short-sample"),
+    [],
+  );
+});
+
 test("the remedy is in the words of how a level is measured", () => {
   const level = makeLevel({ window: makeWindow({ latenciesNs: spread(100) }) });
   const counted = { ...ASSERTED, measurement: { mode: { kind: "requests", count: 100 } } } as const;
