@@ -115,7 +115,7 @@ describe("a real language model", () => {
       assert.ok(afterNs > 9e6, `a close ${afterNs} ns after the send lost a request`);
     }
     assert.equal(code, requests.failed === 0 ? 0 : 65, stdout + stderr);
-    recordNumbers("generative: the wizard's scenario", { count: requests.completed });
+    recordNumbers("generative: the wizard's scenario", { count: requests.completed + requests.failed });
   });
 
   test("a model's refusals are counted and told, and the exit code says so", async () => {
