@@ -185,14 +185,15 @@ test("a server that stops answering ends the run in bounded time and says so", L
 });
 
 test("an interrupt ends the run with the measurements so far", LIMIT, async () => {
-  await withServer({ onInfer: () => takeMs(1) }, async (server) => {
+  // Far below the rate at which the first level waits for compiled code, so that the measurement begins within the first 20 requests.
+  await withServer({ onInfer: () => takeMs(5) }, async (server) => {
     const measurement = { mode: { kind: "duration", durationMs: 120_000 } } as const;
     const running = startPlan(
       planFor(server, { load: closedAt(2), measurement }),
       async () => ({}),
       () => Promise.resolve(),
     );
-    await server.until(() => server.successCount >= 20);
+    await server.until(() => server.successCount >= 60);
     running.interrupt();
     const result = await running.result;
     assert.deepEqual([result.isInterrupted, result.error, result.levels[0]?.outcome], [true, undefined, "partial"]);
