@@ -5,13 +5,23 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { cacheFolder } from "./install-once.ts";
 
-const BUILD_TIMEOUT_MS = 180_000;
+/** Long enough for a new machine, where Go compiles gRPC for the first time beside other work. */
+const BUILD_TIMEOUT_MS = 900_000;
+
+/** The builds of this process, by name. */
+const building = new Map<string, Promise<string>>();
 
 /**
- * Builds the Go program in the folder of that name beside this file, when its sources are newer, and gives its path. Parallel callers build
- * beside each other and the last one wins, so nobody sees half a file. Needs `go`.
+ * Builds the Go program in the folder of that name beside this file, when its sources are newer, and gives its path. A process builds each
+ * program once; processes build beside each other and the last one wins, so nobody sees half a file. Needs `go`.
  */
-export async function buildGo(name: string): Promise<string> {
+export function buildGo(name: string): Promise<string> {
+  const built = building.get(name) ?? build(name).finally(() => building.delete(name));
+  building.set(name, built);
+  return built;
+}
+
+async function build(name: string): Promise<string> {
   const sources = fileURLToPath(new URL(`./${name}/`, import.meta.url));
   const folder = join(cacheFolder, name);
   const executable = join(folder, name);

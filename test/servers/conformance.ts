@@ -8,7 +8,7 @@ import { installOnce } from "./install-once.ts";
 
 const VERSION = "v1.0.7";
 const RUNNER = "connectconformance";
-const INSTALL_TIMEOUT_MS = 300_000;
+const INSTALL_TIMEOUT_MS = 900_000;
 
 /** Installs the runner from Go's module proxy on first use, and returns its path. Needs `go`. @throws with what `go install` printed */
 export async function installConformance(): Promise<string> {
