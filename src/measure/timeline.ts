@@ -107,6 +107,10 @@ export class Timeline {
   /** What was forgotten. */
   private readonly before = new Cell();
   private lastNs: number;
+  /** The cell of the last request, and its bounds; without a cell these exclude everything. */
+  private cell = this.before;
+  private lowNs = Number.POSITIVE_INFINITY;
+  private highNs = Number.NEGATIVE_INFINITY;
 
   /** @param startNs monotonic */
   constructor(startNs: number, options: TimelineOptions = {}) {
@@ -125,15 +129,16 @@ export class Timeline {
   }
 
   /** Adds the rows `[0, count)` of finished requests. */
-  add({ sendStartNs, firstByteNs, endNs, overNs, flags }: RecordColumns, count: number): void {
+  add({ sendStartNs, firstByteNs, endNs: ends, overNs: overs, flags }: RecordColumns, count: number): void {
     for (let row = 0; row < count; row++) {
       const sentNs = sendStartNs[row] as number;
+      const endNs = ends[row] as number;
       const flag = flags[row] as number;
-      const cell = this.addTimes(sentNs, endNs[row] as number, overNs[row] as number);
+      const cell = this.addTimes(sentNs, endNs, overs[row] as number);
       if ((flag & RECORD_CANCELLED) !== 0) cell.cancelledCount++;
       else if ((flag & RECORD_FAILED) !== 0) cell.failedCount++;
       else {
-        cell.latency.add((endNs[row] as number) - sentNs);
+        cell.latency.add(endNs - sentNs);
         if (this.isStreamed) cell.firstResponse.add((firstByteNs[row] as number) - sentNs);
       }
     }
@@ -175,18 +180,15 @@ export class Timeline {
     const end = Math.max(first + 1, Math.min(Math.ceil(parts), Math.floor(parts + 1 - SHORTEST_LAST_RATIO)));
     let open = this.before.openedCount;
     return Array.from({ length: end - first }, (_, place) => {
-      // The first column has what was before it, which is nothing but rounding.
-      const index = place === 0 ? 0 : first + place;
-      const isLast = first + place === end - 1;
-      const { openedCount, openedNs, ...cell } = sumOf(
-        cells.slice(index, isLast ? undefined : first + place + 1),
-        columnNs,
-      );
-      const startNs = Math.max(index * columnNs, skippedNs);
-      const stopNs = isLast ? Math.max(lengthNs, startNs + 1) : (first + place + 1) * columnNs;
+      // The first column also has what little may have been before it.
+      const start = place === 0 ? 0 : first + place;
+      const stop = first + place + 1;
+      const { openedCount, openedNs, ...cell } = sumOf(cells.slice(start, stop === end ? undefined : stop), columnNs);
+      const startNs = Math.max(start * columnNs, skippedNs);
+      const stopNs = stop === end ? Math.max(lengthNs, startNs + 1) : stop * columnNs;
       open += openedCount;
       // Each request is in flight from its send to the end of the column, less the time after its end.
-      const inFlightNs = Math.max(0, open * (stopNs - index * columnNs) - openedNs);
+      const inFlightNs = Math.max(0, open * (stopNs - start * columnNs) - openedNs);
       const times = { startNs: startNs - skippedNs, endNs: stopNs - skippedNs };
       return { ...times, meanOutstanding: inFlightNs / (stopNs - startNs), ...endedOf(cell) };
     });
@@ -208,16 +210,29 @@ export class Timeline {
   restart(atNs: number): void {
     this.forget(this.cells.length);
     this.startNs = atNs;
+    this.lowNs = Number.POSITIVE_INFINITY;
   }
 
   /** Adds the time in flight, and returns the cell in which the request ended. */
   private addTimes(sentNs: number, endNs: number, overNs: number): Cell {
-    this.lastNs = Math.max(this.lastNs, overNs);
-    // The time in flight may reach into a later column than the end of the response.
-    this.makeRoom(overNs);
-    this.addOpen(sentNs, 1);
-    this.addOpen(Math.max(sentNs, overNs), -1);
-    return this.cellAt(this.indexOf(endNs));
+    if (overNs > this.lastNs) this.lastNs = overNs;
+    // Most requests end in the column of the one before.
+    if (endNs < this.lowNs || overNs >= this.highNs) {
+      // The time in flight may reach into a later column than the end of the response.
+      this.makeRoom(overNs);
+      const index = this.indexOf(endNs);
+      this.cell = this.cellAt(index);
+      this.lowNs = this.startNs + index * this.columnNs;
+      this.highNs = this.lowNs + this.columnNs;
+    }
+    const { cell } = this;
+    if (this.isForgetful) return cell;
+    if (sentNs >= this.lowNs && overNs < this.highNs) cell.openedNs += sentNs - Math.max(sentNs, overNs);
+    else {
+      this.addOpen(sentNs, 1);
+      this.addOpen(Math.max(sentNs, overNs), -1);
+    }
+    return cell;
   }
 
   /** Adds a send, or an end. Before the start, it counts as at the start. */
@@ -229,6 +244,8 @@ export class Timeline {
   }
 
   private cellAt(index: number): Cell {
+    const cell = this.cells[index];
+    if (cell !== undefined) return cell;
     while (this.cells.length <= index) this.cells.push(new Cell());
     return this.cells[index] as Cell;
   }
@@ -247,6 +264,7 @@ export class Timeline {
     if (count <= 0) return;
     for (const cell of this.cells.splice(0, count)) this.before.merge(cell, 0);
     this.startNs += count * this.columnNs;
+    this.lowNs = Number.POSITIVE_INFINITY;
   }
 
   private join(): void {
@@ -254,6 +272,7 @@ export class Timeline {
     this.cells = cells.filter((_, index) => index % 2 === 0);
     for (const [index, cell] of cells.entries()) if (index % 2 === 1) cells[index - 1]?.merge(cell, columnNs);
     this.columnNs *= 2;
+    this.lowNs = Number.POSITIVE_INFINITY;
   }
 }
 
