@@ -169,3 +169,33 @@ test("a time line that forgets keeps the last columns apart, and all in its tota
   timeline.restart(7);
   assert.deepEqual([timeline.recent(7, 9).sinceNs, timeline.total().requestCount], [7, 5]);
 });
+
+test("requests go on to be added after columns were read, joined or forgotten", () => {
+  const records = (timeline: Timeline, endsNs: readonly number[]): void => {
+    const columns = new RecordColumns((all, count) => timeline.add(all, count));
+    for (const endNs of endsNs) fill(columns, { sendStartNs: endNs - 1, endNs });
+    columns.drain();
+  };
+  const joined = new Timeline(0, { mostColumns: 4, columnNs: 10 });
+  records(joined, [5, 15]);
+  assert.deepEqual(
+    joined.columns(80).map(({ requestCount }) => requestCount),
+    [2, 0, 0, 0],
+  );
+  records(joined, [16, 25, 79]);
+  assert.deepEqual(
+    joined.columns(80).map(({ requestCount }) => requestCount),
+    [3, 1, 0, 1],
+  );
+  const recent = new Timeline(0, { mostColumns: 4, columnNs: 10, whenFull: "forget" });
+  records(recent, [5, 15]);
+  assert.equal(recent.recent(0, 55).requestCount, 0);
+  records(recent, [21, 15, 39]);
+  assert.deepEqual([recent.recent(20, 55).requestCount, recent.recent(30, 55).requestCount], [3, 1]);
+  recent.recent(0, 500);
+  records(recent, [39]);
+  assert.equal(recent.total().requestCount, 6);
+  recent.restart(600);
+  records(recent, [599, 601]);
+  assert.deepEqual([recent.recent(600, 602).requestCount, recent.total().requestCount], [2, 8]);
+});

@@ -167,7 +167,8 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
       const endNs = all.at(-1)?.endNs ?? 0;
       const level = new Timeline(START_NS, { durationNs: endNs });
       const phases = new Timeline(START_NS);
-      const run = new RunFollower(1, START_NS);
+      // It begins to follow before the load begins.
+      const run = new RunFollower(1, START_NS - 33e6);
       record(all, (records, count) => {
         level.add(records, count);
         phases.add(records, count);
@@ -314,6 +315,11 @@ function checkCharts(source: ChartSource, answeredCount: number): void {
   assert.equal(
     cells.reduce((sum, [, , count]) => sum + count, 0),
     answeredCount,
+  );
+  const byColumn = heat?.columns.map((_, at) => cells.reduce((sum, [x, , count]) => sum + (x === at ? count : 0), 0));
+  assert.deepEqual(
+    byColumn,
+    columns.map(({ requests }) => requests),
   );
   const isIn = (index: number, names: readonly string[] = []): boolean => index >= 0 && index < names.length;
   for (const [x, y] of cells) assert.ok(isIn(x, heat?.columns) && isIn(y, heat?.rows), `cell ${x}, ${y}`);
