@@ -2,8 +2,8 @@ import { NS_PER_SEC } from "../plan/units.ts";
 
 /**
  * Histograms of durations whose buckets grow by the same factor, as OpenTelemetry and Prometheus define them: bucket `i` of scale `s` holds
- * the durations above `2^(i/2^s)` seconds, up to and including `2^((i+1)/2^s)` seconds. Two such histograms add up and subtract exactly,
- * and merging neighbours gives a histogram of a lower scale.
+ * the durations above `2^(i/2^s)` seconds, up to and including `2^((i+1)/2^s)` seconds. Two such histograms add up exactly, and
+ * merging neighbours gives a histogram of a lower scale.
  */
 
 /** The scale of a histogram that counts: 64 buckets between a duration and its double, so a percentile is within 0.6 %. */
@@ -12,15 +12,12 @@ const PER_DOUBLE = 2 ** SCALE;
 const LOWEST_EXPONENT = -20; // 0.95 us
 const HIGHEST_EXPONENT = 12; // 68 min
 /** Index of the first bucket. */
-export const FIRST_INDEX = LOWEST_EXPONENT * PER_DOUBLE;
+const FIRST_INDEX = LOWEST_EXPONENT * PER_DOUBLE;
 /** Number of buckets. */
-export const BUCKET_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * PER_DOUBLE;
+const BUCKET_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * PER_DOUBLE;
 
 /** Upper bound of each bucket, in nanoseconds. */
-const UPPER_NS = Float64Array.from(
-  { length: BUCKET_COUNT },
-  (_, i) => 2 ** ((FIRST_INDEX + i + 1) / PER_DOUBLE) * NS_PER_SEC,
-);
+const UPPER_NS = Float64Array.from({ length: BUCKET_COUNT }, (_, i) => bucketStartNs(FIRST_INDEX + i + 1));
 /** Buckets of durations between 2^i and 2^(i+1) ns begin here, or at most one later. A logarithm for each duration would cost more. */
 const HIGHEST_NS_EXPONENT = 43;
 const STEPS = 1024;
@@ -30,6 +27,11 @@ const FIRST_BUCKETS = Uint16Array.from({ length: HIGHEST_NS_EXPONENT * STEPS }, 
   return Math.min(BUCKET_COUNT - 1, Math.max(0, index));
 });
 const bits = new DataView(new ArrayBuffer(8));
+
+/** Returns where a bucket begins, in nanoseconds. @param index that of {@link Buckets}, or between two */
+export function bucketStartNs(index: number, scale = SCALE): number {
+  return 2 ** (index / 2 ** scale) * NS_PER_SEC;
+}
 
 /** Returns the bucket of a duration. */
 function bucketOf(durationNs: number): number {
@@ -43,48 +45,6 @@ function bucketOf(durationNs: number): number {
   return bucket;
 }
 
-/** Counts durations. Constant memory, and constant cost for each duration. */
-export class ExponentialHistogram {
-  /** Durations in each bucket. */
-  readonly counts = new Float64Array(BUCKET_COUNT);
-  count = 0;
-  sumNs = 0;
-
-  /** @param durationNs below 1 us counts in the first bucket, above 68 min in the last; NaN is ignored */
-  add(durationNs: number): void {
-    if (Number.isNaN(durationNs)) return;
-    const bucket = bucketOf(durationNs);
-    this.counts[bucket] = (this.counts[bucket] as number) + 1;
-    this.count++;
-    if (durationNs > 0) this.sumNs += durationNs;
-  }
-
-  /** Adds the durations of another histogram. */
-  addAll(other: ExponentialHistogram): void {
-    for (let i = 0; i < BUCKET_COUNT; i++) this.counts[i] = (this.counts[i] as number) + (other.counts[i] as number);
-    this.count += other.count;
-    this.sumNs += other.sumNs;
-  }
-
-  /** Returns percentiles of the durations added after a copy of `counts` was made; undefined without any. @param ratios ascending, 0 to 1 */
-  quantilesSince(before: Float64Array | undefined, ratios: readonly number[]): number[] | undefined {
-    let total = 0;
-    for (let i = 0; i < BUCKET_COUNT; i++) total += this.countSince(before, i);
-    if (total === 0) return undefined;
-    let bucket = -1;
-    let passed = 0;
-    return ratios.map((ratio) => {
-      const rank = Math.min(total, Math.max(1, Math.ceil(ratio * total)));
-      while (passed < rank) passed += this.countSince(before, ++bucket);
-      return 2 ** ((FIRST_INDEX + bucket + 0.5) / PER_DOUBLE) * NS_PER_SEC;
-    });
-  }
-
-  private countSince(before: Float64Array | undefined, bucket: number): number {
-    return (this.counts[bucket] as number) - (before?.[bucket] ?? 0);
-  }
-}
-
 /** Consecutive buckets of a scale, from the first to the last that holds durations. */
 export interface Buckets {
   readonly scale: number;
@@ -93,21 +53,97 @@ export interface Buckets {
   readonly counts: readonly number[];
 }
 
+/** Counts durations. Memory is bounded, and little for durations that are alike; the cost of each is constant. */
+export class ExponentialHistogram {
+  /** Index of the first of `counts`. */
+  offset = 0;
+  /** Durations in each bucket. */
+  counts = new Float64Array();
+  count = 0;
+  sumNs = 0;
+
+  /** @param durationNs below 1 us counts in the first bucket, above 68 min in the last; NaN is ignored */
+  add(durationNs: number): void {
+    if (Number.isNaN(durationNs)) return;
+    this.addTo(bucketOf(durationNs) + FIRST_INDEX, 1);
+    this.count++;
+    if (durationNs > 0) this.sumNs += durationNs;
+  }
+
+  /** Adds the durations of another histogram. */
+  addAll({ offset, counts, count, sumNs }: ExponentialHistogram): void {
+    for (let i = 0; i < counts.length; i++) if (counts[i] !== 0) this.addTo(offset + i, counts[i] as number);
+    this.count += count;
+    this.sumNs += sumNs;
+  }
+
+  /** Mean in nanoseconds; NaN without durations. */
+  get meanNs(): number {
+    return this.sumNs / this.count;
+  }
+
+  /** Returns percentiles in nanoseconds; undefined without durations. @param ratios ascending, 0 to 1 */
+  quantiles(ratios: readonly number[]): number[] | undefined {
+    if (this.count === 0) return undefined;
+    let at = -1;
+    let passed = 0;
+    return ratios.map((ratio) => {
+      const rank = Math.min(this.count, Math.max(1, Math.ceil(ratio * this.count)));
+      while (passed < rank) passed += this.counts[++at] as number;
+      return bucketStartNs(this.offset + at + 0.5);
+    });
+  }
+
+  /** Returns the buckets that hold durations as text: `index:count` with commas. */
+  toString(): string {
+    return Array.from(this.counts, (count, i) => (count === 0 ? "" : `${this.offset + i}:${count}`))
+      .filter((text) => text !== "")
+      .join(",");
+  }
+
+  /** Reads the text. The sum of the durations is within 0.6 %. */
+  static parse(text: string): ExponentialHistogram {
+    const histogram = new ExponentialHistogram();
+    for (const [, given, count] of text.matchAll(/(-?\d+):(\d+)/g)) {
+      const index = Math.min(FIRST_INDEX + BUCKET_COUNT - 1, Math.max(FIRST_INDEX, Number(given)));
+      histogram.addTo(index, Number(count));
+      histogram.count += Number(count);
+      histogram.sumNs += Number(count) * bucketStartNs(index + 0.5);
+    }
+    return histogram;
+  }
+
+  private addTo(index: number, count: number): void {
+    let at = index - this.offset;
+    if (at < 0 || at >= this.counts.length) {
+      this.makeRoom(index);
+      at = index - this.offset;
+    }
+    this.counts[at] = (this.counts[at] as number) + count;
+  }
+
+  /** Makes room for whole doublings. */
+  private makeRoom(index: number): void {
+    const { offset, counts } = this;
+    const first = Math.floor(index / PER_DOUBLE) * PER_DOUBLE;
+    this.offset = counts.length === 0 ? first : Math.min(offset, first);
+    const end = Math.max(counts.length === 0 ? first : offset + counts.length, first + PER_DOUBLE);
+    this.counts = new Float64Array(end - this.offset);
+    this.counts.set(counts, counts.length === 0 ? 0 : offset - this.offset);
+  }
+}
+
 /** Returns the buckets in use, at the highest scale with at most this number of them. @param atMost 2 or more */
-export function compactBuckets({ counts }: ExponentialHistogram, atMost: number): Buckets {
-  let first = 0;
-  while (first < BUCKET_COUNT && counts[first] === 0) first++;
-  if (first === BUCKET_COUNT) return { scale: SCALE, offset: 0, counts: [] };
-  let last = BUCKET_COUNT - 1;
-  while (counts[last] === 0) last--;
+export function compactBuckets({ offset: start, counts }: ExponentialHistogram, atMost: number): Buckets {
+  const first = counts.findIndex((count) => count > 0);
+  const last = counts.findLastIndex((count) => count > 0);
+  if (first < 0) return { scale: SCALE, offset: 0, counts: [] };
   let shift = 0;
-  const indexOf = (bucket: number): number => (FIRST_INDEX + bucket) >> shift;
+  const indexOf = (at: number): number => (start + at) >> shift;
   while (indexOf(last) - indexOf(first) >= atMost) shift++;
   const offset = indexOf(first);
   const merged = new Array<number>(indexOf(last) - offset + 1).fill(0);
-  for (let bucket = first; bucket <= last; bucket++) {
-    const at = indexOf(bucket) - offset;
-    merged[at] = (merged[at] as number) + (counts[bucket] as number);
-  }
+  for (let at = first; at <= last; at++)
+    merged[indexOf(at) - offset] = (merged[indexOf(at) - offset] as number) + (counts[at] as number);
   return { scale: SCALE - shift, offset, counts: merged };
 }

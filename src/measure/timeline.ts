@@ -1,22 +1,64 @@
 import { ExponentialHistogram } from "./exponential-histogram.ts";
-import { InFlightTime } from "./in-flight.ts";
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "./records.ts";
 
-const MOST_BUCKETS = 60;
-const SHORTEST_BUCKET_NS = 100e6; // 100 ms
-/** A last interval shorter than this ratio of the others is merged into the one before, because its rates would be unreliable. */
+/** A last column shorter than this ratio of the others is merged into the one before, because its rates would be unreliable. */
 const SHORTEST_LAST_RATIO = 0.5;
+/** What a time line is without options. */
+const MOST_COLUMNS = 60;
+const COLUMN_NS = 100e6; // 100 ms
 
-/** One interval. Times are nanoseconds since the start of the time line. */
-export interface TimelineBucket {
-  readonly startNs: number;
-  readonly endNs: number;
-  /** Number of successful requests that ended in it. */
+/** How a time line is divided. */
+export interface TimelineOptions {
+  /** Default: 60 */
+  readonly mostColumns?: number;
+  /** Width of the first columns. Default: 100 ms */
+  readonly columnNs?: number;
+  /** The time that is going to be measured, about, which is divided evenly. Default: not known */
+  readonly durationNs?: number;
+  /** What happens when there are too many columns: each two become one, or the oldest are forgotten. Default: join */
+  readonly whenFull?: "join" | "forget";
+  /** Whether answers are streamed, so that the time to the first response is of interest. Default: no */
+  readonly isStreamed?: boolean;
+}
+
+/** What columns are wanted. */
+export interface WantedColumns {
+  readonly most: number;
+  /** Columns are not joined below this number for the sake of `perColumn`. */
+  readonly fewest: number;
+  /** Successful requests in each. */
+  readonly perColumn: number;
+}
+
+/** How many requests ended in a time. */
+interface EndedCounts {
+  /** Successful requests. */
   readonly requestCount: number;
   readonly failedCount: number;
   readonly cancelledCount: number;
+}
+
+/** What ended in a time. */
+export interface EndedRequests extends EndedCounts {
+  /** Of the successful ones. */
+  readonly latency: ExponentialHistogram;
+  /** From the send to the first response; empty unless answers are streamed. */
+  readonly firstResponse: ExponentialHistogram;
+}
+
+/** An interval. Times are nanoseconds since the start of the time line. */
+export interface TimelineInterval extends EndedCounts {
+  readonly startNs: number;
+  readonly endNs: number;
   /** Mean number of requests in flight. */
   readonly meanOutstanding: number;
+}
+
+/** An interval with its histograms. */
+export type TimelineColumn = TimelineInterval & EndedRequests;
+
+/** An interval without its histograms. */
+export interface TimelineBucket extends TimelineInterval {
   /** Latencies of the successful requests; absent without any. */
   readonly latency?: TimelineLatency;
 }
@@ -33,103 +75,219 @@ class Cell {
   failedCount = 0;
   cancelledCount = 0;
   readonly latency = new ExponentialHistogram();
+  readonly firstResponse = new ExponentialHistogram();
+  /** Requests that were sent, less those that were over. */
+  openedCount = 0;
+  /** Sum of the times of these sends, less those of the ends, since the cell's start. */
+  openedNs = 0;
 
-  merge(other: Cell): void {
+  /** @param laterNs how much later the other one starts */
+  merge(other: Cell, laterNs: number): void {
     this.failedCount += other.failedCount;
     this.cancelledCount += other.cancelledCount;
     this.latency.addAll(other.latency);
+    this.firstResponse.addAll(other.firstResponse);
+    this.openedCount += other.openedCount;
+    this.openedNs += other.openedNs + other.openedCount * laterNs;
   }
 }
 
 /**
- * What happened over time, in intervals of equal length, about 60 of them. When the length of the time is not known, the intervals become
- * twice as long whenever it needs more. Memory is bounded for runs of any length.
+ * What happened over time, in columns of equal width: the one time line of levels, phases, pages and live views. The columns become twice as
+ * wide whenever there are too many, or the oldest are forgotten. Memory is bounded for runs of any length.
  */
 export class Timeline {
-  private readonly startNs: number;
-  private readonly mostBuckets: number;
-  private bucketNs: number;
+  /** Start of the first column, monotonic. */
+  private startNs: number;
+  private columnNs: number;
+  private readonly mostColumns: number;
+  private readonly isForgetful: boolean;
+  private readonly isStreamed: boolean;
   private cells: Cell[] = [];
-  private inFlight: InFlightTime;
-  private lastNs = 0;
+  /** What was forgotten. */
+  private readonly before = new Cell();
+  private lastNs: number;
+  /** The cell of the last request, and its bounds; without a cell these exclude everything. */
+  private cell = this.before;
+  private lowNs = Number.POSITIVE_INFINITY;
+  private highNs = Number.NEGATIVE_INFINITY;
 
-  /** @param startNs monotonic @param durationNs the time that is going to be measured, about. Default: not known */
-  constructor(startNs: number, durationNs?: number) {
+  /** @param startNs monotonic */
+  constructor(startNs: number, options: TimelineOptions = {}) {
+    const { mostColumns = MOST_COLUMNS, columnNs = COLUMN_NS, durationNs, whenFull, isStreamed = false } = options;
     this.startNs = startNs;
-    this.mostBuckets = durationNs === undefined ? MOST_BUCKETS : Number.POSITIVE_INFINITY;
-    this.bucketNs = Math.max(SHORTEST_BUCKET_NS, (durationNs ?? 0) / MOST_BUCKETS);
-    this.inFlight = new InFlightTime(startNs, this.bucketNs);
+    this.lastNs = startNs;
+    this.mostColumns = durationNs === undefined ? mostColumns : Number.POSITIVE_INFINITY;
+    this.columnNs = Math.max(columnNs, (durationNs ?? 0) / mostColumns);
+    this.isForgetful = whenFull === "forget";
+    this.isStreamed = isStreamed;
   }
 
   /** End of the last request until now, monotonic. */
   get lastEndNs(): number {
-    return this.startNs + this.lastNs;
+    return this.lastNs;
   }
 
-  add(records: RecordColumns, count: number): void {
+  /** Adds the rows `[0, count)` of finished requests. */
+  add({ sendStartNs, firstByteNs, endNs: ends, overNs: overs, flags }: RecordColumns, count: number): void {
     for (let row = 0; row < count; row++) {
-      const endNs = records.endNs[row] as number;
-      const overNs = records.overNs[row] as number;
-      const sentNs = records.sendStartNs[row] as number;
-      this.lastNs = Math.max(this.lastNs, overNs - this.startNs);
-      // The time in flight may reach into a later interval than the end of the response.
-      while (this.lastNs / this.bucketNs >= this.mostBuckets) this.double();
-      this.inFlight.add(sentNs, overNs);
-      const cell = this.cellAt(Math.max(0, Math.floor((endNs - this.startNs) / this.bucketNs)));
-      const flag = records.flags[row] as number;
+      const sentNs = sendStartNs[row] as number;
+      const endNs = ends[row] as number;
+      const flag = flags[row] as number;
+      const cell = this.addTimes(sentNs, endNs, overs[row] as number);
       if ((flag & RECORD_CANCELLED) !== 0) cell.cancelledCount++;
       else if ((flag & RECORD_FAILED) !== 0) cell.failedCount++;
-      else cell.latency.add(endNs - sentNs);
+      else {
+        cell.latency.add(endNs - sentNs);
+        if (this.isStreamed) cell.firstResponse.add((firstByteNs[row] as number) - sentNs);
+      }
     }
   }
 
+  /** Adds a successful request. */
+  addAnswered(sentNs: number, endNs: number): void {
+    this.addTimes(sentNs, endNs, endNs).latency.add(endNs - sentNs);
+  }
+
   /**
-   * Returns the intervals up to a time. Nothing may be added afterwards.
+   * Returns the columns up to a time, without their histograms. Nothing may be added afterwards.
    * @param endNs monotonic, not before the end of the last response
    * @param openSentNs send times of the requests in flight at that time
    */
   finish(endNs: number, openSentNs: readonly number[] = []): TimelineBucket[] {
-    const lengthNs = endNs - this.startNs;
-    while (lengthNs / this.bucketNs > this.mostBuckets) this.double();
-    for (const sentNs of openSentNs) this.inFlight.add(sentNs, endNs);
-    const parts = lengthNs / this.bucketNs;
-    const cellCount = Math.max(1, Math.ceil(parts));
-    const count = Math.min(cellCount, Math.max(1, Math.floor(parts + 1 - SHORTEST_LAST_RATIO)));
-    // What ended exactly at the end, and what is left over, belong to the last interval, so that all add up to the measurement.
-    for (const cell of this.cells.splice(count)) this.cellAt(count - 1).merge(cell);
-    const inFlightNs = this.inFlight.sumsNs(cellCount);
-    for (const restNs of inFlightNs.splice(count)) inFlightNs[count - 1] = (inFlightNs[count - 1] as number) + restNs;
-    return inFlightNs.map((sumNs, index) => {
-      const startNs = index * this.bucketNs;
-      const stopNs = index === count - 1 ? Math.max(lengthNs, startNs + 1) : startNs + this.bucketNs;
-      const { failedCount, cancelledCount, latency } = this.cellAt(index);
-      return {
-        ...{ startNs, endNs: stopNs, requestCount: latency.count, failedCount, cancelledCount },
-        meanOutstanding: sumNs / (stopNs - startNs),
-        ...latencyOf(latency),
-      };
+    for (const sentNs of openSentNs) this.addOpen(sentNs, 1);
+    return this.columns(endNs).map(({ latency, firstResponse: _, ...column }) => {
+      const [p50Ns = 0, p99Ns = 0] = latency.quantiles([0.5, 0.99]) ?? [];
+      const times = latency.count === 0 ? {} : { latency: { meanNs: latency.meanNs, p50Ns, p99Ns } };
+      return { ...column, ...times };
     });
   }
 
+  /**
+   * Returns the columns up to a time. What ended exactly then, and what is left over, belong to the last one, so that all add up.
+   * @param fromNs monotonic: when the load began, from which on their times count. Default: the start
+   */
+  columns(endNs: number, fromNs = this.startNs, wanted?: WantedColumns): TimelineColumn[] {
+    const [skippedNs, lengthNs] = [fromNs - this.startNs, endNs - this.startNs];
+    const { most = this.mostColumns, fewest = most, perColumn = 0 } = wanted ?? {};
+    const requestCount = wanted === undefined ? 0 : this.total().requestCount;
+    const isTooMany = (count: number): boolean =>
+      count > most || (count / 2 >= fewest && requestCount / count < perColumn);
+    while (isTooMany(Math.ceil(lengthNs / this.columnNs) - Math.floor(skippedNs / this.columnNs))) this.join();
+    const { columnNs, cells } = this;
+    const parts = lengthNs / columnNs;
+    const first = Math.floor(skippedNs / columnNs);
+    const end = Math.max(first + 1, Math.min(Math.ceil(parts), Math.floor(parts + 1 - SHORTEST_LAST_RATIO)));
+    let open = this.before.openedCount;
+    return Array.from({ length: end - first }, (_, place) => {
+      // The first column also has what little may have been before it.
+      const start = place === 0 ? 0 : first + place;
+      const stop = first + place + 1;
+      const { openedCount, openedNs, ...cell } = sumOf(cells.slice(start, stop === end ? undefined : stop), columnNs);
+      const startNs = Math.max(start * columnNs, skippedNs);
+      const stopNs = stop === end ? Math.max(lengthNs, startNs + 1) : stop * columnNs;
+      open += openedCount;
+      // Each request is in flight from its send to the end of the column, less the time after its end.
+      const inFlightNs = Math.max(0, open * (stopNs - start * columnNs) - openedNs);
+      const times = { startNs: startNs - skippedNs, endNs: stopNs - skippedNs };
+      return { ...times, meanOutstanding: inFlightNs / (stopNs - startNs), ...endedOf(cell) };
+    });
+  }
+
+  /** Returns all that was added. */
+  total(): EndedRequests {
+    return endedOf(sumOf([this.before, ...this.cells]));
+  }
+
+  /** Returns what ended from the column of a time on, and when that begins. @param atNs now */
+  recent(sinceNs: number, atNs: number): EndedRequests & { readonly sinceNs: number } {
+    this.makeRoom(atNs);
+    const first = this.indexOf(sinceNs);
+    return { sinceNs: this.startNs + first * this.columnNs, ...endedOf(sumOf(this.cells.slice(first))) };
+  }
+
+  /** Forgets the columns, and begins anew. */
+  restart(atNs: number): void {
+    this.forget(this.cells.length);
+    this.startNs = atNs;
+    this.lowNs = Number.POSITIVE_INFINITY;
+  }
+
+  /** Adds the time in flight, and returns the cell in which the request ended. */
+  private addTimes(sentNs: number, endNs: number, overNs: number): Cell {
+    if (overNs > this.lastNs) this.lastNs = overNs;
+    // Most requests end in the column of the one before.
+    if (endNs < this.lowNs || overNs >= this.highNs) {
+      // The time in flight may reach into a later column than the end of the response.
+      this.makeRoom(overNs);
+      const index = this.indexOf(endNs);
+      this.cell = this.cellAt(index);
+      this.lowNs = this.startNs + index * this.columnNs;
+      this.highNs = this.lowNs + this.columnNs;
+    }
+    const { cell } = this;
+    if (this.isForgetful) return cell;
+    if (sentNs >= this.lowNs && overNs < this.highNs) cell.openedNs += sentNs - Math.max(sentNs, overNs);
+    else {
+      this.addOpen(sentNs, 1);
+      this.addOpen(Math.max(sentNs, overNs), -1);
+    }
+    return cell;
+  }
+
+  /** Adds a send, or an end. Before the start, it counts as at the start. */
+  private addOpen(atNs: number, count: 1 | -1): void {
+    const index = this.indexOf(atNs);
+    const cell = this.cellAt(index);
+    cell.openedCount += count;
+    cell.openedNs += count * Math.max(0, atNs - this.startNs - index * this.columnNs);
+  }
+
   private cellAt(index: number): Cell {
+    const cell = this.cells[index];
+    if (cell !== undefined) return cell;
     while (this.cells.length <= index) this.cells.push(new Cell());
     return this.cells[index] as Cell;
   }
 
-  /** Joins the intervals in pairs. */
-  private double(): void {
-    const before = this.cells;
-    this.cells = before.filter((_, index) => index % 2 === 0);
-    for (const [index, cell] of before.entries())
-      if (index % 2 === 1) (this.cells[(index - 1) / 2] as Cell).merge(cell);
-    this.bucketNs *= 2;
-    this.inFlight = this.inFlight.joinPairs();
+  private indexOf(atNs: number): number {
+    return Math.max(0, Math.floor((atNs - this.startNs) / this.columnNs));
+  }
+
+  /** Makes sure that a time has a column. */
+  private makeRoom(atNs: number): void {
+    if (this.isForgetful) this.forget(this.indexOf(atNs) + 1 - this.mostColumns);
+    else while (this.indexOf(atNs) >= this.mostColumns) this.join();
+  }
+
+  private forget(count: number): void {
+    if (count <= 0) return;
+    for (const cell of this.cells.splice(0, count)) this.before.merge(cell, 0);
+    this.startNs += count * this.columnNs;
+    this.lowNs = Number.POSITIVE_INFINITY;
+  }
+
+  private join(): void {
+    const { cells, columnNs } = this;
+    this.cells = cells.filter((_, index) => index % 2 === 0);
+    for (const [index, cell] of cells.entries()) if (index % 2 === 1) cells[index - 1]?.merge(cell, columnNs);
+    this.columnNs *= 2;
+    this.lowNs = Number.POSITIVE_INFINITY;
   }
 }
 
-function latencyOf(histogram: ExponentialHistogram): Pick<TimelineBucket, "latency"> {
-  const quantiles = histogram.quantilesSince(undefined, [0.5, 0.99]);
-  if (quantiles === undefined) return {};
-  const [p50Ns, p99Ns] = quantiles as [number, number];
-  return { latency: { meanNs: histogram.sumNs / histogram.count, p50Ns, p99Ns } };
+/** @param columnNs width of each */
+function sumOf(cells: readonly Cell[], columnNs = 0): Cell {
+  const sum = new Cell();
+  for (const [index, cell] of cells.entries()) sum.merge(cell, index * columnNs);
+  return sum;
+}
+
+function endedOf({
+  failedCount,
+  cancelledCount,
+  latency,
+  firstResponse,
+}: Omit<EndedRequests, "requestCount">): EndedRequests {
+  return { requestCount: latency.count, failedCount, cancelledCount, latency, firstResponse };
 }

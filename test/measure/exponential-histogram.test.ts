@@ -24,24 +24,45 @@ test("percentiles are within 0.6 % of the durations, from a microsecond to an ho
     fc.property(durations, ratio, (values, wanted) => {
       const sorted = values.toSorted((one, other) => one - other);
       const exact = sorted[Math.max(1, Math.ceil(wanted * values.length)) - 1] as number;
-      const [measured = Number.NaN] = histogramOf(values).quantilesSince(undefined, [wanted]) ?? [];
+      const [measured = Number.NaN] = histogramOf(values).quantiles([wanted]) ?? [];
       assert.ok(isNear(measured, exact), `${wanted} of ${values.length}: ${measured} instead of ${exact}`);
     }),
   );
 });
 
-test("percentiles since a copy are those of the durations after it", () => {
+test("histograms add up, and come back from their text", () => {
   fc.assert(
-    fc.property(durations, durations, (earlier, later) => {
-      const histogram = histogramOf(earlier);
-      const before = histogram.counts.slice();
-      assert.equal(histogram.quantilesSince(before, [0.5]), undefined);
-      for (const durationNs of later) histogram.add(durationNs);
-      assert.deepEqual(
-        histogram.quantilesSince(before, [0.5, 0.99]),
-        histogramOf(later).quantilesSince(undefined, [0.5, 0.99]),
-      );
+    fc.property(durations, durations, (some, others) => {
+      const sum = histogramOf(some);
+      sum.addAll(histogramOf(others));
+      const all = histogramOf([...some, ...others]);
+      const read = ExponentialHistogram.parse(String(all));
+      for (const one of [sum, read]) {
+        assert.equal(String(one), String(all));
+        assert.deepEqual(one.quantiles([0.5, 0.99]), all.quantiles([0.5, 0.99]));
+        assert.ok(isNear(one.meanNs, all.meanNs));
+      }
     }),
+  );
+  assert.deepEqual(
+    [String(new ExponentialHistogram()), ExponentialHistogram.parse("").quantiles([0.5])],
+    ["", undefined],
+  );
+});
+
+test("the text names buckets by their bounds, as the schema says", () => {
+  const text = String(histogramOf([0.9e9, 1.001e9, 1.001e9, 2e9]));
+  const buckets = text.split(",").map((one) => one.split(":").map(Number) as [number, number]);
+  const bounds = buckets.map(([index, count]) => [2 ** (index / 64) < count / count, count]);
+  assert.deepEqual(bounds, [
+    [true, 1],
+    [false, 2],
+    [false, 1],
+  ]);
+  // Bucket 63 is up to 2 s.
+  assert.deepEqual(
+    buckets.map(([index]) => index),
+    [Math.ceil(Math.log2(0.9) * 64) - 1, 0, 63],
   );
 });
 
@@ -75,4 +96,5 @@ test("compact buckets hold every duration, and are no more than allowed", () => 
 test("durations beyond the range count at its ends, and NaN is ignored", () => {
   const histogram = histogramOf([-3, 0, 1, Number.NaN, 1e15]);
   assert.deepEqual([histogram.count, histogram.counts[0], histogram.counts.at(-1)], [4, 3, 1]);
+  assert.ok(ExponentialHistogram.parse("-999999999:1,999999999:2").counts.length <= histogram.counts.length);
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import * as fc from "fast-check";
-import { checkLittlesLaw, explainLittlesLaw, InFlightTime, meanInFlight } from "../../src/measure/in-flight.ts";
+import { checkLittlesLaw, explainLittlesLaw, meanInFlight } from "../../src/measure/in-flight.ts";
 import { makeWindow, type WindowParts } from "./make-window.ts";
 
 test("the mean number in flight is the time in flight over the window's", () => {
@@ -38,22 +37,4 @@ describe("Little's law", () => {
   test("has nothing to compare where nothing was answered", () => {
     assert.equal(explainLittlesLaw(makeWindow({ latenciesNs: [], inFlightSumNs: 2e9 })), undefined);
   });
-});
-
-test("the time in flight in each stretch is the sum of each request's time within it", () => {
-  const request = fc.tuple(fc.integer({ min: -50, max: 400 }), fc.integer({ min: 0, max: 300 }));
-  fc.assert(
-    fc.property(fc.array(request, { maxLength: 30 }), (requests) => {
-      const startNs = 1000;
-      const time = new InFlightTime(startNs, 100);
-      for (const [from, length] of requests) time.add(startNs + from, startNs + from + length);
-      const expected = Array.from({ length: 8 }, (_, index) =>
-        requests.reduce((sum, [from, length]) => {
-          const begin = Math.max(from, index * 100);
-          return sum + Math.max(0, Math.min(from + length, (index + 1) * 100) - begin);
-        }, 0),
-      );
-      assert.deepEqual(time.sumsNs(8), expected);
-    }),
-  );
 });

@@ -13,7 +13,7 @@ function timelineOf(
   durationNs: number | undefined,
   openSentNs: readonly number[] = [],
 ): TimelineBucket[] {
-  const timeline = new Timeline(startNs, durationNs);
+  const timeline = new Timeline(startNs, durationNs === undefined ? {} : { durationNs });
   const records = new RecordColumns((columns, count) => timeline.add(columns, count));
   for (const row of rows) fill(records, row);
   records.drain();
@@ -129,4 +129,73 @@ describe("a time of unknown length", () => {
     assert.ok(Math.abs((bucket?.latency?.p99Ns ?? 0) - 9e6) <= 0.006 * 9e6, `${bucket?.latency?.p99Ns}`);
     assert.ok(Math.abs((bucket?.latency?.p50Ns ?? 0) - 3e6) <= 0.006 * 3e6, `${bucket?.latency?.p50Ns}`);
   });
+});
+
+test("the mean in flight is that of each request's time within the interval, also of intervals that were joined", () => {
+  const request = fc.tuple(fc.integer({ min: -50, max: 9000 }), fc.integer({ min: 0, max: 3000 }));
+  fc.assert(
+    fc.property(
+      fc.array(request, { minLength: 1, maxLength: 30 }),
+      fc.integer({ min: 100, max: 12_000 }),
+      (given, end) => {
+        const at = (ms: number): number => 1e9 + ms * 1e6;
+        const over = given.filter(([from, length]) => from + length <= end);
+        const open = given.filter(([from, length]) => from <= end && from + length > end);
+        const rows = over.map(([from, length]) => ({ sendStartNs: at(from), endNs: at(from + length) }));
+        const openNs = open.map(([from]) => at(from));
+        for (const { startNs, endNs, meanOutstanding } of timelineOf(rows, at(0), at(end), undefined, openNs)) {
+          const within = [...over, ...open].map(([from, length]) =>
+            Math.max(0, Math.min((from + length) * 1e6, endNs) - Math.max(from * 1e6, startNs)),
+          );
+          const expected = within.reduce((sum, ns) => sum + ns, 0) / (endNs - startNs);
+          assert.ok(Math.abs(meanOutstanding - expected) < 1e-9 * (1 + expected), `${meanOutstanding} ${expected}`);
+        }
+      },
+    ),
+  );
+});
+
+test("a time line that forgets keeps the last columns apart, and all in its total", () => {
+  const timeline = new Timeline(0, { mostColumns: 4, columnNs: 10, whenFull: "forget" });
+  const records = new RecordColumns((columns, count) => timeline.add(columns, count));
+  for (const endNs of [5, 15, 38, 42, 61]) fill(records, { sendStartNs: endNs - 3, endNs });
+  records.drain();
+  const { sinceNs, requestCount } = timeline.recent(0, 65);
+  assert.deepEqual([sinceNs, requestCount, timeline.total().requestCount], [30, 3, 5]);
+  assert.deepEqual([timeline.recent(0, 95).sinceNs, timeline.recent(71, 95).requestCount], [60, 0]);
+  assert.deepEqual([timeline.recent(68, 95).sinceNs, timeline.recent(68, 95).requestCount], [60, 1]);
+  // A long pause costs nothing.
+  assert.deepEqual([timeline.recent(0, 1e15).requestCount, timeline.total().requestCount], [0, 5]);
+  timeline.restart(7);
+  assert.deepEqual([timeline.recent(7, 9).sinceNs, timeline.total().requestCount], [7, 5]);
+});
+
+test("requests go on to be added after columns were read, joined or forgotten", () => {
+  const records = (timeline: Timeline, endsNs: readonly number[]): void => {
+    const columns = new RecordColumns((all, count) => timeline.add(all, count));
+    for (const endNs of endsNs) fill(columns, { sendStartNs: endNs - 1, endNs });
+    columns.drain();
+  };
+  const joined = new Timeline(0, { mostColumns: 4, columnNs: 10 });
+  records(joined, [5, 15]);
+  assert.deepEqual(
+    joined.columns(80).map(({ requestCount }) => requestCount),
+    [2, 0, 0, 0],
+  );
+  records(joined, [16, 25, 79]);
+  assert.deepEqual(
+    joined.columns(80).map(({ requestCount }) => requestCount),
+    [3, 1, 0, 1],
+  );
+  const recent = new Timeline(0, { mostColumns: 4, columnNs: 10, whenFull: "forget" });
+  records(recent, [5, 15]);
+  assert.equal(recent.recent(0, 55).requestCount, 0);
+  records(recent, [21, 15, 39]);
+  assert.deepEqual([recent.recent(20, 55).requestCount, recent.recent(30, 55).requestCount], [3, 1]);
+  recent.recent(0, 500);
+  records(recent, [39]);
+  assert.equal(recent.total().requestCount, 6);
+  recent.restart(600);
+  records(recent, [599, 601]);
+  assert.deepEqual([recent.recent(600, 602).requestCount, recent.total().requestCount], [2, 8]);
 });

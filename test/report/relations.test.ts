@@ -122,7 +122,7 @@ test("reports of random requests in random windows agree with themselves", () =>
   fc.assert(
     fc.property(requests, windowsMs, (all, lengthsMs) => {
       const endMs = lengthsMs.reduce((sum, ms) => sum + ms, 0);
-      const timeline = new Timeline(0, endMs * MS);
+      const timeline = new Timeline(0, { durationNs: endMs * MS });
       let startNs = 0;
       const windows = lengthsMs.map((ms) => {
         const window = measureWindow(all, startNs, startNs + ms * MS, timeline);
@@ -188,7 +188,7 @@ test("a row of perf_analyzer's CSV agrees with itself", async () => {
     const plan = makePlan({ outputs: { files: { csv: csvFile }, isVerboseCsv: true } });
     fc.assert(
       fc.property(requests, fc.integer({ min: 100, max: 2000 }), (all, lengthMs) => {
-        const window = measureWindow(all, 0, lengthMs * MS, new Timeline(0, lengthMs * MS));
+        const window = measureWindow(all, 0, lengthMs * MS, new Timeline(0, { durationNs: lengthMs * MS }));
         fc.pre(window.requestCount > 0);
         createPerfAnalyzerCsv(plan, makeSink(), csvFile).finish(
           makeResult(plan, [makeLevel({ window, hasServerCounters: false })]),

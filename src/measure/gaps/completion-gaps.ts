@@ -1,4 +1,5 @@
-import { msToNs, nsToUs, usToNs } from "../../plan/units.ts";
+import { msToNs } from "../../plan/units.ts";
+import { bucketStartNs, ExponentialHistogram } from "../exponential-histogram.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "../records.ts";
 import { percentileAt, type Sketch } from "../sketch.ts";
 
@@ -15,13 +16,12 @@ const SHORTEST_NS = msToNs(500);
 /** A gap is much longer than usual above this multiple of the gaps that 90 % of the other time is in. */
 const MUCH_LONGER = 5;
 const USUAL_RATIO = 0.9;
+/** Gaps that are shorter by less than this are like each other. */
+const ALIKE_RATIO = 2 ** (1 / 4);
 /** Fewer other gaps do not show what is usual. */
 const FEWEST_GAPS = 30;
 /** Most long gaps that are kept; the shorter half of them is dropped above that. */
 const MOST_LONG = 256;
-const CELLS_PER_DOUBLING = 4;
-/** Up to an hour. */
-const CELLS = 32 * CELLS_PER_DOUBLING;
 
 interface LongGap {
   startNs: number;
@@ -38,7 +38,7 @@ interface LongGap {
  * arrivals, one gap in more than 10^8 is as long by chance, and answers that come in bursts have long gaps as usual ones.
  */
 export class CompletionGaps {
-  private readonly short = new GapCells();
+  private readonly short = new ExponentialHistogram();
   private long: LongGap[] = [];
   private latest: LongGap | undefined;
   private lastEndNs: number;
@@ -107,57 +107,41 @@ export class CompletionGaps {
 
   /** Returns what is usual among the gaps shorter than one; undefined when these are too few, or others like this one take most of the time. */
   private usualBeside(gap: LongGap, all: readonly LongGap[]): UsualGaps | undefined {
-    const others = this.short.copy();
+    const others = new ExponentialHistogram();
+    others.addAll(this.short);
     for (const one of all) if (one !== gap) others.add(lengthOf(one));
-    return others.usualBelow(lengthOf(gap));
+    return usualBelow(others, lengthOf(gap));
   }
 }
 
-/** What gaps usually are, weighted by time. */
+/** What gaps usually are, weighted by time, within 0.6 %. */
 interface UsualGaps {
   /** Half of the time is in shorter ones. */
   readonly typicalNs: number;
-  /** 90 % of the time is in shorter ones; up to 19 % too long. */
+  /** 90 % of the time is in shorter ones. */
   readonly longNs: number;
 }
 
-/** Counts and sums of gaps by their length. */
-class GapCells {
-  private readonly counts = new Float64Array(CELLS);
-  private readonly sumsNs = new Float64Array(CELLS);
+/** Returns what is usual among the gaps shorter than one, each with the length in the middle of its bucket. */
+function usualBelow({ offset, counts }: ExponentialHistogram, lengthNs: number): UsualGaps | undefined {
+  const lengthsNs = Array.from(counts, (_, at) => bucketStartNs(offset + at + 0.5));
+  const end = lengthsNs.filter((ns) => ns < lengthNs / ALIKE_RATIO).length;
+  const sumsNs = lengthsNs.map((ns, at) => ns * (counts[at] as number));
+  const [belowNs, restNs] = [sumsNs.slice(0, end), sumsNs.slice(end)].map(sumOf) as [number, number];
+  if (sumOf(counts.subarray(0, end)) < FEWEST_GAPS || restNs > belowNs) return undefined;
+  const lengthAt = (ratio: number): number => {
+    let at = 0;
+    for (let seenNs = sumsNs[0] as number; at < end - 1 && seenNs < ratio * belowNs; seenNs += sumsNs[at] as number)
+      at++;
+    return lengthsNs[at] as number;
+  };
+  return { typicalNs: lengthAt(1 / 2), longNs: lengthAt(USUAL_RATIO) };
+}
 
-  add(ns: number): void {
-    const cell = cellOf(ns);
-    this.counts[cell] = (this.counts[cell] as number) + 1;
-    this.sumsNs[cell] = (this.sumsNs[cell] as number) + Math.max(0, ns);
-  }
-
-  copy(): GapCells {
-    const copy = new GapCells();
-    copy.counts.set(this.counts);
-    copy.sumsNs.set(this.sumsNs);
-    return copy;
-  }
-
-  usualBelow(lengthNs: number): UsualGaps | undefined {
-    const end = cellOf(lengthNs);
-    const total = sumOf(this.sumsNs.subarray(0, end));
-    if (sumOf(this.counts.subarray(0, end)) < FEWEST_GAPS || sumOf(this.sumsNs.subarray(end)) > total) return undefined;
-    const cellAt = (ratio: number): number => {
-      let seen = 0;
-      let cell = 0;
-      for (; cell < end - 1; cell++) {
-        seen += this.sumsNs[cell] as number;
-        if (seen >= ratio * total) break;
-      }
-      return cell;
-    };
-    const typical = cellAt(1 / 2);
-    return {
-      typicalNs: (this.sumsNs[typical] as number) / Math.max(1, this.counts[typical] as number),
-      longNs: usToNs(2 ** (cellAt(USUAL_RATIO) / CELLS_PER_DOUBLING)),
-    };
-  }
+function sumOf(values: Iterable<number>): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
 }
 
 /** Returns how much of a measurement's time gaps take, 0 to 1. */
@@ -168,14 +152,4 @@ export function gapRatio(gaps: readonly CompletionGap[] = [], durationNs: number
 
 function lengthOf({ startNs, endNs, sentNs }: LongGap): number {
   return endNs - Math.max(startNs, sentNs);
-}
-
-/** Cell 0 is up to a microsecond; the upper end of cell i is 2 ** (i / 4) of them. */
-function cellOf(ns: number): number {
-  const us = nsToUs(ns);
-  return us <= 1 ? 0 : Math.min(CELLS - 1, Math.ceil(CELLS_PER_DOUBLING * Math.log2(us)));
-}
-
-function sumOf(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -26,6 +26,7 @@ import { toLatencyJson } from "./latency.ts";
 import { toDeliveryJson, toInFlightJson } from "./load.ts";
 import { toMlperfJson } from "./mlperf.ts";
 import { toExtractedJson, toTokensJson } from "./samples.ts";
+import { toTimelineJson } from "./timeline.ts";
 import { toValuesJson } from "./values.ts";
 
 /** A level in Rampart's JSON report. */
@@ -58,15 +59,7 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
             typicalSec: nsToSec(typicalNs),
           })),
         }),
-    timeline: result.timeline.map((bucket) => ({
-      startSec: nsToSec(bucket.startNs),
-      endSec: nsToSec(bucket.endNs),
-      requests: bucket.requestCount,
-      failed: bucket.failedCount,
-      outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.latency === undefined ? null : nsToUs(bucket.latency.meanNs),
-      latencyP99Us: bucket.latency === undefined ? null : nsToUs(bucket.latency.p99Ns),
-    })),
+    timeline: toTimelineJson(result.timeline),
   };
 }
 

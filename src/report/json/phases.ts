@@ -5,6 +5,7 @@ import type { LevelResult, PhasesResult } from "../../result/run-result.ts";
 import { verdictsOfPhases } from "../run-verdicts.ts";
 import type { CheckJson, PhasesJson } from "../schema/runs.ts";
 import { toDeliveryJson } from "./load.ts";
+import { toTimelineJson } from "./timeline.ts";
 
 /** Returns the measured levels of a phase of a run. */
 function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] {
@@ -34,16 +35,7 @@ export function toPhasesJson(
       checks: verdicts.filter(({ phaseIndex }) => phaseIndex === index).map(toVerdictJson),
     })),
     afterPhases: { completed: after.completedCount, failed: after.failedCount, cancelled: after.cancelledCount },
-    timeline: timeline.map((bucket) => ({
-      startSec: nsToSec(bucket.startNs),
-      endSec: nsToSec(bucket.endNs),
-      requests: bucket.requestCount,
-      failed: bucket.failedCount,
-      cancelled: bucket.cancelledCount,
-      outstandingMean: bucket.meanOutstanding,
-      latencyMeanUs: bucket.latency === undefined ? null : nsToUs(bucket.latency.meanNs),
-      latencyP99Us: bucket.latency === undefined ? null : nsToUs(bucket.latency.p99Ns),
-    })),
+    timeline: toTimelineJson(timeline),
   };
 }
 

@@ -1,9 +1,10 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
-import { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
+import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
+import { Timeline } from "../../measure/timeline.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -14,20 +15,24 @@ import { nowNs, systemClock } from "../../runtime/clock.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
 import { type ExpectedExtent, expectExtent } from "./expected-extent.ts";
-import { RateWindow } from "./rate-window.ts";
-import type {
-  LevelPlace,
-  LevelTally,
-  RecentWindows,
-  RequestCounts,
-  RunProgressRatio,
-  RunSnapshot,
+import {
+  type LevelPlace,
+  type LevelTally,
+  RECENT_RATIOS,
+  type RecentRates,
+  type RecentWindows,
+  type RequestCounts,
+  type RunProgressRatio,
+  type RunSnapshot,
 } from "./run-snapshot.ts";
 
 /** A run with more levels counts the later ones together, so that memory and metrics are bounded. */
 const MOST_LEVELS = 100;
 /** A younger snapshot is returned again, so that frequent readers cost nothing. */
 const SNAPSHOT_NS = 100e6;
+/** Rates and percentiles are those of the last 5 seconds of the level. Where readers come less often, they are those since the reader before, up to half a minute. */
+const RECENT_NS = 5e9;
+const COLUMNS = { mostColumns: 121, columnNs: 250e6, whenFull: "forget" } as const;
 
 const NO_REQUESTS: RequestCounts = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
 
@@ -43,7 +48,7 @@ export class RunState implements Report {
   /** Counts of the progress that are already part of a slot. */
   private settled = NO_REQUESTS;
   private extent: ExpectedExtent = { requestCount: undefined, durationNs: undefined };
-  private readonly rates: RateWindow;
+  private readings: readonly Reading[] = [];
   private windows: SeenWindows | undefined;
   private startNs = 0;
   private firstLevelNs: number | undefined;
@@ -57,7 +62,6 @@ export class RunState implements Report {
     this.isStreaming = plan.target.isStreaming;
     this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
     this.slot = new LevelSlot(this.isStreaming);
-    this.rates = new RateWindow(this.isStreaming);
   }
 
   onProgress(progress: RunProgress): void {
@@ -77,6 +81,8 @@ export class RunState implements Report {
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
     this.settle();
     this.firstLevelNs ??= this.clockNs();
+    // Its recent seconds are over.
+    this.slot.timeline.restart(this.clockNs());
     const place: LevelPlace = {
       ...{ unit, level, isWarmup },
       ...(phase === undefined ? {} : { phase: { number: phase.index + 1, count: phase.count, label: phase.label } }),
@@ -90,14 +96,10 @@ export class RunState implements Report {
 
   onBatch(records: RecordColumns, count: number): void {
     const { slot } = this;
-    const { flags, sendStartNs, endNs, firstByteNs, responseCount } = records;
-    for (let row = 0; row < count; row++) {
-      if (((flags[row] as number) & RECORD_FAILED) !== 0) continue;
-      const startNs = sendStartNs[row] as number;
-      slot.latency.add((endNs[row] as number) - startNs);
-      slot.responseCount += responseCount[row] as number;
-      slot.firstResponse?.add((firstByteNs[row] as number) - startNs);
-    }
+    const { flags, responseCount } = records;
+    slot.timeline.add(records, count);
+    for (let row = 0; row < count; row++)
+      if (((flags[row] as number) & RECORD_FAILED) === 0) slot.responseCount += responseCount[row] as number;
   }
 
   onWindow(_trial: number, window: Measurement, latencyNs: number): void {
@@ -152,7 +154,7 @@ export class RunState implements Report {
       elapsedSec,
       place: this.slot.current,
       outstanding: progress.outstanding,
-      recent: this.rates.read(atNs, endedOf(counts), this.responsesOf(levels, progress), this.slot),
+      recent: this.recentRates(atNs, this.responsesOf(levels, progress)),
       windows: this.windows?.read(),
       progress: this.progressAt(atNs),
       client: { cpuRatio, loopLagMaxNs },
@@ -204,6 +206,20 @@ export class RunState implements Report {
     return this.slots.size === 0 ? [this.slot] : [...this.slots.values()];
   }
 
+  /** @param responseCount of all requests until now. Responses come also before their request ends */
+  private recentRates(atNs: number, responseCount: number): RecentRates {
+    const oldest = this.readings.findLastIndex((reading) => reading.atNs <= atNs - RECENT_NS);
+    this.readings = [...this.readings.slice(Math.max(0, oldest)), { atNs, responseCount }];
+    const [first] = this.readings as [Reading];
+    const { sinceNs, latency, firstResponse, ...counts } = this.slot.timeline.recent(first.atNs, atNs);
+    return {
+      requestsPerSec: perSec(counts.requestCount + counts.failedCount + counts.cancelledCount, atNs - sinceNs),
+      chunksPerSec: this.isStreaming ? perSec(responseCount - first.responseCount, atNs - first.atNs) : undefined,
+      latencyNs: latency.quantiles(RECENT_RATIOS),
+      firstResponseNs: firstResponse.quantiles(RECENT_RATIOS),
+    };
+  }
+
   private responsesOf(levels: readonly LevelTally[], progress: RunProgress): number {
     return levels.reduce((sum, { responseCount }) => sum + responseCount, progress.openResponses);
   }
@@ -211,8 +227,16 @@ export class RunState implements Report {
   private restartRates(): void {
     const levels = this.levels();
     const responseCount = this.progress === undefined ? 0 : this.responsesOf(levels, this.progress);
-    this.rates.restart(this.clockNs(), endedOf(addCounts(levels)), responseCount, this.slot);
+    const atNs = this.clockNs();
+    this.slot.timeline.restart(atNs);
+    this.readings = [{ atNs, responseCount }];
   }
+}
+
+/** How many responses there were when a reader came. */
+interface Reading {
+  readonly atNs: number;
+  readonly responseCount: number;
 }
 
 class LevelSlot implements LevelTally {
@@ -224,11 +248,20 @@ class LevelSlot implements LevelTally {
   failedCount = 0;
   cancelledCount = 0;
   responseCount = 0;
-  readonly latency = new ExponentialHistogram();
-  readonly firstResponse: ExponentialHistogram | undefined;
+  readonly timeline: Timeline;
+  private readonly isStreaming: boolean;
 
   constructor(isStreaming: boolean) {
-    this.firstResponse = isStreaming ? new ExponentialHistogram() : undefined;
+    this.isStreaming = isStreaming;
+    this.timeline = new Timeline(0, { ...COLUMNS, isStreamed: isStreaming });
+  }
+
+  get latency(): ExponentialHistogram {
+    return this.timeline.total().latency;
+  }
+
+  get firstResponse(): ExponentialHistogram | undefined {
+    return this.isStreaming ? this.timeline.total().firstResponse : undefined;
   }
 }
 
@@ -271,6 +304,10 @@ function addCounts(all: readonly RequestCounts[]): RequestCounts {
     }),
     NO_REQUESTS,
   );
+}
+
+function perSec(count: number, ns: number): number {
+  return ns > 0 ? Math.max(0, count) / nsToSec(ns) : 0;
 }
 
 function endedOf({ completedCount, failedCount, cancelledCount }: RequestCounts): number {

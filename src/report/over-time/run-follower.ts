@@ -3,19 +3,18 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import { averageUs } from "../../measure/server-delta.ts";
+import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
 import { nsToSec, nsToUs, secToNs } from "../../plan/units.ts";
 import { Readings } from "../../telemetry/readings.ts";
+import { toIntervalJson } from "../json/timeline.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
-import { RunTrace } from "./run-trace.ts";
 
 /** Keeps what reports show of a run over time, beyond its result. Memory is bounded. Times are monotonic nanoseconds. */
 
 const MOST_WINDOWS = 2_000;
 const MOST_SPANS = 500;
-const MOST_COLUMNS = 120;
-const FEWEST_COLUMNS = 20;
-/** Wanted requests per column of the time line. */
-const REQUESTS_PER_COLUMN = 10;
+const KEPT_COLUMNS = { mostColumns: 240, columnNs: 20e6 };
+const WANTED_COLUMNS = { most: 120, fewest: 20, perColumn: 10 };
 
 /** A part of the run. The end is undefined while it lasts. */
 interface SeenSpan extends Pick<OverTimeJson["spans"][number], "label" | "isWarmup"> {
@@ -30,7 +29,7 @@ type SeenWindow = Omit<OverTimeJson["windows"][number], "startSec" | "endSec"> &
 
 /** Follows one run. */
 export class RunFollower {
-  private readonly trace: RunTrace;
+  private readonly timeline: Timeline;
   private readonly windows: SeenWindow[] = [];
   private readonly spans: SeenSpan[] = [];
   private readonly batchSize: number;
@@ -39,11 +38,11 @@ export class RunFollower {
   /** @param startNs now */
   constructor(batchSize: number, startNs: number) {
     this.batchSize = batchSize;
-    this.trace = new RunTrace(startNs);
+    this.timeline = new Timeline(startNs, KEPT_COLUMNS);
   }
 
   addBatch(records: RecordColumns, count: number): void {
-    this.trace.add(records, count);
+    this.timeline.add(records, count);
   }
 
   /** A warm-up or level begins, and the one before it ends. */
@@ -89,7 +88,10 @@ export class RunFollower {
   toJson(startNs: number, endNs: number): OverTimeJson {
     const secondsOf = (atNs: number): number => Math.max(0, nsToSec(atNs - startNs));
     return {
-      steps: this.trace.steps(MOST_COLUMNS, FEWEST_COLUMNS, REQUESTS_PER_COLUMN, secondsOf),
+      steps: this.columns(startNs).map((column) => ({
+        ...toIntervalJson(column),
+        latencyBuckets: column.latency.toString(),
+      })),
       windows: this.windows.map(({ startNs: fromNs, endNs: toNs, ...window }) => ({
         ...window,
         startSec: secondsOf(fromNs),
@@ -112,6 +114,11 @@ export class RunFollower {
         }),
       ),
     };
+  }
+
+  private columns(startNs: number): TimelineColumn[] {
+    const { lastEndNs } = this.timeline;
+    return lastEndNs > startNs ? this.timeline.columns(lastEndNs, startNs, WANTED_COLUMNS) : [];
   }
 
   private readingsOf(metric: GpuMetric, uuid: string): Readings {

@@ -1,5 +1,7 @@
 import { percentileOf } from "../../measure/statistics.ts";
+import { Timeline, type TimelineColumn } from "../../measure/timeline.ts";
 import type { TokenMetric } from "../../measure/tokens/metrics.ts";
+import { nsToSec, secToNs } from "../../plan/units.ts";
 import { toHistogram } from "./histogram.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type RequestSpan, type XySeries } from "./plot.ts";
 import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, SEC_PER_NS, samplesOf } from "./plotted-run.ts";
@@ -48,12 +50,14 @@ export function timePlots(runs: readonly PlottedRun[]): PlotSet {
   ]);
 }
 
-/** Returns a run's requests in the order of their sends, with times in seconds after the first send. */
-function timesOf({ columns }: PlottedRun): {
+interface Times {
   readonly rows: readonly number[];
   readonly sends: Float64Array;
   readonly ends: Float64Array;
-} {
+}
+
+/** Returns a run's requests in the order of their sends, with times in seconds after the first send. */
+function timesOf({ columns }: PlottedRun): Times {
   const sendsNs = columns.sendNs.view();
   const firstNs = sendsNs.reduce((least, sendNs) => Math.min(least, sendNs), Number.POSITIVE_INFINITY);
   const rows = Array.from(sendsNs.keys()).sort((a, b) => (sendsNs[a] as number) - (sendsNs[b] as number) || a - b);
@@ -113,14 +117,14 @@ function drawInFlight(runs: readonly PlottedRun[]): PlotSet {
   const series = runs
     .filter(({ columns }) => columns.count > 0)
     .map((run): XySeries => {
-      const { sends, ends } = timesOf(run);
+      const times = timesOf(run);
+      const { sends, ends } = times;
       const steps = countInFlight(sends.toSorted(), ends.toSorted());
-      isAveraged ||= steps.length > MOST_STEPS;
-      return {
-        name: run.name,
-        style: "area",
-        points: averageSteps(steps).map(([x, y]) => [roundForPlot(x), roundForPlot(y)]),
-      };
+      if (steps.length <= MOST_STEPS)
+        return { name: run.name, style: "area", points: steps.map(([x, y]) => [roundForPlot(x), roundForPlot(y)]) };
+      isAveraged = true;
+      const points = columnsOf(times, MOST_STEPS, ({ meanOutstanding }) => meanOutstanding);
+      return { name: run.name, style: "area", points: [...points, [roundForPlot(lastOf(ends)), 0]] };
     });
   if (series.length === 0) return leaveOut(title, "no request was answered");
   const notes = isAveraged ? [`Each step is the mean over 1/${MOST_STEPS} of the run.`] : [];
@@ -144,34 +148,31 @@ function countInFlight(sends: Float64Array, ends: Float64Array): [number, number
   return steps;
 }
 
-/** Limits the number of steps by averaging over equal intervals. */
-function averageSteps(steps: readonly [number, number][]): readonly [number, number][] {
-  if (steps.length <= MOST_STEPS) return steps;
-  const endSec = (steps.at(-1) as [number, number])[0];
-  const width = endSec / MOST_STEPS;
-  const sums = new Float64Array(MOST_STEPS);
-  for (const [i, [fromSec, count]] of steps.entries()) {
-    const toSec = steps[i + 1]?.[0] ?? fromSec;
-    for (let slice = Math.floor(fromSec / width); slice < MOST_STEPS && slice * width < toSec; slice++) {
-      const shareSec = Math.min(toSec, (slice + 1) * width) - Math.max(fromSec, slice * width);
-      sums[slice] = (sums[slice] as number) + Math.max(0, shareSec) * count;
-    }
-  }
-  return [...Array.from(sums, (sum, slice): [number, number] => [slice * width, sum / width]), [endSec, 0]];
+/** Returns a value of each of equal parts of the run, at its start. */
+function columnsOf({ sends, ends }: Times, count: number, pick: (column: TimelineColumn) => number): PlotPoint[] {
+  const durationNs = secToNs(lastOf(ends));
+  const timeline = new Timeline(0, { durationNs, mostColumns: count, columnNs: 1 });
+  for (const [row, sendSec] of sends.entries()) timeline.addAnswered(secToNs(sendSec), secToNs(ends[row] as number));
+  const columns = timeline.columns(durationNs);
+  return columns.map((column) => [roundForPlot(nsToSec(column.startNs)), roundForPlot(pick(column))]);
+}
+
+function lastOf(ends: Float64Array): number {
+  return ends.reduce((last, end) => Math.max(last, end), 0);
 }
 
 function drawThroughput(runs: readonly PlottedRun[]): PlotSet {
   const title = "Request Throughput Over Time";
   const series = runs.flatMap((run): XySeries[] => {
-    const { ends } = timesOf(run);
-    const durationSec = ends.reduce((last, end) => Math.max(last, end), 0);
+    const times = timesOf(run);
+    const durationSec = lastOf(times.ends);
     const count = Math.min(MOST_SLICES, Math.floor(durationSec / SHORTEST_SLICE_SEC));
     if (count < FEWEST_SLICES) return [];
-    const counts = new Array<number>(count).fill(0);
-    for (const end of ends)
-      counts[sliceOf(end, durationSec, count)] = (counts[sliceOf(end, durationSec, count)] as number) + 1;
-    const width = durationSec / count;
-    const steps = counts.map((ended, i): PlotPoint => [roundForPlot(i * width), roundForPlot(ended / width)]);
+    const steps = columnsOf(
+      times,
+      count,
+      ({ requestCount, startNs, endNs }) => requestCount / nsToSec(endNs - startNs),
+    );
     return [{ name: run.name, style: "area", points: [...steps, [roundForPlot(durationSec), steps.at(-1)?.[1] ?? 0]] }];
   });
   if (series.length === 0) return leaveOut(title, `the run was shorter than ${FEWEST_SLICES * SHORTEST_SLICE_SEC} s`);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { ServerCounters } from "../../service/statistics.ts";
 import { extractedSchema, gpusSchema, latencySchema, tokensSchema } from "./latency.ts";
 import { mlperfSchema } from "./mlperf.ts";
+import { intervalEntries } from "./over-time.ts";
 import { count, estimateSchema, type Parts, ratio, valueSchema } from "./parts.ts";
 
 /** A level in Rampart's JSON report. */
@@ -123,12 +124,7 @@ function limitsSchema(parts: Parts) {
 /** An interval of a time line. */
 export function timelineSchema({ object }: Parts) {
   return object({
-    startSec: v.number(),
-    endSec: v.number(),
-    requests: count(),
-    failed: count(),
-    cancelled: v.exactOptional(count()),
-    outstandingMean: v.number(),
+    ...intervalEntries(),
     latencyMeanUs: v.nullable(v.number()),
     latencyP99Us: v.nullable(v.number()),
   });

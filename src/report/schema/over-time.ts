@@ -1,26 +1,38 @@
 import * as v from "valibot";
+import { SCALE } from "../../measure/exponential-histogram.ts";
 import { GPU_METRICS, type GpuMetric } from "../../measure/gpu-tally.ts";
 import { count, type Parts } from "./parts.ts";
 
 /** A run over time in Rampart's JSON report, of a bounded size for runs of any length. Times are seconds since the start of the run. */
 
-/** Latencies within a bin differ by 1 %. */
-export const BINS_PER_DECADE = 240;
-
 /** A run over time as data. */
 export type OverTimeJson = v.InferOutput<ReturnType<typeof overTimeSchema>>;
+
+/** An interval of a time line, with the requests that ended in it. */
+export function intervalEntries() {
+  return {
+    startSec: v.number(),
+    endSec: v.number(),
+    requests: v.pipe(count(), v.description("Successful ones.")),
+    failed: count(),
+    cancelled: v.exactOptional(count()),
+    outstandingMean: v.number(),
+  };
+}
+
+/** An interval as data. */
+export type IntervalJson = v.InferOutput<v.StrictObjectSchema<ReturnType<typeof intervalEntries>, undefined>>;
 
 /** What was seen of a run over time. */
 export function overTimeSchema({ object }: Parts) {
   const extent = { startSec: v.number(), endSec: v.number() };
   const step = object({
-    ...extent,
-    requests: v.pipe(count(), v.description("Successful requests that ended in it, also those of warm-ups.")),
-    failed: count(),
-    outstandingMean: v.number(),
-    latencyBins: v.pipe(
+    ...intervalEntries(),
+    latencyBuckets: v.pipe(
       v.string(),
-      v.description(`Latencies as bin:count with commas; bin n begins at 10^(n/${BINS_PER_DECADE}) us.`),
+      v.description(
+        `Latencies as bucket:count with commas; bucket n is above 2^(n/${2 ** SCALE}) s, up to 2^((n+1)/${2 ** SCALE}) s.`,
+      ),
     ),
   });
   const window = object({
@@ -40,7 +52,7 @@ export function overTimeSchema({ object }: Parts) {
   >;
   const gpu = object({ uuid: v.string(), atSec: v.array(v.number()), ...readings });
   return object({
-    steps: v.array(step),
+    steps: v.pipe(v.array(step), v.description("All requests of the run, also those of warm-ups.")),
     windows: v.array(window),
     spans: v.pipe(v.array(span), v.description("Warm-ups and levels.")),
     gpus: v.pipe(v.array(gpu), v.description("The readings of a metric of a GPU, in its field.")),

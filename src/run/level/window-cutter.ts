@@ -135,7 +135,8 @@ export class WindowCutter {
     this.gaps = new CompletionGaps(this.startNs);
     this.meter.gaps = this.gaps;
     const { mode } = this.context.plan.measurement;
-    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, msToNs(mode.durationMs));
+    if (mode.kind === "duration")
+      this.meter.timeline = new Timeline(this.startNs, { durationNs: msToNs(mode.durationMs) });
   }
 
   /**

@@ -30,9 +30,10 @@ export function startFakeRun(plan: Plan): FakeRun {
     },
     end: (latencyMs) => {
       const { row } = records;
-      records.sendStartNs[row] = 5e9;
-      records.firstByteNs[row] = 5e9;
-      records.endNs[row] = 5e9 + (latencyMs ?? 1) * 1e6;
+      records.sendStartNs[row] = atNs - (latencyMs ?? 1) * 1e6;
+      records.firstByteNs[row] = records.sendStartNs[row] as number;
+      records.endNs[row] = atNs;
+      records.overNs[row] = atNs;
       records.responseCount[row] = 1;
       records.flags[row] = latencyMs === undefined ? RECORD_FAILED : 0;
       records.commit();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
+import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import { createLiveView, type LiveView } from "../../../src/report/live/live-view.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
@@ -20,10 +20,10 @@ interface Shown {
   drawAfter(seconds: number, change?: Partial<RunProgress>): string;
 }
 
-/** @param batches requests that ended, handed over one batch per drawing: latency and first chunk in ms, or `failed` */
+/** @param batches requests that ended, handed over one batch per drawing: latency and first chunk in ms, or how else they ended */
 function show(
   errColumns: number | undefined | (() => number),
-  batches: (readonly [number, number] | "failed")[][] = [],
+  batches: (readonly [number, number] | "failed" | "cancelled")[][] = [],
   hasErrColor = false,
   mode?: MeasurementModePlan,
 ): Shown {
@@ -73,7 +73,7 @@ function show(
     },
     drainRecords: () => {
       if (!isDrawing) return;
-      for (const request of batches.shift() ?? []) fill(records, request);
+      for (const request of batches.shift() ?? []) fill(records, request, atNs - 1e6);
       records.drain();
     },
   };
@@ -92,14 +92,20 @@ function show(
   return { state, view, texts, drawAfter };
 }
 
-function fill(records: RecordColumns, request: readonly [latencyMs: number, firstMs: number] | "failed"): void {
+function fill(
+  records: RecordColumns,
+  request: readonly [latencyMs: number, firstMs: number] | "failed" | "cancelled",
+  endNs: number,
+): void {
   const { row } = records;
-  const [latencyMs, firstMs] = request === "failed" ? [900, 900] : request;
-  records.sendStartNs[row] = 5e9;
-  records.firstByteNs[row] = 5e9 + firstMs * 1e6;
-  records.endNs[row] = 5e9 + latencyMs * 1e6;
+  const isAnswered = request !== "failed" && request !== "cancelled";
+  const [latencyMs, firstMs] = isAnswered ? request : [900, 900];
+  records.sendStartNs[row] = endNs - latencyMs * 1e6;
+  records.firstByteNs[row] = endNs - (latencyMs - firstMs) * 1e6;
+  records.endNs[row] = endNs;
+  records.overNs[row] = endNs;
   records.responseCount[row] = 20;
-  records.flags[row] = request === "failed" ? RECORD_FAILED : 0;
+  records.flags[row] = isAnswered ? 0 : RECORD_FAILED | (request === "cancelled" ? RECORD_CANCELLED : 0);
   records.commit();
 }
 
@@ -202,7 +208,7 @@ describe("the live view", () => {
   });
 
   test("elsewhere it is a line now and then, without control characters", () => {
-    const { view, texts, drawAfter } = show(undefined, [[[250, 50]], [], []]);
+    const { view, texts, drawAfter } = show(undefined, [[[250, 50]], ["cancelled", "cancelled"], []]);
     const line = drawAfter(5, { sentCount: 2, completedCount: 1, outstanding: 1, openResponses: 4 });
     assert.match(
       line,
@@ -210,8 +216,8 @@ describe("the live view", () => {
     );
     // Each line tells its own seconds.
     assert.match(
-      drawAfter(5, { completedCount: 9, cancelledCount: 2 }),
-      /^rampart: 10 s: .*failed 0, cancelled 2, .*; 2\.00 req\/s, 0 chunks\/s, sent 2; nothing .*; client/,
+      drawAfter(5, { cancelledCount: 2 }),
+      /^rampart: 10 s: .*failed 0, cancelled 2, .*; 0\.400 req\/s, 0 chunks\/s, sent 2; nothing .*; client/,
     );
     view.finish(makeResult(makePlan(), []));
     assert.doesNotMatch(texts.join(""), /[\u0000-\u0009\u000b-\u001f]/);

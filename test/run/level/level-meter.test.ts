@@ -39,7 +39,7 @@ test("the last end ignores cancelled requests", () => {
 
 test("a time line gets the same records while there is one", () => {
   const { meter, add } = makeMeter();
-  const timeline = new Timeline(0, 1e9);
+  const timeline = new Timeline(0, { durationNs: 1e9 });
   meter.timeline = timeline;
   add({ sendStartNs: 0, endNs: 10e6 });
   meter.timeline = undefined;

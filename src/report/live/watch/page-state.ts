@@ -1,21 +1,22 @@
+import type { TimelineColumn } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import { nsToMs } from "../../../plan/units.ts";
+import { nsToMs, nsToSec } from "../../../plan/units.ts";
 import { formatPlace } from "../live-text.ts";
 import type { LevelTally, RunSnapshot } from "../run-snapshot.ts";
 
-/** What the web page shows of a snapshot. Null: not known. */
-export type PageState = ReturnType<typeof toPageState>;
-
-/** One point of the page's charts. */
-export type PagePoint = Pick<PageState, "elapsedSec" | "failed" | "p50Ms" | "p99Ms" | "requestsPerSec">;
-
-/** Converts a snapshot for the charts. */
-export function toPagePoint({ elapsedSec, failedCount, recent }: RunSnapshot): PagePoint {
-  const [p50Ms = null, , p99Ms = null] = recent.latencyNs?.map(nsToMs) ?? [];
-  return { elapsedSec, failed: failedCount, requestsPerSec: recent.requestsPerSec, p50Ms, p99Ms };
+/** Converts a column of the run's time line to a point of the page's charts, at its middle. */
+export function toPagePoint({ startNs, endNs, requestCount, failedCount, cancelledCount, latency }: TimelineColumn) {
+  const [p50Ms = null, p99Ms = null] = latency.quantiles([0.5, 0.99])?.map(nsToMs) ?? [];
+  const sec = nsToSec(endNs - startNs);
+  return {
+    elapsedSec: nsToSec((startNs + endNs) / 2),
+    requestsPerSec: (requestCount + failedCount + cancelledCount) / sec,
+    failedPerSec: failedCount / sec,
+    ...{ p50Ms, p99Ms },
+  };
 }
 
-/** Converts a snapshot for the page. */
+/** Converts a snapshot for the page. Null: not known. */
 export function toPageState(plan: Plan, state: RunSnapshot) {
   const { recent, progress, windows, client } = state;
   const [p50Ms = null, p90Ms = null, p99Ms = null, p999Ms = null] = recent.latencyNs?.map(nsToMs) ?? [];
@@ -52,8 +53,8 @@ export function toPageState(plan: Plan, state: RunSnapshot) {
 }
 
 function toLevel({ place, completedCount, failedCount, latency }: LevelTally) {
-  const [p50Ms = null, p99Ms = null] = latency.quantilesSince(undefined, [0.5, 0.99])?.map(nsToMs) ?? [];
-  const meanMs = latency.count === 0 ? null : nsToMs(latency.sumNs / latency.count);
+  const [p50Ms = null, p99Ms = null] = latency.quantiles([0.5, 0.99])?.map(nsToMs) ?? [];
+  const meanMs = latency.count === 0 ? null : nsToMs(latency.meanNs);
   const name = place === undefined ? "other levels" : formatPlace(place);
   return { place: name, completed: completedCount, failed: failedCount, meanMs, p50Ms, p99Ms };
 }

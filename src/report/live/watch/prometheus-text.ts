@@ -1,4 +1,4 @@
-import { type ExponentialHistogram, FIRST_INDEX, SCALE } from "../../../measure/exponential-histogram.ts";
+import { type ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
 import { nsToSec } from "../../../plan/units.ts";
 import type { Labels, Metric } from "../metric-list.ts";
 
@@ -17,7 +17,7 @@ const BOUNDS: readonly { readonly le: string; readonly end: number }[] = Array.f
   { length: (HIGHEST_BOUND_EXPONENT - LOWEST_BOUND_EXPONENT) * BOUNDS_PER_DOUBLE + 1 },
   (_, i) => {
     const index = LOWEST_BOUND_EXPONENT * BOUNDS_PER_DOUBLE + i;
-    return { le: String(2 ** (index / BOUNDS_PER_DOUBLE)), end: index * BUCKETS_PER_BOUND - FIRST_INDEX };
+    return { le: String(2 ** (index / BOUNDS_PER_DOUBLE)), end: index * BUCKETS_PER_BOUND };
   },
 );
 
@@ -41,11 +41,15 @@ function formatFamily(metric: Metric): string[] {
   return [...head, ...metric.points.flatMap(({ labels, histogram }) => formatHistogram(name, labels, histogram))];
 }
 
-function formatHistogram(name: string, labels: Labels, { counts, count, sumNs }: ExponentialHistogram): string[] {
+function formatHistogram(
+  name: string,
+  labels: Labels,
+  { offset, counts, count, sumNs }: ExponentialHistogram,
+): string[] {
   let passed = 0;
-  let bucket = 0;
+  let at = 0;
   const lines = BOUNDS.map(({ le, end }) => {
-    for (; bucket < end; bucket++) passed += counts[bucket] as number;
+    for (; offset + at < end; at++) passed += counts[at] ?? 0;
     return `${name}_bucket${formatLabels({ ...labels, le })} ${passed}`;
   });
   return [

@@ -39,7 +39,7 @@ function draw(id, lines, format) {
   const svg = byId(id), width = Math.max(200, svg.clientWidth);
   svg.setAttribute("viewBox", "0 0 " + width + " " + HEIGHT);
   svg.replaceChildren();
-  const most = Math.max(0, ...history.flatMap((point, index) => lines.map(([pick]) => pick(point, history[index - 1]) ?? 0)));
+  const most = Math.max(0, ...history.flatMap((point) => lines.map(([pick]) => pick(point) ?? 0)));
   const step = nice((most || 1) / 4), top = step * Math.max(1, Math.ceil(most / step - 1e-9));
   const first = history[0]?.elapsedSec ?? 0, last = history.at(-1)?.elapsedSec ?? 1;
   const x = (sec) => LEFT + (width - LEFT - RIGHT) * (last > first ? (sec - first) / (last - first) : 0);
@@ -54,20 +54,16 @@ function draw(id, lines, format) {
   for (const [pick, name] of lines) {
     let part = [];
     const end = () => { if (part.length > 0) add(svg, "polyline", { class: name, points: part.join(" ") }); part = []; };
-    for (const [index, point] of history.entries()) {
-      const value = pick(point, history[index - 1]);
+    for (const point of history) {
+      const value = pick(point);
       if (value === null) end();
       else part.push(x(point.elapsedSec).toFixed(1) + "," + y(value).toFixed(1));
     }
     end();
   }
 }
-/* Failures per second between this state and the one before. */
-function failedPerSec(point, before) {
-  return before === undefined || point.elapsedSec <= before.elapsedSec ? 0 : Math.max(0, point.failed - before.failed) / (point.elapsedSec - before.elapsedSec);
-}
 function redraw() {
-  draw("rate", [[(point) => point.requestsPerSec, "throughput"], [failedPerSec, "failed"]], rate);
+  draw("rate", [[(point) => point.requestsPerSec, "throughput"], [(point) => point.failedPerSec, "failed"]], rate);
   draw("latency", [[(point) => point.p50Ms, "p50"], [(point) => point.p99Ms, "p99"]], ms);
 }
 addEventListener("resize", redraw);
@@ -109,8 +105,6 @@ let ended = false;
 events.addEventListener("history", (event) => { history = JSON.parse(event.data); });
 events.addEventListener("state", (event) => {
   const state = JSON.parse(event.data);
-  history.push(state);
-  if (history.length > 600) history.shift();
   show(state);
   if (state.isFinished) { ended = true; events.close(); }
 });
@@ -137,7 +131,7 @@ const BODY = `
 <div><dt>client</dt><dd id="client">–</dd></div>
 </dl>
 <p id="spread"></p>
-<p>Rates and percentiles are those of the last 5 seconds.</p>
+<p>These rates and percentiles are those of the last 5 seconds; the charts show the whole run.</p>
 <h2>Requests per second</h2>
 <div class="panel"><div class="legend"><span><i class="throughput"></i>ended</span><span><i class="failed"></i>failed</span></div>
 <svg id="rate" class="chart" role="img" aria-label="requests per second over time"></svg></div>

@@ -1,6 +1,10 @@
+import type { RecordColumns } from "../../../measure/records.ts";
+import { Timeline } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf, userError } from "../../../plan/problem.ts";
 import { setting } from "../../../plan/setting-names.ts";
+import { secToNs } from "../../../plan/units.ts";
+import { nowNs } from "../../../runtime/clock.ts";
 import {
   type LoopbackRequest,
   type LoopbackResponse,
@@ -10,7 +14,7 @@ import {
 import type { Report, TextSink } from "../../report.ts";
 import { listMetrics } from "../metric-list.ts";
 import type { RunState } from "../run-state.ts";
-import { type PagePoint, toPagePoint, toPageState } from "./page-state.ts";
+import { toPagePoint, toPageState } from "./page-state.ts";
 import { acceptsProtobuf, encodePrometheus, PROTOBUF_TYPE } from "./prometheus-protobuf.ts";
 import { formatPrometheusText, TEXT_TYPE } from "./prometheus-text.ts";
 import { formatWatchPage } from "./watch-page.ts";
@@ -21,7 +25,8 @@ import { formatWatchPage } from "./watch-page.ts";
  */
 
 const EVENT_MS = 1000;
-const MOST_POINTS = 600;
+/** A point a second, until there are too many. */
+const COLUMNS = { mostColumns: 240, columnNs: secToNs(1) };
 const MOST_WATCHERS = 8;
 const MOST_REQUESTS_PER_SEC = 50;
 /** Age up to which the text of metrics is returned again. */
@@ -64,7 +69,7 @@ class WatchServer implements Report {
   private server: LoopbackServer | undefined;
   private readonly watchers = new Set<LoopbackResponse>();
   private readonly made = new Map<string, { readonly atMs: number; readonly body: string | Uint8Array }>();
-  private points: PagePoint[] = [];
+  private timeline: Timeline | undefined;
   private timer: ReturnType<typeof setInterval> | undefined;
   private second = { startMs: 0, requestCount: 0 };
 
@@ -79,7 +84,12 @@ class WatchServer implements Report {
     return this.server.address;
   }
 
+  onBatch(records: RecordColumns, count: number): void {
+    this.timeline?.add(records, count);
+  }
+
   onProgress(): void {
+    this.timeline ??= new Timeline(nowNs(), COLUMNS);
     this.timer ??= setInterval(() => this.send(), EVENT_MS);
     this.timer.unref?.();
   }
@@ -179,20 +189,22 @@ class WatchServer implements Report {
     response.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "text/event-stream" });
     this.watchers.add(response);
     response.on("close", () => this.watchers.delete(response));
-    response.write(`event: history\ndata: ${JSON.stringify(this.points)}\n\n`);
-    const text = this.reuse("state", () => this.stateText() ?? "null");
-    if (text !== "null") response.write(`event: state\ndata: ${text}\n\n`);
+    response.write(this.reuse("events", () => this.eventsText()));
   }
 
   /** Sends the state to all pages; a page that does not read misses some. */
   private send(): void {
-    const snapshot = this.state.snapshot();
-    if (snapshot === undefined) return;
-    this.points.push(toPagePoint(snapshot));
-    if (this.points.length > MOST_POINTS) this.points.shift();
     if (this.watchers.size === 0) return;
-    const event = `event: state\ndata: ${JSON.stringify(toPageState(this.plan, snapshot))}\n\n`;
+    const event = this.eventsText();
     for (const watcher of this.watchers) if (!watcher.writableNeedDrain) watcher.write(event);
+  }
+
+  private eventsText(): string {
+    const state = this.stateText();
+    if (state === undefined) return "";
+    const { timeline } = this;
+    const points = timeline?.columns(Math.max(nowNs(), timeline.lastEndNs)).map(toPagePoint) ?? [];
+    return `event: history\ndata: ${JSON.stringify(points)}\n\nevent: state\ndata: ${state}\n\n`;
   }
 
   private stateText(): string | undefined {

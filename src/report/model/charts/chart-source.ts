@@ -1,7 +1,8 @@
+import { ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { nsToUs, usToNs } from "../../../plan/units.ts";
 import { throughputUnitOf } from "../../../registry/service-kinds.ts";
-import { BINS_PER_DECADE, type OverTimeJson } from "../../schema/over-time.ts";
+import type { OverTimeJson } from "../../schema/over-time.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../../schema/report-schema.ts";
 import { nameLevel } from "../report-view.ts";
 import { timeUnitOf } from "../values.ts";
@@ -37,21 +38,17 @@ export interface RunTimes extends Omit<OverTimeJson, "steps"> {
 }
 
 /** An interval of the run. */
-export interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBins"> {
-  /** Counts of the latencies of the successful requests: bins that have any, ascending. See {@link binStartUs}. */
-  readonly latencyBins: readonly (readonly [bin: number, count: number])[];
+export interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBuckets"> {
+  readonly latency: ExponentialHistogram;
 }
 
 /** Reads a run over time from JSON. */
 export function toRunTimes({ steps, ...rest }: OverTimeJson): RunTimes {
-  const parse = (text: string): (readonly [number, number])[] =>
-    text === "" ? [] : text.split(",").map((one) => one.split(":").map(Number) as [number, number]);
-  return { ...rest, columns: steps.map((step) => ({ ...step, latencyBins: parse(step.latencyBins) })) };
-}
-
-/** Returns the lowest latency of a bin in microseconds. */
-export function binStartUs(bin: number): number {
-  return 10 ** (bin / BINS_PER_DECADE);
+  const columns = steps.map(({ latencyBuckets, ...step }) => ({
+    ...step,
+    latency: ExponentialHistogram.parse(latencyBuckets),
+  }));
+  return { ...rest, columns };
 }
 
 /** Creates the source of charts. */

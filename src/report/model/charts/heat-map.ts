@@ -1,14 +1,13 @@
+import { bucketStartNs, compactBuckets, ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
+import { nsToUs } from "../../../plan/units.ts";
 import type { CellScale, Plot } from "../../plots/plot.ts";
-import { BINS_PER_DECADE } from "../../schema/over-time.ts";
-import { binStartUs, type ChartSource, type TimeColumn, timeUnitFor } from "./chart-source.ts";
+import { type ChartSource, type TimeColumn, timeUnitFor } from "./chart-source.ts";
 import { TIME, timedRuns, widthOf } from "./time-charts.ts";
 
 /** The heat map of latencies over time. */
 
 /** Wanted rows, whether latencies differ by a few percent or a factor of thousand. */
 const MOST_ROWS = 24;
-/** Bins that a row may have: a part of a decade, so that rows are 1 % to a factor of ten. */
-const ROW_BINS = [1, 2, 3, 5, 10, 20, 30, 60, 120, 240];
 /** More heat maps are too small. */
 const MOST_PANELS = 6;
 const MOST_PANELS_IN_ROW = 3;
@@ -19,34 +18,22 @@ const TWO_ROWS_PX = 600;
 export function heatMap(source: ChartSource): Plot[] {
   const all = timedRuns(source);
   const runs = all.slice(0, MOST_PANELS);
-  const bins = runs.flatMap(({ times }) => times.columns.flatMap(({ latencyBins }) => latencyBins.map(([bin]) => bin)));
-  if (bins.length === 0) return [];
-  const [lowest, highest] = bins.reduce(
-    ([a, b], bin) => [Math.min(a, bin), Math.max(b, bin)],
-    [Number.POSITIVE_INFINITY, 0],
-  );
-  const rowBins =
-    ROW_BINS.find((size) => Math.floor(highest / size) - Math.floor(lowest / size) < MOST_ROWS) ?? BINS_PER_DECADE;
-  const [low, high] = [Math.floor(lowest / rowBins), Math.floor(highest / rowBins)];
-  const time = timeUnitFor(binStartUs((high + 1) * rowBins));
-  const at = (row: number): number => binStartUs(row * rowBins) / time.us;
-  const rows = Array.from({ length: high - low + 1 }, (_, i) => `${short(at(low + i))} to ${short(at(low + i + 1))}`);
-  const scale = { from: at(low), to: at(high + 1), isLog: true, ticks: niceTicks(at(low), at(high + 1)) };
-  const firstColumns = runs.flatMap(
-    ({
-      times: {
-        columns: [first],
-      },
-    }) => first ?? [],
-  );
-  const startSec = Math.min(...firstColumns.map((column) => column.startSec));
+  const total = new ExponentialHistogram();
+  for (const { times } of runs) for (const { latency } of times.columns) total.addAll(latency);
+  if (total.count === 0) return [];
+  const { scale, offset, counts } = compactBuckets(total, MOST_ROWS);
+  const startUs = (row: number): number => nsToUs(bucketStartNs(offset + row, scale));
+  const time = timeUnitFor(startUs(counts.length));
+  const at = (row: number): number => startUs(row) / time.us;
+  const rows = counts.map((_, row) => `${short(at(row))} to ${short(at(row + 1))}`);
+  const [from, to] = [at(0), at(counts.length)];
   const widthSec = widthOf(runs);
-  const columnOf = (column: TimeColumn): number => Math.floor((column.startSec - startSec) / widthSec + 1e-9);
-  const last = Math.max(...runs.flatMap(({ times }) => times.columns.map(columnOf)));
-  const edge = (column: number): number => startSec + column * widthSec;
+  const last = Math.max(...runs.flatMap(({ times }) => times.columns.map(placesOf(times.columns, widthSec))));
+  const firstEndSec = runs[0]?.times.columns[0]?.endSec ?? 0;
+  const edge = (column: number): number => Math.max(0, firstEndSec + (column - 1) * widthSec);
   const columns = Array.from({ length: last + 1 }, (_, i) => `${short(edge(i))} to ${short(edge(i + 1))}`);
   const notes = [
-    `Each cell counts the requests of ${Number(widthSec.toPrecision(2))} s in a range of latencies: a factor of ${Number((10 ** (rowBins / BINS_PER_DECADE)).toPrecision(3))}.`,
+    `Each cell counts the requests of ${Number(widthSec.toPrecision(2))} s in a range of latencies: a factor of ${short(2 ** (1 / 2 ** scale))}.`,
     ...(all.length > runs.length ? [`The first ${runs.length} of ${all.length} runs.`] : []),
   ];
   const frame = { title: "Latency over time", xLabel: TIME, yLabel: `Latency (${time.name})`, group: "", isWide: true };
@@ -59,8 +46,11 @@ export function heatMap(source: ChartSource): Plot[] {
       columns,
       rows,
       xScale: { from: edge(0), to: edge(last + 1), isLog: false },
-      yScale: scale,
-      panels: runs.map(({ run, times }) => ({ name: run.name, cells: toCells(times.columns, columnOf, rowBins, low) })),
+      yScale: { from, to, isLog: true, ticks: niceTicks(from, to) },
+      panels: runs.map(({ run, times }) => ({
+        name: run.name,
+        cells: toCells(times.columns, widthSec, scale, offset),
+      })),
     },
   ];
 }
@@ -69,17 +59,25 @@ function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Counts the requests in cells of time and latency. @param low the lowest row */
+/** Returns in which column of the map each column of a time line is. The first one may be cut by the start of the run. */
+function placesOf([first]: readonly TimeColumn[], widthSec: number): (column: TimeColumn) => number {
+  const firstEndSec = first?.endSec ?? 0;
+  return ({ startSec }) => (startSec < firstEndSec ? 0 : 1 + Math.floor((startSec - firstEndSec) / widthSec + 1e-9));
+}
+
+/** Counts the requests in cells of time and latency. @param scale that of the rows @param offset index of the lowest row */
 function toCells(
   columns: readonly TimeColumn[],
-  columnOf: (column: TimeColumn) => number,
-  rowBins: number,
-  low: number,
+  widthSec: number,
+  scale: number,
+  offset: number,
 ): [column: number, row: number, count: number][] {
+  const placeOf = placesOf(columns, widthSec);
   const cells = new Map<string, [number, number, number]>();
   for (const column of columns)
-    for (const [bin, count] of column.latencyBins) {
-      const [x, y] = [columnOf(column), Math.floor(bin / rowBins) - low];
+    for (const [bucket, count] of column.latency.counts.entries()) {
+      if (count === 0) continue;
+      const [x, y] = [placeOf(column), ((column.latency.offset + bucket) >> (SCALE - scale)) - offset];
       const key = `${x} ${y}`;
       cells.set(key, [x, y, (cells.get(key)?.[2] ?? 0) + count]);
     }

@@ -1,8 +1,8 @@
 import type { GpuMetric } from "../../../measure/gpu-tally.ts";
+import { nsToUs } from "../../../plan/units.ts";
 import type { Extent, Plot, PlotPoint, TimeLinePanel, TimeLinePlot, XySeries } from "../../plots/plot.ts";
 import { roundForPlot } from "../../plots/sample.ts";
 import {
-  binStartUs,
   type ChartRun,
   type ChartSource,
   type RunTimes,
@@ -28,19 +28,6 @@ export function timedRuns({ runs }: Pick<ChartSource, "runs">): TimedRun[] {
   return runs.flatMap((run) =>
     run.times === undefined || run.times.columns.length === 0 ? [] : [{ run, times: run.times }],
   );
-}
-
-/** Returns a percentile of binned latencies in microseconds, at most 0.5 % off; undefined without any. */
-export function percentileUs(bins: TimeColumn["latencyBins"], percentile: number): number | undefined {
-  const total = bins.reduce((sum, [, count]) => sum + count, 0);
-  if (total === 0) return undefined;
-  const rank = Math.floor((percentile / 100) * (total - 1) + 0.5);
-  let seen = 0;
-  const found = bins.find(([, count]) => {
-    seen += count;
-    return seen > rank;
-  });
-  return binStartUs((found?.[0] ?? 0) + 0.5);
 }
 
 /** Draws the time line; nothing for runs that were not followed. */
@@ -90,16 +77,21 @@ export function timeLine(source: ChartSource): Plot[] {
   const stalls = isOne ? stallsOf(first.run) : [];
   const widthSec = widthOf(runs);
   const notes = [
-    `Each step is ${Number(widthSec.toPrecision(2))} s and has all requests of the run, also those of warm-ups and between windows. Percentiles of steps are exact to 0.5 %.`,
+    `Each step is ${Number(widthSec.toPrecision(2))} s and has all requests of the run, also those of warm-ups and between windows. Percentiles of steps are exact to 0.6 %.`,
     ...(isOne ? [] : ["The runs are drawn over each other, each from its own start."]),
     ...(stalls.length === 0 ? [] : [`Red: nothing completed. ${stalls.map(describeStall).join("; ")}.`]),
   ];
   return [timeLineOf("Time line", notes, panels, isOne ? spans : [], stalls)];
 }
 
-/** Returns the width of columns in seconds. The first one may be cut by the start of the run. */
+/** Returns the width of columns in seconds. The first one may be cut by the start of the run, and the last one by its end. */
 export function widthOf(runs: readonly TimedRun[]): number {
-  return Math.max(...runs.flatMap(({ times }) => times.columns.map(({ startSec, endSec }) => endSec - startSec)));
+  return Math.max(
+    ...runs.map(({ times: { columns } }) => {
+      const { startSec, endSec } = (columns.length > 2 ? columns[1] : columns[0]) as TimeColumn;
+      return endSec - startSec;
+    }),
+  );
 }
 
 /** Returns the times in which nothing completed for much longer than usual. */
@@ -122,7 +114,7 @@ function toSteps(columns: readonly TimeColumn[], pick: (column: TimeColumn) => n
 
 function latencyPanel(runs: readonly TimedRun[], isOne: boolean): TimeLinePanel[] {
   const valuesUs = runs.flatMap(({ times }) =>
-    times.columns.flatMap(({ latencyBins }) => percentileUs(latencyBins, 99) ?? []),
+    times.columns.flatMap(({ latency }) => latency.quantiles([0.99])?.map(nsToUs) ?? []),
   );
   if (valuesUs.length === 0) return [];
   const [leastUs, mostUs] = [Math.min(...valuesUs), Math.max(...valuesUs)];
@@ -133,10 +125,12 @@ function latencyPanel(runs: readonly TimedRun[], isOne: boolean): TimeLinePanel[
     style: "line",
     ...(isOne ? { meaning: `p${percentile}` as const } : {}),
     breaks: stallsOf(run),
-    points: times.columns.flatMap(({ startSec, endSec, latencyBins }): PlotPoint[] => {
-      const us = percentileUs(latencyBins, percentile);
-      return us === undefined ? [] : [[roundForPlot((startSec + endSec) / 2), roundForPlot(us / time.us)]];
-    }),
+    points: times.columns.flatMap(({ startSec, endSec, latency }): PlotPoint[] =>
+      (latency.quantiles([percentile / 100]) ?? []).map((ns) => [
+        roundForPlot((startSec + endSec) / 2),
+        roundForPlot(nsToUs(ns) / time.us),
+      ]),
+    ),
   });
   const series = isOne ? runs.flatMap((run) => [line(run, 50), line(run, 99)]) : runs.map((run) => line(run, 99));
   return [{ label: `Latency${isOne ? "" : ", p99"} (${time.name})`, series, isLog }];
