@@ -10,7 +10,7 @@ import { throughputInterval } from "../../measure/intervals/throughput.ts";
 import { latencyOf } from "../../measure/measurement.ts";
 import { errorRatioOfRun, inferPerSec } from "../../measure/metrics.ts";
 import { deviationOf, type Sketch } from "../../measure/sketch.ts";
-import { entryOf, isTimeMetric } from "../../measure/tokens/metrics.ts";
+import { isTimeMetric } from "../../measure/tokens/metrics.ts";
 import { shownSketches } from "../../measure/tokens/token-measurement.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -178,12 +178,10 @@ function toTokensOverRunsJson(level: ResultsOverRuns, isStreamed: boolean): Toke
     tokens === undefined ? undefined : shownSketches(tokens, isStreamed),
   );
   const metrics = [...new Set(perRun.flatMap((samples) => [...(samples?.keys() ?? [])]))];
-  const rows = metrics
-    .filter((metric) => entryOf(metric).isRow === true)
-    .map((metric) => {
-      const values = perRun.map((samples) => samples?.get(metric)).filter((found) => found !== undefined);
-      return [nameInJson(metric), combineSamples(values, isTimeMetric(metric) ? 1000 : 1)] as const;
-    });
+  const rows = metrics.map((metric) => {
+    const values = perRun.map((samples) => samples?.get(metric)).filter((found) => found !== undefined);
+    return [nameInJson(metric), combineSamples(values, isTimeMetric(metric) ? 1000 : 1)] as const;
+  });
   const rate = overRuns(level, ({ tokens, window }) => {
     const value = tokens && outputTokensPerSec(tokens, window);
     return value === undefined ? undefined : { value };

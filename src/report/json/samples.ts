@@ -3,7 +3,7 @@ import { estimateMeanNs } from "../../measure/intervals/mean-interval.ts";
 import { estimateInterpolated } from "../../measure/intervals/percentile-interval.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import { entryOf, isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
+import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { shownSketches, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
@@ -17,9 +17,9 @@ const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const;
 
 /** Converts a level's tokens to JSON: times in microseconds, rates over the level's own duration. */
 export function toTokensJson(tokens: TokenMeasurement, window: Measurement, isStreamed: boolean): TokensJson {
-  const metrics = [...shownSketches(tokens, isStreamed)]
-    .filter(([metric]) => entryOf(metric).isRow === true)
-    .map(([metric, sketch]) => [nameInJson(metric), toSpreadJson(metric, sketch)] as const);
+  const metrics = [...shownSketches(tokens, isStreamed)].map(
+    ([metric, sketch]) => [nameInJson(metric), toSpreadJson(metric, sketch)] as const,
+  );
   const tokensPerSec = outputTokensPerSec(tokens, window);
   const unmarked = countUnmarkedEnds(tokens);
   return {

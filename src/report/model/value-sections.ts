@@ -49,10 +49,12 @@ export function tokenSection(view: ReportView): Section | undefined {
   if (parts.length === 0) return undefined;
   const rowsOf = (isTime: boolean): SpreadRow[] =>
     parts.flatMap((part) =>
-      TOKEN_METRICS.filter((metric) => isTimeMetric(metric) === isTime).flatMap((metric) => {
-        const found = part.values.tokens?.metrics[keyOf(metric)];
-        return found === undefined ? [] : [{ ...part, metric: entryOf(metric).label, found }];
-      }),
+      TOKEN_METRICS.filter((metric) => entryOf(metric).isRow === true && isTimeMetric(metric) === isTime).flatMap(
+        (metric) => {
+          const found = part.values.tokens?.metrics[keyOf(metric)];
+          return found === undefined ? [] : [{ ...part, metric: entryOf(metric).label, found }];
+        },
+      ),
     );
   const table = (isTime: boolean, title: string): ModelTable =>
     makeTable(title, spreadColumns(view, "metric", isTime ? "time" : "rate"), rowsOf(isTime));

@@ -185,8 +185,13 @@ function readPart(part: Part): Map<string, MeasuredValue> {
 
 function putLatency(values: Map<string, MeasuredValue>, name: string, latency: Part["latency"] | undefined): void {
   if (latency === null || latency === undefined) return;
-  const { meanUs, meanLowUs, meanHighUs, percentiles } = latency;
+  const { meanUs, meanLowUs, meanHighUs, minUs, maxUs, percentiles } = latency;
   values.set(`${name}.avg`, withBounds(meanUs, meanLowUs, meanHighUs, NS_PER_US));
+  for (const [statistic, us] of [
+    ["min", minUs],
+    ["max", maxUs],
+  ] as const)
+    values.set(`${name}.${statistic}`, { value: us * NS_PER_US });
   for (const [percentile, { us, lowUs, highUs, isReliable }] of Object.entries(percentiles)) {
     const ends = isReliable ? ([lowUs, highUs] as const) : ([null, null] as const);
     values.set(`${name}.${percentile}`, withBounds(us, ...ends, NS_PER_US));
