@@ -17,6 +17,8 @@ export interface NamedMetric {
   /** `p99 latency` */
   readonly label: string;
   readonly quantity: Quantity;
+  /** Absent: that of the quantity. */
+  readonly unit?: string | undefined;
   /** Absent: neither direction is better. */
   readonly better?: Direction | undefined;
 }
@@ -76,7 +78,7 @@ export function nameMetric(metric: MetricPlan): string {
   const of = metric.name === undefined ? metric.key : `${EXTRACTED}${metric.name}`;
   const { statistic } = metric;
   if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
-  return `${of}.${statistic === "average" ? "avg" : typeof statistic === "number" ? `p${statistic}` : statistic}`;
+  return `${of}.${typeof statistic === "number" ? `p${statistic}` : statistic}`;
 }
 
 /** Percentiles of metrics that are listed one by one. */
@@ -99,8 +101,8 @@ export function listPlans(isWanted: (entry: Metric) => boolean): MetricPlan[] {
 export function findMetric(given: string): NamedMetric | undefined {
   const plan = parseMetric(given);
   if (plan === undefined) return undefined;
-  const { quantity, better, label, statistics } = metricOf(plan);
-  return { name: nameMetric(plan), label: statistics?.length === 1 ? label : metricText(plan), quantity, better };
+  const { quantity, unit, better, label, statistics } = metricOf(plan);
+  return { name: nameMetric(plan), label: statistics?.length === 1 ? label : metricText(plan), quantity, unit, better };
 }
 
 /** Returns the known name that is nearest to an unknown one: with a statistic when that is what is missing. */

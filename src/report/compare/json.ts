@@ -1,5 +1,5 @@
 import type { Quantity } from "../../measure/metrics/metric.ts";
-import { JSON_UNITS } from "../json/values.ts";
+import { jsonUnitOf } from "../json/metrics.ts";
 import type { Comparison, MetricComparison, RunSet, SideValue } from "./comparison.ts";
 import { notComparedOf } from "./file-notes.ts";
 import type { ComparedSides, LimitVerdict } from "./limits.ts";
@@ -49,7 +49,7 @@ function toMetricJson({ metric, base, next, change, verdict, runsNeeded }: Metri
   return {
     name: metric.name,
     label: metric.label,
-    unit: JSON_UNITS[metric.quantity],
+    unit: jsonUnitOf(metric),
     better: metric.better ?? null,
     base: toSideJson(base, metric.quantity),
     new: toSideJson(next, metric.quantity),

@@ -76,7 +76,7 @@ function judgeAt(limit: ChangeLimit, level: LevelComparison, { next, acceptsWith
 }
 
 /** The statistics that need fewer requests, the closest first. */
-const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "avg"];
+const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "average"];
 
 /** Returns the highest lower percentile of the same metric whose limit is decided. The limit of a value says nothing about another percentile. */
 function findDecided(

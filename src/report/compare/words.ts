@@ -64,13 +64,13 @@ function signed(pct: number): string {
   return `${Number(magnitude.toFixed(digits)) === 0 ? "±" : pct < 0 ? "-" : "+"}${text}`;
 }
 
-const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(avg|p50|p90|p99)$/;
+const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(average|p50|p90|p99)$/;
 
 /** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
 export function isShown({ name, better }: NamedMetric): boolean {
-  if (!/\.(avg|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
-  if (better === undefined) return name.endsWith(".avg");
-  return SHOWN_OF_LATENCY.test(name) || /\.(avg|p99)$/.test(name);
+  if (!/\.(average|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
+  if (better === undefined) return name.endsWith(".average");
+  return SHOWN_OF_LATENCY.test(name) || /\.(average|p99)$/.test(name);
 }
 
 /** Returns the metrics of a level to show. @param named metrics that are shown in any case, by name */

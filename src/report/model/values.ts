@@ -1,8 +1,6 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { usToNs } from "../../plan/units.ts";
-import type { EstimateJson } from "../schema/parts.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -97,17 +95,6 @@ export function formatInterval({ interval }: Cell, quantity: CellQuantity, unit?
 export function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
   return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
-}
-
-/** Converts a value of the JSON report, with its interval, to the base unit of its quantity. An absent end is null. */
-export function inBaseUnit({ value, unit, low = null, high = null }: EstimateJson): {
-  readonly value: number;
-  readonly low: number | null;
-  readonly high: number | null;
-} {
-  const convert = (found: number): number => (unit === "us" ? usToNs(found) : found);
-  const end = (found: number | null): number | null => (found === null ? null : convert(found));
-  return { value: convert(value), low: end(low), high: end(high) };
 }
 
 /** What the values of a metric are. */

@@ -2,8 +2,9 @@ import type { MeasuredValue } from "./measured-run.ts";
 
 /** Names of statistics in reports besides percentiles, and here. */
 const STATISTICS: ReadonlyMap<string, string> = new Map([
-  ["mean", "avg"],
-  ["avg", "avg"],
+  ["mean", "average"],
+  ["avg", "average"],
+  ["average", "average"],
   ["min", "min"],
   ["max", "max"],
 ]);
@@ -31,7 +32,7 @@ export function putStatistics(
 }
 
 /** Makes a value with its interval, if it has both ends. @param scale to the unit of the metric */
-export function withBounds(value: number, low: End, high: End, scale: number): MeasuredValue {
+export function withBounds(value: number, low: End, high: End, scale = 1): MeasuredValue {
   const scaled = value * scale;
   const hasBounds = typeof low === "number" && typeof high === "number";
   return hasBounds ? { value: scaled, low: low * scale, high: high * scale } : { value: scaled };
