@@ -34,6 +34,11 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   error_rate: "errorRate",
 };
 const STATISTIC = "avg|average|mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
+/**
+ * Metrics as text, as a regular expression: a statistic of something, or a key with its statistic where it has several. What is in brackets is
+ * not checked.
+ */
+export const METRIC_PATTERN = `(?:(?:${STATISTIC})(?:\\s*\\([^)]*\\))?|(?:${[...METRIC_KEYS, ...Object.keys(SHORT_NAMES)].join("|")})(?:\\.[^\\s()<>=]+)?(?:\\s*\\([^)]*\\))?)`;
 const ALONE = new RegExp(`^(?:${STATISTIC})$`);
 const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
 const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
