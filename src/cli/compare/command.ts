@@ -6,7 +6,12 @@ import { hasIntervals } from "../../report/compare/file-notes.ts";
 import { formatHtml } from "../../report/compare/html.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
 import { formatComparisonJunit } from "../../report/compare/junit.ts";
-import { type ChangeLimit, type ComparedSides, judgeLimit, type LimitState } from "../../report/compare/limits.ts";
+import {
+  type ChangeLimit,
+  type ChangeLimitState,
+  type ComparedSides,
+  judgeLimit,
+} from "../../report/compare/limits.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
 import { formatMarkdownReport } from "../../report/markdown.ts";
@@ -171,7 +176,7 @@ async function writeFiles(
 /** Returns the exit code, and says what a limit without a result means. */
 function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns }: Request, io: CommandIo): number {
   const verdicts = sides.flatMap(({ limits }) => limits);
-  const has = (state: LimitState): boolean => verdicts.some((one) => one.state === state);
+  const has = (state: ChangeLimitState): boolean => verdicts.some((one) => one.state === state);
   const few = sides.filter(({ comparison: { base, next } }) => base.runs.length < 2 || next.runs.length < 2);
   const hasOneRun = few.length > 0;
   const canAccept =

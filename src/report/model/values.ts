@@ -1,6 +1,7 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
+import { formatPct } from "../../plan/units.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -52,11 +53,6 @@ export function formatTime(ns: number, unit: TimeUnit = timeUnitOf([ns])): strin
   return `${formatThreeDigits(ns / unit.ns)} ${unit.name}`;
 }
 
-/** Formats a ratio in percent: `1.25 %`. */
-export function formatRatio(ratio: number): string {
-  return `${Number((100 * ratio).toPrecision(3))} %`;
-}
-
 /** Formats a value of a column. @param unit of times. Default: the one that suits the value */
 export function formatValue(value: number | string, quantity: CellQuantity, unit?: TimeUnit): string {
   if (typeof value === "string") return value;
@@ -64,7 +60,7 @@ export function formatValue(value: number | string, quantity: CellQuantity, unit
     case "time":
       return formatTime(value, unit);
     case "ratio":
-      return formatRatio(value);
+      return formatPct(value);
     case "count":
       return Number.isInteger(value) ? value.toLocaleString("en-US") : formatThreeDigits(value);
     case "rate":
